@@ -1,0 +1,16 @@
+"""Tic-tac-toe for students of adversarial search: states, players, games, and how nodes are counted.
+
+>>> from tictactoe import Board, Random, play
+>>> print(play({"x": Random(1), "o": Random(2)}))
+"""
+
+from tictactoe.board import EMPTY, LANES, Board, opponent
+from tictactoe.contract import Agent, IllegalMove, InvalidBoard, Search, State
+from tictactoe.nodes import NodeCounter, Trace, counted
+from tictactoe.play import Game, Match, match, play
+from tictactoe.players import Human, Random
+
+__all__ = [
+    "EMPTY", "LANES", "Agent", "Board", "Game", "Human", "IllegalMove", "InvalidBoard", "Match",
+    "NodeCounter", "Random", "Search", "State", "Trace", "counted", "match", "opponent", "play",
+]  # fmt: skip

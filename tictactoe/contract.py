@@ -1,0 +1,62 @@
+"""What a game and an agent are: the few names through which searches and games meet.
+
+The types are structural (`typing.Protocol`): a class fits by having the members, there is nothing
+to inherit from. The terms are those of Russell and Norvig, *Artificial Intelligence: A Modern
+Approach* (4th edition), section 5.1.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, Protocol, Self, runtime_checkable
+
+Move = Hashable  # a cell's index in tic-tac-toe; any hashable, ordered value elsewhere
+Player = Hashable  # "x" or "o" in tic-tac-toe
+
+
+@runtime_checkable
+class State(Protocol):
+    """One position of a two-player zero-sum game: immutable, hashable, prints as a board."""
+
+    to_move: Player
+
+    def legal_moves(self) -> Sequence[Move]:
+        """ACTIONS(s): the legal moves in the game's one documented order; none when terminal."""
+
+    def after(self, move: Move) -> Self:
+        """RESULT(s, a): the state after `move`; raises `IllegalMove` where the rules forbid it."""
+
+    def is_terminal(self) -> bool:
+        """IS-TERMINAL(s): whether the game is over."""
+
+    def utility(self, player: Player) -> float:
+        """UTILITY(s, p): +1 won, 0 drawn, -1 lost for `player`; of terminal states only."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Anything that can be asked for a move."""
+
+    def choose(self, state: State) -> Move:
+        """The move that the agent plays in `state`, which is not terminal."""
+
+
+Evaluator = Callable[[State, Player], float]  # an estimate of a state's utility for a player
+
+
+class Search(NamedTuple):
+    """What a searching agent's `search(state)` returns.
+
+    `move` is the chosen move, `value` its value from the view of the player to move at the root,
+    `nodes` how many nodes were visited, the root included (see `tictactoe.nodes`).
+    """
+
+    move: Move
+    value: float
+    nodes: int
+
+
+class IllegalMove(ValueError):
+    """A move that the rules forbid in the given state; the message names both."""
+
+
+class InvalidBoard(ValueError):
+    """A text or a pair of masks that is no reachable position; the message shows the board."""

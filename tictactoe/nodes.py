@@ -1,0 +1,157 @@
+"""The node counter. What counts as a node, a depth and a tie is defined here, once.
+
+Node counts mean nothing until their rules are written down. These are the rules of this course;
+every published number follows them.
+
+1.  **Board.** Nine cells, row by row, written "x_o_x_o__"; x moves first. A move is a cell's index,
+    0 to 8, and `legal_moves()` lists the open cells in ascending order.
+2.  **Node.** One entry into the search's value function. The root counts 1. States that are made
+    only to *rank* moves (for the priority function or the heuristic) are not nodes. Three numbers
+    are kept apart: *visited* (nodes), *evaluated* (heuristic evaluations) and *generated*
+    (successor states made, for ranking too). Marks are for *visited*.
+3.  **Depth.** The root is at depth 0; every single move, by either player, adds 1.
+4.  **Order of tests in a node.** First the terminal test; then the cut-off test, `depth >= limit`
+    *and* quiescent; then expand. Beyond the limit *all* legal moves are searched.
+5.  **Quiescent.** Neither player has a lane with two own marks and an empty third cell, whoever
+    is to move.
+6.  **Whose view.** The player to move at the root is MAX. Utility is +1, 0 or -1 from MAX's view
+    at every depth. The heuristic H is computed in whole numbers and divided by 10 once, at the
+    end: adding tenths instead rounds differently, and now and then changes a count or a move.
+7.  **Alpha-beta.** The root's window is (-infinity, +infinity), and the root narrows alpha from
+    child to child like any MAX node. A MAX node returns when `value >= beta`, a MIN node when
+    `value <= alpha`. No early exit at +1 or -1, no transposition table, no symmetry.
+8.  **Ties.** The first best move in visiting order wins: the best move so far is replaced on strict
+    improvement only.
+9.  **Move ordering.** In every node that is expanded, the root too: `heapify` the list of
+    `(priority, move)`, then `heappop`. The priority is from the view of the player who moves.
+10. **Children are generated lazily**: a child that is not visited is not generated.
+
+Put `@counted` on the value function and open a `NodeCounter` around the search:
+
+>>> class Walk:
+...     def search(self, state):
+...         with NodeCounter() as nodes:
+...             self.value(state)
+...         return nodes.visited
+...
+...     @counted
+...     def value(self, state):
+...         for move in state.legal_moves():
+...             self.value(state.after(move))
+>>> from tictactoe.board import Board
+>>> Walk().search(Board("xoxoxo___"))  # the root, three moves, then two each, then one each
+13
+
+(The last board is x to move with three open cells, two of which win at once.)
+"""
+
+import functools
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+_counters: list["NodeCounter"] = []  # those open now; each counts every node visited meanwhile
+_traces: list["Trace"] = []
+
+
+class NodeCounter:
+    """Counts the nodes visited while it is open: `with NodeCounter() as nodes: ...`."""
+
+    def __init__(self) -> None:
+        self.visited = 0
+
+    def __enter__(self) -> "NodeCounter":
+        _counters.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _counters.remove(self)
+
+
+@dataclass
+class Visit:
+    """One node as a `Trace` recorded it.
+
+    `bounds` holds what the value function was called with beside the state, by parameter name
+    (`depth`, `alpha`, `beta` ... as far as it has them); `value` what it returned (the first item
+    where it returned a tuple), None if it raised. `move` led here from the parent's state.
+    """
+
+    state: Any
+    move: Any
+    depth: int
+    bounds: dict[str, Any]
+    value: float | None = None
+    children: list["Visit"] = field(default_factory=list)
+
+
+class Trace:
+    """Records the search tree that counted value functions walk while it is open.
+
+    It asks nothing of the agent but the `@counted` that counting needs anyway. Memory is a few
+    hundred bytes a node, so trace small positions. `roots` holds one tree per outermost call;
+    `most` is how many nodes it records before it raises `RuntimeError`.
+    """
+
+    def __init__(self, most: int = 1_000_000) -> None:
+        self.roots: list[Visit] = []
+        self.visited = 0
+        self._most = most
+        self._path: list[Visit] = []
+
+    def __enter__(self) -> "Trace":
+        _traces.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _traces.remove(self)
+
+    def _enter(self, state: Any, bounds: dict[str, Any]) -> None:
+        if self.visited == self._most:
+            raise RuntimeError(f"the trace is full: more than {self._most:,} nodes were visited")
+        self.visited += 1
+        parent = self._path[-1] if self._path else None
+        visit = Visit(state, _move_between(parent.state, state) if parent else None,
+                      len(self._path), bounds)
+        (parent.children if parent else self.roots).append(visit)
+        self._path.append(visit)
+
+    def _leave(self, value: float | None) -> None:
+        self._path.pop().value = value
+
+
+def counted(value_function):
+    """Count every entry into the decorated value function (a method or a plain function)."""
+
+    @functools.wraps(value_function)
+    def visit(*args, **kwargs):
+        for counter in _counters:
+            counter.visited += 1
+        if _traces:
+            return _traced(value_function, args, kwargs)
+        return value_function(*args, **kwargs)
+
+    return visit
+
+
+def _traced(value_function, args, kwargs):
+    arguments = inspect.signature(value_function).bind(*args, **kwargs).arguments
+    state = next((a for a in arguments.values() if hasattr(a, "legal_moves")), None)
+    bounds = {name: value for name, value in arguments.items()
+              if name != "self" and value is not state}
+    traces = tuple(_traces)
+    for trace in traces:
+        trace._enter(state, bounds)
+    value = None
+    try:
+        result = value_function(*args, **kwargs)
+        value = result[0] if isinstance(result, tuple) else result
+        return result
+    finally:
+        for trace in traces:
+            trace._leave(value)
+
+
+def _move_between(parent: Any, child: Any) -> Any:
+    """The legal move that leads from `parent` to `child`, or None."""
+    return next((m for m in parent.legal_moves() if parent.after(m) == child), None)

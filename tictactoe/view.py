@@ -1,0 +1,63 @@
+"""Boards as pictures: SVG inside an `<img alt=...>`, which survives untrusted and exported pages."""
+
+import base64
+import html
+
+BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision deficiencies
+CELL = 34  # side of a cell in pixels
+
+
+def image(svg: str, alt: str, width: int | None = None) -> str:
+    """An `<img>` element that carries the SVG text and its alternative text."""
+    data = base64.b64encode(svg.encode()).decode()
+    size = f"width:{width}px;" if width else ""
+    return (f'<img alt="{html.escape(alt)}" style="max-width:none;{size}" '
+            f'src="data:image/svg+xml;base64,{data}"/>')
+
+
+def board_svg(board, labels: bool = True) -> str:
+    """The board as SVG text: x as a blue cross, o as an orange ring, open cells by their number."""
+    side = 3 * CELL
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{side + 4}" height="{side + 4}" '
+             f'viewBox="-2 -2 {side + 4} {side + 4}">'
+             f'<rect width="{side}" height="{side}" fill="white"/>', board_marks(board, labels)]
+    return "".join(parts) + "</svg>"
+
+
+def board_marks(board, labels: bool = True) -> str:
+    """The grid and the marks as SVG elements, three cells of `CELL` pixels wide and high."""
+    side = 3 * CELL
+    lines = "".join(
+        f'<path d="M{k * CELL} 0V{side}M0 {k * CELL}H{side}" stroke="#555" stroke-width="1.5"/>'
+        for k in (1, 2))
+    marks = []
+    for cell in range(9):
+        x, y = cell % 3 * CELL, cell // 3 * CELL
+        near, far, middle = CELL * 0.22, CELL * 0.78, CELL / 2
+        if board[cell] == "x":
+            marks.append(
+                f'<path d="M{x + near} {y + near}L{x + far} {y + far}M{x + far} {y + near}'
+                f'L{x + near} {y + far}" stroke="{BLUE}" stroke-width="4" stroke-linecap="round"/>')
+        elif board[cell] == "o":
+            marks.append(f'<circle cx="{x + middle}" cy="{y + middle}" r="{CELL * 0.29}" '
+                         f'fill="none" stroke="{ORANGE}" stroke-width="4"/>')
+        elif labels:
+            marks.append(f'<text x="{x + middle}" y="{y + middle + 4}" font-size="11" '
+                         f'font-family="sans-serif" text-anchor="middle" fill="#666">{cell}</text>')
+    return lines + "".join(marks)
+
+
+class Picture:
+    """A picture with an alternative text: what a cell ends with to show it.
+
+    `svg` is SVG text. Printed, it is the alternative text.
+    """
+
+    def __init__(self, svg: str, alt: str, width: int | None = None) -> None:
+        self.svg, self.alt, self.width = svg, alt, width
+
+    def _repr_html_(self) -> str:
+        return image(self.svg, self.alt, self.width)
+
+    def __repr__(self) -> str:
+        return self.alt
