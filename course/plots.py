@@ -1,15 +1,17 @@
 """Plots for the notebooks: one style, colours that everybody can tell apart, and alternative texts.
 
 `figure()` makes matplotlib axes in the course's style, `picture(axes, alt)` ends a cell with them.
+`boards(states, captions)` draws several boards side by side.
 """
 
+import html
 import io
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tictactoe.view import Picture
+from tictactoe.view import CELL, Picture, board_marks
 
 # Okabe and Ito's palette: apart under all three colour-vision deficiencies. Markers and dashes
 # differ too, so that nothing is told by colour alone.
@@ -40,3 +42,43 @@ def picture(axes: Axes, alt: str) -> Picture:
         axes.figure.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()
     return Picture(svg[svg.index("<svg"):], alt)
+
+
+def boards(states, captions=(), lanes=(), columns: int = 4) -> Picture:
+    """Boards side by side, `columns` in a row, each with a caption of one or more lines below it.
+
+    `lanes` holds for each board a lane to be shaded (or None). The alternative text is made of the
+    boards in words and their captions.
+    """
+    states = list(states)
+    captions = [str(caption) for caption in captions] or [""] * len(states)
+    lanes = list(lanes) or [None] * len(states)
+    lines = [caption.split("\n") for caption in captions]
+    side, letter, line = 3 * CELL, 6.8, 16  # a board, a letter's width, a line's height in pixels
+    across = max(side, *(letter * len(text) for rows in lines for text in rows)) + 24
+    down = side + line * max(len(rows) for rows in lines) + 24
+    columns = min(columns, len(states))
+    width, height = across * columns, down * -(-len(states) // columns)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+             f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>']
+    for i, (state, rows, lane) in enumerate(zip(states, lines, lanes, strict=True)):
+        left, top = i % columns * across + (across - side) / 2, i // columns * down + 6
+        parts.append(f'<g transform="translate({left:g} {top:g})">{_shade(lane)}'
+                     f'{board_marks(state)}')
+        parts += [f'<text x="{side / 2}" y="{side + line * (k + 1)}" font-family="sans-serif" '
+                  f'font-size="12.5" text-anchor="middle" fill="#222">{html.escape(text)}</text>'
+                  for k, text in enumerate(rows)]
+        parts.append("</g>")
+    words = [f"{caption}: {state.describe()}" if caption else state.describe()
+             for state, caption in zip(states, captions, strict=True)]
+    return Picture("".join(parts) + "</svg>", "Boards. " + ". ".join(words).replace("\n", ", "))
+
+
+def _shade(lane) -> str:
+    """A grey band under the cells of a lane, as an SVG element."""
+    if not lane:
+        return ""
+    (x1, y1), (x2, y2) = ((cell % 3 * CELL + CELL / 2, cell // 3 * CELL + CELL / 2)
+                          for cell in (lane[0], lane[-1]))
+    return (f'<path d="M{x1} {y1}L{x2} {y2}" stroke="#d8d8d8" stroke-width="{CELL * 0.8}" '
+            f'stroke-linecap="round"/>')

@@ -1,0 +1,134 @@
+"""Benchmarks: each module of this package measures something and has a `run() -> list[Result]`.
+
+A new benchmark is a new module here; its name is the module's, its description the first line of
+the module's docstring. Nothing else needs to know of it.
+"""
+
+import argparse
+import contextlib
+import importlib
+import json
+import operator
+import pkgutil
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measured number.
+
+    `value` is None where it could not be measured. `target` is a text like ">= 1.5", a number
+    (which means at least that much), any other text (shown, not judged) or None. `peer` names what
+    it was measured against, if anything.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    target: str | float | None = None
+    peer: str | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None without a value, or a target that can be judged.
+
+        >>> Result("speed", 2.0, "times", ">= 1.5").met, Result("speed", 2.0, "times").met
+        (True, None)
+        """
+        if self.value is None or self.target is None:
+            return None
+        target = f">= {self.target}" if isinstance(self.target, int | float) else self.target
+        comparison = re.fullmatch(r"(>=|<=|==)\s*(-?\d[\d_]*(?:\.\d+)?(?:e-?\d+)?)", target.strip())
+        if comparison is None:
+            return None
+        return COMPARISONS[comparison[1]](self.value, float(comparison[2]))
+
+
+def available() -> dict[str, str]:
+    """What there is: the name of each benchmark and the first line of its docstring."""
+    names = sorted(found.name for found in pkgutil.iter_modules(__path__))
+    return {name: (_module(name).__doc__ or "").partition("\n")[0] for name in names}
+
+
+def run(name: str) -> list[Result]:
+    """Run the benchmark of that name; raises LookupError if there is none."""
+    if name not in available():
+        raise LookupError(f"there is no benchmark {name!r}; there are: {', '.join(available())}")
+    return _module(name).run()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command `bench`: list the benchmarks, or run one. Returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="bench", description="Run a benchmark; without a name, list what there is.")
+    parser.add_argument("name", nargs="?", help="which benchmark to run")
+    parser.add_argument("--json", action="store_true",
+                        help="print the results as JSON and nothing else")
+    options = parser.parse_args(argv)
+    if options.name is None:
+        _print_listing(options.json)
+        return 0
+    if options.name not in available():
+        print(f"bench: there is no benchmark {options.name!r}; there are: "
+              f"{', '.join(available())}", file=sys.stderr)
+        return 2
+    with contextlib.redirect_stdout(sys.stderr):  # what a benchmark says is not a result
+        results = run(options.name)
+    if options.json:
+        print(json.dumps([asdict(result) for result in results], indent=2, allow_nan=False))
+    else:
+        _print_table(options.name, results)
+    return 0
+
+
+def _module(name: str):
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def _print_listing(as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(available(), indent=2))
+        return
+    width = max(map(len, available()), default=0)
+    for name, description in available().items():
+        print(f"{name:<{width}}  {description}")
+
+
+def _print_table(title: str, results: Sequence[Result]) -> None:
+    table = Table(title=title, title_justify="left")
+    for heading, side in (("what", "left"), ("value", "right"), ("unit", "left"),
+                          ("target", "left"), ("against", "left")):
+        table.add_column(heading, justify=side, overflow="fold")
+    for result in results:
+        table.add_row(result.name, _number(result.value), result.unit,
+                      "" if result.target is None else str(result.target), result.peer or "")
+    console = Console(markup=False, highlight=False)
+    console.print(table)
+    for result in results:
+        if result.target is not None:
+            console.print(_statement(result), soft_wrap=True)
+
+
+def _statement(result: Result) -> str:
+    if result.value is None:
+        return f"{result.name}: not measured (target {result.target})."
+    verdict = {True: "met", False: "NOT met", None: "not judged"}[result.met]
+    return (f"{result.name}: target {result.target} {verdict}, "
+            f"measured {_number(result.value)} {result.unit}.")
+
+
+def _number(value: float | None) -> str:
+    """Counts in full with separators, other numbers to three or four digits."""
+    if value is None:
+        return "-"
+    if value == int(value) or abs(value) >= 1_000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"

@@ -1,0 +1,218 @@
+"""The searches: AlphaBeta and the solver beside OpenSpiel's, and nodes per second of each search.
+
+Compared things are measured in turn, pair by pair in the same process, so that a busy machine slows
+both; a ratio is the median of the pairs' ratios, above 1 where ours is faster. They are measured
+warm. That helps ours more, since a board knows its successors after the first search, so the ratio
+of the first searches of fresh processes stands beside it. Equal work is proved before: values,
+moves and node counts are compared in a run that is not timed.
+"""
+
+import importlib
+import importlib.util
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from autograder.benchmarks import Result
+from tictactoe import Board, solver
+
+ANSWERS = Path(__file__).parents[1] / "answers"
+PAIRS = 11  # timed pairs after the warm-up; the target is stated for at least 7
+PEER = "OpenSpiel"
+ALPHA_BETA_TARGET = ">= 1.5"
+SOLVER_TARGET = ">= 4"
+COLD_PAIRS = 7  # each is a new process
+COLD_ALPHA_BETA = (
+    "from autograder.benchmarks.search import Board, answer\n"
+    "agent = answer('study2_alpha_beta/alphabeta.py').AlphaBeta()", "agent.search(Board())")
+COLD_OPEN_SPIEL = (
+    "import pyspiel\nfrom open_spiel.python.algorithms import minimax\n"
+    "game = pyspiel.load_game('tic_tac_toe')", "minimax.alpha_beta_search(game)")
+SAMPLE_SECONDS = 0.1  # short searches are repeated until a sample takes about this long
+
+
+def run() -> list[Result]:
+    """All results; those against OpenSpiel are None where it is not installed."""
+    minimax = answer("study1_minimax/minimax.py").Minimax()
+    alpha_beta = answer("study2_alpha_beta/alphabeta.py").AlphaBeta()
+    type_a = answer("study3_type_a/heuristic.py")
+    open_spiel = import_open_spiel()
+    return [
+        *compare_alpha_beta(alpha_beta, open_spiel),
+        *compare_solvers(open_spiel),
+        *speeds({"Minimax": minimax, "AlphaBeta": alpha_beta,
+                 "TypeA": type_a.TypeA(), "TypeAPlus": type_a.TypeAPlus()}),
+    ]
+
+
+def answer(path: str):
+    """The reference answer at `path` under `autograder/answers/`, as a plain module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ANSWERS / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def import_open_spiel():
+    """OpenSpiel's (pyspiel, minimax, minimax_solver) modules, or None and a sentence about it."""
+    algorithms = "open_spiel.python.algorithms"
+    try:
+        return tuple(importlib.import_module(name) for name in (
+            "pyspiel", f"{algorithms}.minimax", f"{algorithms}.minimax_solver"))
+    except ModuleNotFoundError as error:
+        print(f"OpenSpiel is not installed ({error}), so nothing is compared with it.",
+              file=sys.stderr)
+        return None
+
+
+def compare_alpha_beta(agent, open_spiel) -> list[Result]:
+    """Textbook alpha-beta from the empty board, ours and OpenSpiel's, at equal node counts."""
+    def ours():
+        return agent.search(Board())
+
+    found = ours()
+    theirs = counted = None
+    if open_spiel:
+        pyspiel, module, _ = open_spiel
+        game = pyspiel.load_game("tic_tac_toe")
+
+        def theirs():
+            return module.alpha_beta_search(game)
+
+        (value, move), counted = count_alpha_beta(module, theirs)
+        if (value, move, counted) != (found.value, found.move, found.nodes):
+            raise RuntimeError(f"unequal work: ours {found}, OpenSpiel's value {value}, "
+                               f"move {move}, {counted} nodes")
+    ratio, our_seconds, their_seconds = time_pairs(ours, theirs)
+    cold_ratio, our_first, _ = cold_pairs(COLD_ALPHA_BETA,
+                                          COLD_OPEN_SPIEL if open_spiel else None)
+    return [
+        Result("alpha-beta, nodes", found.nodes, "nodes"),
+        Result("alpha-beta, OpenSpiel's nodes", counted, "nodes", f"== {found.nodes}", PEER),
+        Result("alpha-beta, time", our_seconds * 1e3, "ms"),
+        Result("alpha-beta, OpenSpiel's time", times(their_seconds, 1e3), "ms", None, PEER),
+        Result("alpha-beta, times as fast", ratio, "times", ALPHA_BETA_TARGET, PEER),
+        Result("first alpha-beta of a process, time", our_first * 1e3, "ms"),
+        Result("first alpha-beta of a process, times as fast", cold_ratio, "times", None, PEER),
+    ]
+
+
+def count_alpha_beta(module, search: Callable):
+    """The search's result and how many nodes it visits, by wrapping the recursive function."""
+    original, visited = module._alpha_beta, 0
+
+    def counting(*args, **kwargs):
+        nonlocal visited
+        visited += 1
+        return original(*args, **kwargs)
+
+    module._alpha_beta = counting
+    try:
+        return search(), visited
+    finally:
+        module._alpha_beta = original
+
+
+def compare_solvers(open_spiel) -> list[Result]:
+    """The values of all positions: `solver.solve()` and a new MinimaxSolver of OpenSpiel each time.
+
+    Ours values the 958 finished positions too, OpenSpiel's keeps the values of moves too.
+    """
+    theirs = None
+    if open_spiel:
+        def theirs():
+            return open_spiel[2].MinimaxSolver("tic_tac_toe").solve()
+
+        check_same_values(theirs())
+    ratio, our_seconds, their_seconds = time_pairs(solver.solve, theirs)
+    _, boards_seconds, _ = cold_pairs(("from tictactoe import solver", "solver.values()"))
+    return [
+        Result("solver, positions", len(solver.solve()), "positions"),
+        Result("solver, time", our_seconds * 1e3, "ms"),
+        Result("solver, OpenSpiel's time", times(their_seconds, 1e3), "ms", None, PEER),
+        Result("solver, times as fast", ratio, "times", SOLVER_TARGET, PEER),
+        Result("solver, time with making every Board", boards_seconds * 1e3, "ms"),
+    ]
+
+
+def check_same_values(table) -> None:
+    """Raise RuntimeError unless OpenSpiel's table is right about every unfinished position."""
+    theirs = {Board(text.replace(".", "_")): entry.value for text, entry in table.items()}
+    ours = {board: solver.value(board, board.to_move)
+            for board in solver.values() if not board.is_terminal()}
+    if theirs != ours:
+        raise RuntimeError("unequal work: the two solvers do not agree on all positions")
+
+
+def speeds(agents) -> list[Result]:
+    """Nodes per second of each search, warm."""
+    starts = {"empty board": Board(), "x at 0": Board("x________")}
+    results = []
+    for name, agent in agents.items():
+        for start_name, start in starts.items():
+            nodes = agent.search(start).nodes
+            _, seconds, _ = time_pairs(lambda agent=agent, start=start: agent.search(start))
+            results.append(Result(f"{name}, {start_name}", nodes / seconds, "nodes/s"))
+    return results
+
+
+def time_pairs(ours: Callable, theirs: Callable | None = None):
+    """The median of (their time / our time), of our seconds and of theirs, for one call each.
+
+    Who goes first alternates from pair to pair. Without `theirs` its two numbers are None.
+    """
+    sides = [side for side in (ours, theirs) if side]
+    repeats = {side: max(1, round(SAMPLE_SECONDS / seconds(side, warm_up=True))) for side in sides}
+    samples: dict[Callable, list[float]] = {side: [] for side in sides}
+    for pair in range(PAIRS):
+        for side in sides if pair % 2 == 0 else reversed(sides):
+            samples[side].append(seconds(side, repeats[side]))
+    return medians(samples[ours], samples[theirs] if theirs else None)
+
+
+def seconds(call: Callable, repeats: int = 1, warm_up: bool = False) -> float:
+    """The mean duration of one call."""
+    if warm_up:
+        call()
+    before = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - before) / repeats
+
+
+def cold_pairs(ours: tuple[str, str], theirs: tuple[str, str] | None = None):
+    """As `time_pairs`, of the first thing that fresh processes do.
+
+    Each side is two pieces of program text: what is done before the clock starts, what is timed.
+    """
+    sides = [side for side in (ours, theirs) if side]
+    samples: dict[tuple[str, str], list[float]] = {side: [] for side in sides}
+    for _ in range(COLD_PAIRS):
+        for side in sides:
+            samples[side].append(first_seconds(*side))
+    return medians(samples[ours], samples[theirs] if theirs else None)
+
+
+def first_seconds(setup: str, statement: str) -> float:
+    """The duration of `statement` in a process of its own, after `setup`."""
+    program = (f"import time\n{setup}\nbefore = time.perf_counter()\n{statement}\n"
+               "print(time.perf_counter() - before)")
+    done = subprocess.run([sys.executable, "-c", program], check=True, text=True,
+                          stdout=subprocess.PIPE, timeout=60)
+    return float(done.stdout)
+
+
+def medians(ours: list[float], theirs: list[float] | None):
+    """The median of the pairs' ratios, and of each side; None where there is no other side."""
+    if theirs is None:
+        return None, statistics.median(ours), None
+    ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
+    return statistics.median(ratios), statistics.median(ours), statistics.median(theirs)
+
+
+def times(value: float | None, factor: float) -> float | None:
+    """The product, or None for None."""
+    return None if value is None else value * factor

@@ -1,0 +1,140 @@
+"""The course folder: one folder that nbgrader's tools and ours open as their own.
+
+```
+nbgrader_config.py   two lines that call `configure`
+source/ release/ submitted/ autograded/ feedback/   nbgrader's stages, {stage}/{student}/{assignment}
+results/{assignment}/{student}/   what each check saw, as JSON; the ledger of what was graded
+reports/   a page and a CSV per assignment
+gradebook.db
+```
+"""
+
+import logging
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.server_extensions import formgrader
+from traitlets.config import Config, PyFileConfigLoader
+
+from course.probes import load_study, studies
+
+CONFIG_FILE = "nbgrader_config.py"
+CONFIG_TEXT = '''"""nbgrader's configuration of this course; add settings of your own below."""
+
+from autograder.course_folder import configure
+
+c = get_config()
+configure(c, __file__)
+
+# c.GradingStep.probe_seconds = 10   # for one check of one submission
+# c.GradingStep.timeout = 10         # for one cell of a notebook
+'''
+ANSWER_STUB = "*Write your answer here.*"
+
+
+class CourseFolderError(ValueError):
+    """The folder is not a course folder, or cannot be made one."""
+
+
+@dataclass(frozen=True)
+class CourseFolder:
+    """A course folder by its path; `create` makes a new one, `open` checks an existing one."""
+
+    root: Path
+
+    @classmethod
+    def create(cls, root: Path) -> "CourseFolder":
+        """Make `root` a course folder, or leave it as it is if it is one already.
+
+        Raises `CourseFolderError` for a folder that holds other things.
+        """
+        root = root.resolve()
+        if root.exists() and not root.is_dir():
+            raise CourseFolderError(f"{root} is not a folder")
+        if not (root / CONFIG_FILE).exists():
+            if root.exists() and any(root.iterdir()):
+                raise CourseFolderError(f"{root} is not empty and has no {CONFIG_FILE}: "
+                                        "name a new folder for the course")
+            root.mkdir(parents=True, exist_ok=True)
+            (root / CONFIG_FILE).write_text(CONFIG_TEXT, "utf-8")
+        return cls(root)
+
+    @classmethod
+    def open(cls, root: Path) -> "CourseFolder":
+        """The course folder at `root`; raises `CourseFolderError` if it is none."""
+        if not (root / CONFIG_FILE).is_file():
+            raise CourseFolderError(f"{root.resolve()} is not a course folder (no {CONFIG_FILE}); "
+                                    "`autograder release` makes one")
+        return cls(root.resolve())
+
+    def config(self) -> Config:
+        """nbgrader's configuration, read from the folder's own file as nbgrader reads it."""
+        put_environment_on_path()
+        return PyFileConfigLoader(CONFIG_FILE, path=str(self.root)).load_config()
+
+    def submitted(self, assignment: str) -> dict[str, Path]:
+        """The submissions to one assignment, by student."""
+        found = sorted(self.root.glob(f"submitted/*/{assignment}"))
+        return {path.parent.name: path for path in found}
+
+    def release(self, assignment: str) -> Path:
+        """The folder of what students get."""
+        return self.root / "release" / assignment
+
+    def results(self, assignment: str, student: str) -> Path:
+        """The folder of what each check saw of one submission."""
+        return self.root / "results" / assignment / student
+
+
+def configure(c: Config, config_file: str) -> None:
+    """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
+    put_environment_on_path()
+    root = Path(config_file).resolve().parent
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
+    c.CourseDirectory.course_id = "adversarial_search"
+    c.ClearSolutions.text_stub = ANSWER_STUB
+    c.OverwriteCells.add_missing_cells = True
+    c.Autograde.exclude_overwriting = {
+        study.assignment: [study.module] for study in map(load_study, studies())}
+    # nbgrader's own steps, with `Execute` replaced and one that keeps what the checks saw.
+    c.Autograde.autograde_preprocessors = [
+        "autograder.step.GradingStep",
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "autograder.step.SaveOutcomes",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
+    # Feedback is read without a network: our template is nbgrader's, less what asks for one.
+    c.HTMLExporter.template_name = "offline_feedback"
+    c.HTMLExporter.extra_template_basedirs = [
+        str(Path(__file__).parent / "templates"),
+        str(Path(formgrader.__file__).parent / "templates")]
+
+
+def put_environment_on_path() -> None:
+    """nbgrader calls `alembic` by name, so the environment's programs must be on PATH."""
+    programs = str(Path(sys.executable).parent)
+    if programs not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", "")
+
+
+def quiet_log(path: Path) -> logging.Logger:
+    """A logger that writes to a file instead of the terminal; one per file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = logging.getLogger(f"autograder.{path}")
+    for handler in log.handlers[:]:
+        handler.close()
+        log.removeHandler(handler)
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    return log

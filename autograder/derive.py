@@ -1,0 +1,147 @@
+"""Everything that is derived from something else: stubs, notebooks, expected replies, node counts.
+
+`derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
+byte with what is committed.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from os import cpu_count
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+
+import course
+from autograder import verdicts, workspace
+from autograder.mutants import load_mutants
+from autograder.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
+from autograder.strip import stub
+from course import probes
+from course.probes import Study, load_study, studies
+from course.probes.outcome import equal
+from tictactoe import Board
+from tictactoe.solver import values
+
+COURSE = Path(course.__file__).parent
+Tick = Callable[[str], None]
+
+
+def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
+    """Write every derived file that is not fresh; returns those that were written."""
+    written = []
+    for path, text in derived_files(only, tick):
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            written.append(path)
+    return written
+
+
+def derived_files(only: str | None = None,
+                  tick: Tick = lambda step: None) -> Iterator[tuple[Path, str]]:
+    """Path and text of every derived file, of all studies or of `only` one."""
+    for name in [load_study(only).name] if only else studies():
+        study = load_study(name)
+        tick(f"{study.name}: stub and notebooks")
+        yield from _public_files(study)
+        tick(f"{study.name}: expected replies of the reference and the mutants")
+        yield from _expected_files(study)
+    if only is None:
+        tick("node counts")
+        yield COURSE / "node_counts.json", _json(node_counts())
+
+
+def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
+    folder = COURSE / study.assignment
+    answer = workspace.answer_path(study)
+    yield folder / study.module, stub(answer.read_text("utf-8"), answer.name)
+    texts = {path: build_notebook(path.read_text("utf-8"), path.stem, study)
+             for path in notebook_texts(folder)}
+    complain_about_graded_cells([nbformat.reads(t, as_version=4) for t in texts.values()], study)
+    for path, text in texts.items():
+        yield path.with_suffix(".ipynb"), text
+
+
+def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
+    """The expected replies to the public and to the hidden cases, asked for in one go."""
+    hidden = verdicts.hidden_study(study.name)
+    both = replace(study, checks={
+        name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
+        for name, check in study.checks.items()})
+    texts = workspace.module_texts(study)
+    del texts["stub"]
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        replies = dict(zip(texts, pool.map(lambda text: workspace.ask_all(both, text, 60),
+                                           texts.values()), strict=True))
+    for check, reply in replies["reference"].items():
+        if reply.broken or reply.stopped or any("errors" in o for o in reply.observations):
+            raise RuntimeError(f"the reference of {study.name} fails its own check {check}: {reply}")
+    sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
+
+    def table(part: Callable[[str], slice]) -> str:
+        def observed(name: str) -> dict:
+            return {c: replies[name][c].observations[part(c)] for c in study.checks}
+
+        expected = observed("reference")
+        slips = []
+        for name, sentence in sentences.items():
+            differing = {c: seen for c, seen in observed(name).items()
+                         if _differs(expected[c], seen)}
+            slips.append({"name": name, "sentence": sentence, "observed": differing})
+        return _json({"expected": expected, "slips": slips})
+
+    def public(check: str) -> slice:
+        return slice(None, len(study.checks[check].cases))
+
+    def rest(check: str) -> slice:
+        return slice(len(study.checks[check].cases), None)
+
+    yield probes.HERE / f"{study.name}.expected.json", table(public)
+    yield verdicts.expected_file(study), table(rest)
+
+
+def _differs(expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
+    return any(s is None or set(e) != set(s) or not all(equal(e[a], s[a]) for a in e)
+               for e, s in zip(expected, seen, strict=True))
+
+
+def node_counts() -> dict:
+    """Nodes visited, root counted, by search: for every board with at most two marks, and in total
+    over all non-terminal boards with 0, 1, ... 8 marks."""
+    study1, study2, study3 = (reference(load_study(name)) for name in studies()[:3])
+    agents = {
+        "minimax": study1.Minimax(), "alpha_beta": study2.AlphaBeta(), "type_a": study3.TypeA(),
+        "type_a_pruned": study3.TypeAPlus(order=lambda state: state.legal_moves()),
+        "type_a_plus": study3.TypeAPlus(),
+    }  # fmt: skip
+    boards = [board for board in values() if not board.is_terminal()]
+    counts: dict = {"totals": {name: [0] * 9 for name in agents}}
+    for name, agent in agents.items():
+        nodes = {board: agent.search(board).nodes for board in boards}
+        for board in boards:
+            counts["totals"][name][_marks(board)] += nodes[board]
+        if name in ("minimax", "alpha_beta"):
+            counts[name] = {b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text)
+                            if _marks(b) <= 2}
+    return counts
+
+
+def reference(study: Study) -> ModuleType:
+    """The reference answer of a study, loaded as a plain module."""
+    path = workspace.answer_path(study)
+    spec = spec_from_file_location(f"reference_{path.stem}", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _marks(board: Board) -> int:
+    return 9 - board.text.count("_")
+
+
+def _json(data: object) -> str:
+    """JSON with one line per leaf container, so that a change can be read in a diff."""
+    return json.dumps(data, indent=1, sort_keys=False) + "\n"

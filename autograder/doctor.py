@@ -1,0 +1,88 @@
+"""Proves a study before it is released: reference full, stub none, each mutant what it should lose.
+
+Also that no hidden position, expected reply or solution stands in anything a student can get, and
+that the environment is one in which nbgrader works.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+
+from autograder import verdicts, workspace
+from autograder.course_folder import put_environment_on_path
+from autograder.grade import outcomes_of
+from autograder.mutants import load_mutants
+from autograder.release import find_leaks, public_files, released_files
+from course.probes import Study
+from course.probes.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one module showed: marks, what it loses, what it should lose, whether that is right."""
+
+    name: str
+    earned: float
+    points: float
+    loses: Mapping[str, tuple[str, ...]]
+    should_lose: Mapping[str, tuple[str, ...]]
+    named: bool  # whether the feedback names the slip, or another whose replies are the same
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it loses just what it should, and feedback can say why."""
+        return self.loses == self.should_lose and self.named
+
+
+def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> list[Finding]:
+    """Put reference, stub and every mutant through the hidden checks."""
+    texts = workspace.module_texts(study)
+    everything = {name: tuple(check.points) for name, check in study.checks.items()}
+    should = {"reference": {}, "stub": everything} | {
+        m.name: {check: tuple(aspects) for check, aspects in m.loses.items()}
+        for m in load_mutants(study.name)}
+    findings = []
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        for name, outcomes in zip(texts, pool.map(lambda t: outcomes_of(study, t), texts.values()),
+                                  strict=True):
+            finding = _finding(name, outcomes, should[name])
+            findings.append(finding)
+            done(finding)
+    return findings
+
+
+def _finding(name: str, outcomes: list[Outcome],
+             should: Mapping[str, tuple[str, ...]]) -> Finding:
+    loses = {}
+    for outcome in outcomes:
+        lost = tuple(a.name for a in outcome.aspects if a.right < a.asked)
+        if lost:
+            loses[outcome.check.split(".")[1]] = lost
+    if name == "stub":
+        named = all(o.earned == 0 for o in outcomes)
+    else:
+        named = all(o.slip is not None for o in outcomes if not o.full)
+    order = {check: tuple(sorted(aspects)) for check, aspects in loses.items()}
+    wanted = {check: tuple(sorted(aspects)) for check, aspects in should.items()}
+    return Finding(name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes),
+                   order, wanted, named)
+
+
+def leaks(study: Study) -> list[str]:
+    """What a student could get that gives something away: the release, and the public packages."""
+    files = {*released_files(study), *public_files()}
+    expected = verdicts.expected_file(study).read_bytes()
+    found = find_leaks(study, sorted(files))
+    return found + [f"{path} is the private file of expected replies" for path in sorted(files)
+                    if path.read_bytes() == expected]
+
+
+def environment() -> Iterator[str]:
+    """What is wrong with the environment, in sentences that say what to do."""
+    put_environment_on_path()
+    for program in ("alembic", "jupyter"):
+        if shutil.which(program) is None:
+            yield (f"{program} is not on PATH, and nbgrader calls it by name: "
+                   "start through `python3 run.py`, or activate the environment")

@@ -1,0 +1,168 @@
+"""Takes a submission in: the files that count, by name, checked and repaired where that is safe.
+
+The marks need only the module. A notebook that is missing or cannot be read is replaced by the one
+that was released, so that only its written answers are lost; the cells' nbgrader metadata is always
+taken from the release. What was done is told in one sentence each, and the submission itself is
+never changed.
+"""
+
+import hashlib
+import json
+import shutil
+import tokenize
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.utils import parse_utc
+
+from course.probes import Study
+
+MAX_BYTES = 5_000_000  # of one file
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What was taken in: `problems` in sentences, and whether there is anything to grade."""
+
+    problems: tuple[str, ...]
+    gradable: bool
+
+
+def fingerprint(submission: Path) -> str:
+    """A digest of everything that was handed in: it changes when, and only when, that does."""
+    digest = hashlib.sha256()
+    for path in sorted(submission.rglob("*")):
+        kind = "link" if path.is_symlink() else "file" if path.is_file() else "other"
+        digest.update(f"{path.relative_to(submission)}\0{kind}\0".encode("utf-8", "surrogateescape"))
+        if kind == "file":
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Intake:
+    """Copy what counts of `submission` to `staged` and say what was wrong with it."""
+    files, problems = _regular_files(submission)
+    if not files:
+        return Intake((*problems, "the folder is empty: nothing was handed in"), False)
+    staged.mkdir(parents=True)
+    notebooks = {path.name for path in release.glob("*.ipynb")}
+    for path in files:
+        if path.suffix != ".ipynb":
+            target = staged / path.relative_to(submission)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    problems += _timestamp_problems(staged / "timestamp.txt")
+    problems += _module_problems(submission, study.module, files)
+    spare = [p for p in files if p.suffix == ".ipynb" and p.name not in notebooks]
+    for name in sorted(notebooks):
+        released = nbformat.read(release / name, as_version=4)
+        notebook, said = _notebook(submission / name, released, spare)
+        problems += said
+        nbformat.write(notebook, staged / name)
+    return Intake(tuple(problems), True)
+
+
+def _regular_files(submission: Path) -> tuple[list[Path], list[str]]:
+    if not submission.is_dir() or submission.is_symlink():
+        return [], ["the submission is not a folder"]
+    files, problems = [], []
+    for path in sorted(submission.rglob("*")):
+        name = path.relative_to(submission)
+        if path.is_symlink():
+            problems.append(f"{name} is a link: links are not taken")
+        elif path.is_file() and path.stat().st_size > MAX_BYTES:
+            problems.append(f"{name} has {path.stat().st_size:,} bytes: more than "
+                            f"{MAX_BYTES:,} are not taken")
+        elif path.is_file() and not any(part.startswith(".") for part in name.parts):
+            files.append(path)
+    return files, problems
+
+
+def _timestamp_problems(path: Path) -> list[str]:
+    if path.is_file():
+        try:
+            parse_utc(path.read_text("utf-8").strip())
+        except (ValueError, OverflowError):
+            path.unlink()
+            return ["timestamp.txt holds no time: taken as handed in on time"]
+    return []
+
+
+def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> list[str]:
+    path = submission / module
+    if path not in files:
+        stem = module.removesuffix(".py").lower()
+        alike = [p.name for p in files if p.suffix == ".py" and stem in p.name.lower()]
+        hint = f"; if {alike[0]!r} is meant, rename it and grade again" if alike else ""
+        return [f"{module} is missing: its checks get no marks{hint}"]
+    try:
+        with tokenize.open(path) as text:
+            text.read()
+    except (SyntaxError, UnicodeDecodeError) as error:
+        return [f"{module} is not UTF-8 text: Python cannot read it ({error})"]
+    return []
+
+
+def _notebook(path: Path, released: NotebookNode,
+              spare: list[Path]) -> tuple[NotebookNode, list[str]]:
+    """The submitted notebook with the release's metadata, or the released one in its place."""
+    stands_in = "the released notebook stands in for it, so its written answers are lost"
+    problems = []
+    if not path.is_file() or path.is_symlink():
+        renamed = next((p for p in spare if _graded_ids(_read(p)[0]) & _graded_ids(released)), None)
+        if renamed is None:
+            return released, [f"{path.name} is missing: {stands_in}"]
+        problems.append(f"{path.name} is missing, but {renamed.name!r} holds its cells: "
+                        "taken in its place")
+        path = renamed
+    notebook, why = _read(path)
+    if notebook is None:
+        return released, [*problems, f"{path.name} {why}: {stands_in}"]
+    return notebook, problems + _restore_metadata(notebook, released, path.name)
+
+
+def _read(path: Path) -> tuple[NotebookNode | None, str]:
+    try:
+        data = json.loads(path.read_bytes().decode("utf-8"))
+        notebook = nbformat.reads(json.dumps(data), as_version=4)
+        nbformat.validate(notebook)
+    except UnicodeDecodeError as error:
+        return None, f"is not UTF-8 text (byte {error.start})"
+    except json.JSONDecodeError as error:
+        return None, f"is not a notebook: not JSON from line {error.lineno}, column {error.colno} on"
+    except (nbformat.ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        return None, f"is not a valid notebook ({first_line:.200})"
+    return notebook, ""
+
+
+def _graded_ids(notebook: NotebookNode | None) -> set[str]:
+    return set(_nbgrader_cells(notebook)) if notebook else set()
+
+
+def _nbgrader_cells(notebook: NotebookNode) -> Counter:
+    marked = [cell.metadata.get("nbgrader") for cell in notebook.cells]
+    return Counter(str(m["grade_id"]) for m in marked if isinstance(m, dict) and "grade_id" in m)
+
+
+def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
+    """Give every cell the release's nbgrader metadata, and take tags off, which can skip cells."""
+    known = {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader
+             for cell in released.cells if "nbgrader" in cell.metadata}
+    for cell in notebook.cells:
+        marked = cell.metadata.pop("nbgrader", None)
+        cell.metadata.pop("tags", None)
+        grade_id = str(marked.get("grade_id")) if isinstance(marked, dict) else None
+        if grade_id in known:
+            cell.metadata["nbgrader"] = known[grade_id]
+    seen = _nbgrader_cells(notebook)
+    problems = [f"{name}: the cell {grade_id} is there {count} times; the last one counts"
+                for grade_id, count in sorted(seen.items()) if count > 1]
+    problems += [f"{name}: the cell {grade_id} was deleted; it is put back"
+                 for grade_id in known if grade_id not in seen]
+    return problems

@@ -1,0 +1,128 @@
+"""Releases an assignment: by allowlist into the course folder, then a search for leaks on the bytes."""
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+
+import course
+import sequence
+import tictactoe
+from autograder import verdicts, workspace
+from autograder.course_folder import CourseFolder, quiet_log
+from autograder.derive import COURSE
+from autograder.notebooks import notebook_texts
+from autograder.strip import BEGIN, solutions
+from course.probes import Study
+
+PUBLIC_PACKAGES = (tictactoe, sequence, course)  # what a student may be given beside the assignment
+MIN_LEAK = 40  # characters without white space from which a run of solution lines is an answer
+
+
+class ReleaseError(RuntimeError):
+    """The assignment was not released; the message says why."""
+
+
+def released_files(study: Study) -> list[Path]:
+    """The allowlist: the study's stub module and its notebooks, and nothing else."""
+    folder = COURSE / study.assignment
+    return [folder / study.module,
+            *(path.with_suffix(".ipynb") for path in notebook_texts(folder))]
+
+
+def release(folder: CourseFolder, study: Study) -> Path:
+    """Release `study` into the course folder; returns the folder of what students get.
+
+    What was released before is replaced only when the new release has passed the search for leaks.
+    Raises `ReleaseError`.
+    """
+    source = folder.root / "source" / study.assignment
+    if source.exists():
+        shutil.rmtree(source)
+    source.mkdir(parents=True)
+    for path in released_files(study):
+        if not path.is_file():
+            raise ReleaseError(f"{path.name} of {study.assignment} is missing: "
+                               "run `autograder build`")
+        shutil.copy(path, source / path.name)
+    leaks = find_leaks(study, source.iterdir())
+    if leaks:
+        raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
+    _generate(folder, study)
+    released = folder.release(study.assignment)
+    leaks = find_leaks(study, released.iterdir())
+    if leaks:
+        shutil.rmtree(released)
+        raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
+    return released
+
+
+def public_files() -> list[Path]:
+    """Everything that a student may be given: the files of the public packages."""
+    roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
+    return [path for root in roots for path in sorted(root.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts]
+
+
+def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
+    """What in `files` gives away hidden positions, expected replies or solutions, in sentences."""
+    hidden = verdicts.hidden_study(study.name)
+    public = {text for check in study.checks.values() for case in check.cases
+              for text in _positions(case)}
+    secret = {text for check in hidden.checks.values() for case in check.cases
+              for text in _positions(case)} - public
+    pieces = _answer_pieces(study)
+    found = []
+    for path in files:
+        raw = path.read_bytes()
+        text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
+        squeezed = re.sub(r'[\s",]+', "", text)  # a notebook keeps each line as a quoted string
+        found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
+                  if s.encode() in raw]
+        if BEGIN in text:
+            found.append(f"{path.name} holds a solution region")
+        if any(piece in squeezed for piece in pieces):
+            found.append(f"{path.name} holds lines of the answer")
+    return found
+
+
+def _positions(case: dict) -> list[str]:
+    return [case["on"]] if isinstance(case["on"], str) else list(case["on"])
+
+
+def _answer_pieces(study: Study) -> set[str]:
+    """Every run of two or three neighbouring solution lines that is long enough to give it away."""
+    pieces = set()
+    for region in solutions(workspace.answer_path(study).read_text("utf-8")):
+        lines = [re.sub(r'[\s",]+', "", line) for line in region.splitlines()]
+        for size in (2, 3):
+            pieces |= {"".join(lines[i:i + size]) for i in range(len(lines) - size + 1)}
+        pieces.add("".join(lines))
+    return {piece for piece in pieces if len(piece) >= MIN_LEAK}
+
+
+def _generate(folder: CourseFolder, study: Study) -> None:
+    """nbgrader's own `generate_assignment`: locks, checksums, and the cells into the gradebook."""
+    config = folder.config()
+    config.CourseDirectory.assignment_id = study.assignment
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    log_file = folder.root / "results" / study.assignment / "release.log"
+    converter.log = quiet_log(log_file)
+    try:
+        converter.start()
+    except Exception as error:
+        raise ReleaseError(f"nbgrader could not generate {study.assignment}: {error}; "
+                           f"see {log_file}") from error
+
+
+def add_students(folder: CourseFolder, students: Iterable[tuple[str, str, str]]) -> None:
+    """Put students, as (id, first name, last name), on the gradebook's roster."""
+    config = folder.config()
+    with Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id) as gradebook:
+        for student, first, last in students:
+            gradebook.update_or_create_student(student, first_name=first, last_name=last)

@@ -1,0 +1,95 @@
+"""Makes a stub from an answer: every solution region becomes one `raise NotImplementedError`."""
+
+import ast
+import re
+from collections.abc import Container
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"  # nbgrader's markers
+
+
+class SolutionRegionError(ValueError):
+    """A solution region is unmatched, nested, empty or not inside a function."""
+
+
+def stub(source: str, name: str, keep: Container[str] = ()) -> str:
+    """The stub of the answer `source`; `name` is the file's name, for the error message.
+
+    Functions named in `keep` ("TypeA.search") keep their bodies: a half-done submission.
+
+    >>> print(stub('''def double(n):
+    ...     "Twice n."
+    ...     ### BEGIN SOLUTION
+    ...     return 2 * n
+    ...     ### END SOLUTION
+    ... ''', "double.py"))
+    def double(n):
+        "Twice n."
+        raise NotImplementedError("double: write this function")
+    <BLANKLINE>
+
+    Raises `SolutionRegionError` where a region is not what the release can rely on.
+    """
+    lines = source.splitlines()
+    functions = _functions(source)
+    kept, start = [], 0  # `start`: the number of the line that opened the region we are in
+    for number, line in enumerate(lines, 1):
+        if line.strip() == BEGIN:
+            if start:
+                raise SolutionRegionError(
+                    f"{name}, line {number}: a solution region begins inside the one of line {start}")
+            start = number
+        elif line.strip() == END:
+            if not start:
+                raise SolutionRegionError(f"{name}, line {number}: a region ends that never began")
+            if not any(_is_code(body) for body in lines[start:number - 1]):
+                raise SolutionRegionError(f"{name}, line {start}: the solution region is empty")
+            qualified, kind = _function_around(functions, start, name)
+            if qualified in keep:
+                kept += lines[start:number - 1]
+            else:
+                indent = line[:len(line) - len(line.lstrip())]
+                kept.append(f'{indent}raise NotImplementedError("{qualified}: write this {kind}")')
+            start = 0
+        elif re.search(r"###\s*(BEGIN|END)\b", line):
+            raise SolutionRegionError(f"{name}, line {number}: not a marker we know: {line.strip()}")
+        elif not start:
+            kept.append(line)
+    if start:
+        raise SolutionRegionError(f"{name}, line {start}: the solution region never ends")
+    return "\n".join(kept) + "\n"
+
+
+def solutions(source: str) -> list[str]:
+    """The text of every solution region, for the search for leaks."""
+    return re.findall(rf"{BEGIN}\n(.*?)\n\s*{END}", source, re.DOTALL)
+
+
+def _is_code(line: str) -> bool:
+    return bool(line.strip()) and not line.strip().startswith("#")
+
+
+def _function_around(functions: list[tuple[int, int, str, str]], line: int,
+                     name: str) -> tuple[str, str]:
+    inside = [f for f in functions if f[0] <= line <= f[1]]
+    if not inside:
+        raise SolutionRegionError(
+            f"{name}, line {line}: the solution region is not inside a function")
+    return inside[-1][2:]
+
+
+def _functions(source: str) -> list[tuple[int, int, str, str]]:
+    """First line, last line, qualified name and kind of every function, outer ones first."""
+    found = []
+
+    def visit(node: ast.AST, path: tuple[str, ...], in_class: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inner = (*path, child.name)
+                is_class = isinstance(child, ast.ClassDef)
+                if not is_class:
+                    found.append((child.lineno, child.end_lineno, ".".join(inner),
+                                  "method" if in_class else "function"))
+                visit(child, inner, is_class)
+
+    visit(ast.parse(source), (), False)
+    return found

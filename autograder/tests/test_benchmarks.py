@@ -1,0 +1,174 @@
+"""Benchmarks: the listing, the table for people, the JSON for programs, and unknown names."""
+
+import json
+import sys
+
+import pytest
+
+from autograder import benchmarks
+from autograder.benchmarks import Result, search
+
+FAKE = '''"""A fake that measures nothing.
+
+More about it.
+"""
+
+from autograder.benchmarks import Result
+
+
+def run():
+    print("some noise")
+    return [
+        Result("speed", 2.5, "times", ">= 1.5", "Peer [1]"),
+        Result("size", 12_345, "bytes", "<= 10_000"),
+        Result("missing", None, "times", 4),
+        Result("remark", 0.25, "s", "soon"),
+        Result("plain", 3.0, "s"),
+    ]
+'''
+FAKE_RESULTS = [
+    {"name": "speed", "value": 2.5, "unit": "times", "target": ">= 1.5", "peer": "Peer [1]"},
+    {"name": "size", "value": 12_345, "unit": "bytes", "target": "<= 10_000", "peer": None},
+    {"name": "missing", "value": None, "unit": "times", "target": 4, "peer": None},
+    {"name": "remark", "value": 0.25, "unit": "s", "target": "soon", "peer": None},
+    {"name": "plain", "value": 3.0, "unit": "s", "target": None, "peer": None},
+]
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A benchmark named `fake_one` beside the real ones, gone after the test."""
+    (tmp_path / "fake_one.py").write_text(FAKE)
+    monkeypatch.setattr(benchmarks, "__path__", [*benchmarks.__path__, str(tmp_path)])
+    yield "fake_one"
+    sys.modules.pop("autograder.benchmarks.fake_one", None)
+    if hasattr(benchmarks, "fake_one"):
+        del benchmarks.fake_one
+
+
+def test_a_new_module_is_a_new_benchmark(fake):
+    """A module in the package is found by itself, with the first line of its docstring."""
+    found = benchmarks.available()
+    assert found[fake] == "A fake that measures nothing."
+    assert found["search"] == search.__doc__.partition("\n")[0]
+
+
+def test_without_a_name_the_benchmarks_are_listed(fake, capsys):
+    """`bench` alone prints one line for each benchmark."""
+    assert benchmarks.main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "fake_one  A fake that measures nothing." in lines
+    assert len(lines) == len(benchmarks.available())
+
+
+def test_json_is_the_results_and_nothing_else(fake, capsys):
+    """Programs get a list of objects with five keys; what the benchmark prints goes to stderr."""
+    assert benchmarks.main([fake, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == FAKE_RESULTS
+    assert list(json.loads(out)[0]) == ["name", "value", "unit", "target", "peer"]
+    assert err == "some noise\n"
+
+
+def test_people_get_a_table_and_a_statement_for_each_target(fake, capsys):
+    """Each target is said to be met, not met, not measured or not judged."""
+    assert benchmarks.main([fake]) == 0
+    out = capsys.readouterr().out
+    assert "Peer [1]" in out
+    assert "some noise" not in out
+    assert out.splitlines()[-4:] == [
+        "speed: target >= 1.5 met, measured 2.50 times.",
+        "size: target <= 10_000 NOT met, measured 12,345 bytes.",
+        "missing: not measured (target 4).",
+        "remark: target soon not judged, measured 0.25 s.",
+    ]
+
+
+def test_an_unknown_name_is_one_sentence(fake, capsys):
+    """The sentence names what was asked for and what there is; the exit status is 2."""
+    assert benchmarks.main(["nonsense", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "there is no benchmark 'nonsense'; there are: fake_one" in err
+
+
+def test_run_gives_results_or_a_lookup_error(fake):
+    """`run` is the same for programs in Python."""
+    assert [result.name for result in benchmarks.run(fake)] == [
+        "speed", "size", "missing", "remark", "plain"]
+    with pytest.raises(LookupError, match="no benchmark 'nonsense'"):
+        benchmarks.run("nonsense")
+
+
+@pytest.mark.parametrize(("value", "target", "met"), [
+    (1.5, ">= 1.5", True), (1.49, ">= 1.5", False), (4, 4, True), (3.9, 4, False),
+    (60, "<= 60", True), (60.1, "<= 60", False), (18_297, "== 18297", True),
+    (18_296, "== 18297", False), (0.001, "<= 1e-2", True), (1, "soon", None), (1, None, None),
+    (None, ">= 1.5", None), (1, ">= 1.5 times", None),
+])  # fmt: skip
+def test_targets_are_judged(value, target, met):
+    """A number is a least value, a text has its comparison, anything else has no verdict."""
+    assert Result("it", value, "times", target).met is met
+
+
+def test_results_cannot_be_changed():
+    """What was measured stays."""
+    with pytest.raises(AttributeError):
+        Result("it", 1, "s").value = 2
+
+
+def test_pairs_alternate_and_give_the_median_ratio(monkeypatch):
+    """Timing takes turns, and the ratio is above 1 where ours is faster."""
+    order = []
+    durations = {"ours": 0.002, "theirs": 0.006}
+
+    def fake_seconds(call, repeats=1, warm_up=False):
+        call()
+        return durations[order[-1]]
+
+    monkeypatch.setattr(search, "seconds", fake_seconds)
+    ratio, ours, theirs = search.time_pairs(lambda: order.append("ours"),
+                                            lambda: order.append("theirs"))
+    assert (ratio, ours, theirs) == pytest.approx((3, 0.002, 0.006))
+    timed = order[2:]  # after one warm-up each
+    assert timed[:4] == ["ours", "theirs", "theirs", "ours"]
+    assert timed.count("ours") == timed.count("theirs") == search.PAIRS >= 7
+
+
+def test_ratios_are_taken_pair_by_pair():
+    """A slow spell that hits both sides of a pair leaves the ratio as it is."""
+    assert search.medians([1, 9, 1], [2, 18, 8]) == (2, 1, 8)
+    assert search.medians([1, 9, 2], None) == (None, 2, None)
+
+
+def test_without_open_spiel_there_are_no_made_up_numbers(monkeypatch, capsys):
+    """Ratios are None, one sentence says why, and the other numbers are still measured."""
+    monkeypatch.setitem(sys.modules, "pyspiel", None)  # importing it fails
+    monkeypatch.setattr(search, "time_pairs", lambda ours, theirs=None: (None, 0.5, None))
+    monkeypatch.setattr(search, "cold_pairs", lambda ours, theirs=None: (None, 0.25, None))
+    results = search.run()
+    assert capsys.readouterr().err.count("OpenSpiel is not installed") == 1
+    against = [result for result in results if result.peer]
+    assert against
+    assert all(result.value is None for result in against)
+    assert all(result.value is not None for result in results if not result.peer)
+    targets = [result.target for result in against if "times as fast" in result.name]
+    assert targets == [">= 1.5", None, ">= 4"]
+
+
+def test_counting_open_spiels_nodes_leaves_it_as_it_was():
+    """The wrapper counts every entry into the recursive function, and is taken off again."""
+    class Module:
+        @staticmethod
+        def _alpha_beta(depth):
+            return 0 if depth == 0 else Module._alpha_beta(depth - 1)
+
+    original = Module._alpha_beta
+    assert search.count_alpha_beta(Module, lambda: Module._alpha_beta(4)) == (0, 5)
+    assert Module._alpha_beta is original
+
+
+def test_time_of_a_fresh_process_is_that_of_the_statement():
+    """Only the second text is timed, in a process that ran nothing else."""
+    assert 0.01 < search.first_seconds("time.sleep(0)", "time.sleep(0.01)") < 5

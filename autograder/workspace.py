@@ -1,0 +1,46 @@
+"""A workspace is one set of modules beside the given packages: reference, stub, mutant, submission.
+
+They all go the same way, so that a check can be trusted: what it says of the reference, the stub
+and the mutants is what it would say of a student's file with the same text.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from autograder.mutants import load_mutants
+from autograder.strip import stub
+from course.probes import Study
+from course.probes.process import SECONDS, Replies, ask_module
+
+ANSWERS = Path(__file__).parent / "answers"
+
+
+def answer_path(study: Study) -> Path:
+    """The reference answer of a study."""
+    return ANSWERS / study.assignment / study.module
+
+
+def module_texts(study: Study) -> dict[str, str]:
+    """The modules that a check is proved on: "reference", "stub", and each mutant by its name."""
+    answer = answer_path(study).read_text("utf-8")
+    texts = {"reference": answer, "stub": stub(answer, study.module)}
+    return texts | {m.name: m.apply(answer) for m in load_mutants(study.name)}
+
+
+@contextmanager
+def workspace(study: Study, text: str) -> Iterator[Path]:
+    """A temporary folder that holds the module with this text; gives the module's path."""
+    with tempfile.TemporaryDirectory(prefix="workspace-") as folder:
+        module = Path(folder) / study.module
+        module.write_text(text, "utf-8")
+        yield module
+
+
+def ask_all(study: Study, text: str, seconds: float = SECONDS,
+            checks: Sequence[str] | None = None) -> Mapping[str, Replies]:
+    """The replies of a module with this text to the study's checks (all, or those named)."""
+    with workspace(study, text) as module:
+        return {name: ask_module(module, check, seconds) for name, check in study.checks.items()
+                if checks is None or name in checks}

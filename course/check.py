@@ -1,0 +1,69 @@
+"""`check("study3.type_a")`: asks the module beside the notebook the public questions of one check.
+
+It runs the module as it is saved on disk, in a process of its own, so that an endless loop is
+stopped and nothing in the notebook is touched. Marks are given on other positions of the same kind.
+"""
+
+from pathlib import Path
+
+from course.probes import HERE, Check, load_check, load_expected, load_study
+from course.probes.explain import as_html, as_text
+from course.probes.outcome import Outcome, mark
+from course.probes.process import SECONDS, Replies, ask_module
+
+
+class Points(float):
+    """Points on the public positions; nbgrader reads them as the partial credit of the cell."""
+
+    def __repr__(self) -> str:
+        return f"{float(self):g}"
+
+
+class Explanation:
+    """An outcome that draws itself in a notebook and prints as text elsewhere."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+    def __repr__(self) -> str:
+        return as_text(self.outcome)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.outcome)
+
+
+def check(check_id: str, folder: str | Path = ".", seconds: float = SECONDS) -> Points | None:
+    """Run the public questions of a check and show what to look at.
+
+    Returns the points earned on the public positions, for the checks that carry marks; None for
+    extra credit. `folder` is where the module lies, `seconds` how long it may take in all.
+
+    Raises `UnknownCheck` (a ValueError) for an unknown name and FileNotFoundError if the folder
+    does not hold the module.
+    """
+    asked = load_check(check_id)
+    module = Path(folder) / load_study(asked.study).module
+    if not module.is_file():
+        raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
+                                "open the notebook in the folder that holds it")
+    outcome = run_check(asked, module, HERE / f"{asked.study}.expected.json", seconds)
+    _show(Explanation(outcome))
+    return None if asked.extra_credit else Points(outcome.earned)
+
+
+def run_check(asked: Check, module: Path, expected_file: Path, seconds: float = SECONDS) -> Outcome:
+    """Ask `module` the cases of a check and mark the replies by a derived file of expected ones."""
+    expected, slips = load_expected(expected_file)
+    replies: Replies = ask_module(module, asked, seconds)
+    return mark(asked, replies, expected[asked.name], slips)
+
+
+def _show(explanation: Explanation) -> None:
+    try:
+        shell = get_ipython()  # defined by IPython, and only there
+    except NameError:
+        print(explanation)
+    else:
+        from IPython.display import display
+
+        display(explanation) if hasattr(shell, "kernel") else print(explanation)

@@ -1,0 +1,53 @@
+"""The student's process: loads the module, answers the cases of one check, one JSON line each.
+
+Run as `python -P -m course.probes.answer MODULE.py`; the request comes on standard input as
+`{"ask": ..., "cases": [...]}`. Replies go to the descriptor that was standard output; whatever the
+student's code prints goes to standard error, so that printing cannot be mistaken for a reply.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from course.probes.ask import describe_error, reply
+
+
+def main() -> None:
+    """Answer the request, and leave without running what the student's code registered for exit."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    request = json.load(sys.stdin)
+
+    def send(line: dict) -> None:
+        print(json.dumps(line), file=replies, flush=True)
+
+    sys.modules["tictactoe.solver"] = None  # the oracle is not there while answers are checked
+    path = Path(sys.argv[1])
+    send({"ready": True})  # from here on, what goes wrong is the module's doing
+    sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
+    try:
+        module = _load(path)
+    except (Exception, SystemExit) as error:
+        send({"broken": describe_error(error)})
+    else:
+        for number, case in enumerate(request["cases"]):
+            start = time.perf_counter()
+            observation = reply(module, request["ask"], case)
+            send({"case": number, "observation": observation,
+                  "seconds": round(time.perf_counter() - start, 4)})
+    os._exit(0)
+
+
+def _load(path: Path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    main()

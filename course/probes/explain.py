@@ -1,0 +1,120 @@
+"""Puts an outcome into words: as text for terminals and screen readers, as HTML for notebooks."""
+
+import html
+import json
+from typing import Any
+
+from course.probes import load_check
+from course.probes.ask import read_state
+from course.probes.outcome import Outcome, describe_question, equal
+
+# How to read a pair or list in a reply, where its order is not obvious.
+READING = {
+    "two": "for x, for o", "one": "for x, for o", "lane value": "for x, for o",
+    "answer": "one for each board", "priority": "one for each legal move, in board order",
+    "order": "the moves in the order they come", "drawn": "all moves seen in many draws",
+    "again": "nodes of a second search of the same state",
+}  # fmt: skip
+
+
+def as_text(outcome: Outcome) -> str:
+    """The outcome as lines of plain text: marks, the case that differs, the likeliest cause."""
+    lines = [_headline(outcome)]
+    if outcome.full:
+        return lines[0]
+    lines += [f"  {a.name:<9}{_number(a.earned)} of {_number(a.points)} points"
+              f"   ({a.right} of {a.asked} positions right)" for a in outcome.aspects]
+    if outcome.problem:
+        lines += ["", _sentence(outcome.problem)]
+    if outcome.case and not outcome.unwritten and any(
+            v is not None for v in outcome.case["got"].values()):
+        lines += ["", "Asked:    " + describe_question(outcome.case["asked"], _ask(outcome))]
+        lines += ["            " + line for board in _boards(outcome)
+                  for line in [*str(board).splitlines(), ""]]
+        for name, expected in outcome.case["expected"].items():
+            got = outcome.case["got"][name]
+            answer = outcome.case["errors"].get(name) or _value(got)
+            differs = "" if equal(expected, got) else "   <- differs"
+            lines.append(f"  {name:<9}expected {_value(expected)}, got {answer}{differs}"
+                         + _reading(name, expected))
+    if outcome.cause:
+        lines += ["", f"Likely cause: {outcome.cause}"]
+    return "\n".join(lines)
+
+
+def as_html(outcome: Outcome) -> str:
+    """The same, with a table for the marks and the board as a picture; survives untrusted pages."""
+    parts = [f"<p><strong>{html.escape(_headline(outcome))}</strong></p>"]
+    if outcome.full:
+        return parts[0]
+    rows = "".join(
+        f"<tr><th scope='row' style='text-align:left'>{a.name}</th>"
+        f"<td>{_number(a.earned)} of {_number(a.points)}</td>"
+        f"<td>{a.right} of {a.asked}</td></tr>" for a in outcome.aspects)
+    parts.append("<table><thead><tr><th scope='col' style='text-align:left'>Aspect</th>"
+                 "<th scope='col'>Points</th><th scope='col'>Positions right</th></tr></thead>"
+                 f"<tbody>{rows}</tbody></table>")
+    if outcome.problem:
+        parts.append(f"<p>{html.escape(_sentence(outcome.problem))}</p>")
+    if outcome.case and not outcome.unwritten and any(
+            v is not None for v in outcome.case["got"].values()):
+        parts.append(_case_html(outcome))
+    if outcome.cause:
+        parts.append(f"<p><strong>Likely cause:</strong> {html.escape(outcome.cause)}</p>")
+    return "".join(parts)
+
+
+def _case_html(outcome: Outcome) -> str:
+    asked = html.escape(describe_question(outcome.case["asked"], _ask(outcome)))
+    boards = " ".join(b._repr_html_() if hasattr(b, "_repr_html_")
+                      else f"<code>{html.escape(str(b))}</code>" for b in _boards(outcome))
+    rows = ""
+    for name, expected in outcome.case["expected"].items():
+        got = outcome.case["got"][name]
+        answer = outcome.case["errors"].get(name) or _value(got)
+        rows += (f"<tr><th scope='row' style='text-align:left'>{name}</th>"
+                 f"<td>{_value(expected)}</td><td>{html.escape(answer)}</td>"
+                 f"<td>{'' if equal(expected, got) else 'differs'}{_reading(name, expected)}</td></tr>")
+    return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
+            "<table><thead><tr><th scope='col'></th><th scope='col'>Expected</th>"
+            "<th scope='col'>Your code</th><th scope='col'></th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>")
+
+
+def _headline(outcome: Outcome) -> str:
+    kind = " of extra credit" if outcome.extra_credit else ""
+    if outcome.full:
+        state = "all right"
+    elif outcome.unwritten:
+        state = "not written yet"
+    else:
+        state = "not all right"
+    return (f"{outcome.check}: {_number(outcome.earned)} of {_number(outcome.points)} points{kind}"
+            f" - {state}")
+
+
+def _ask(outcome: Outcome) -> str:
+    return load_check(outcome.check).ask
+
+
+def _boards(outcome: Outcome) -> list:
+    on = outcome.case["asked"]["on"]
+    return [read_state(text) for text in ([on] if isinstance(on, str) else on)]
+
+
+def _reading(name: str, expected: Any) -> str:
+    if isinstance(expected, list) and name == "value":
+        name = "lane value"
+    return f"   ({READING[name]})" if name in READING else ""
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _number(points: float) -> str:
+    return f"{round(points, 2):g}"
+
+
+def _value(value: Any) -> str:
+    return "no answer" if value is None else json.dumps(value)

@@ -1,0 +1,144 @@
+"""Marks the replies to one check: which positions are right in which aspect, and why others are not.
+
+Aspects are marked separately, position by position, and none gates another. The same code serves
+the student's own check on public positions and the staff's on hidden ones.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from course.probes import Case, Check, Observation, Slip
+from course.probes.ask import NOT_WRITTEN
+from course.probes.process import Replies
+
+TOLERANCE = 1e-9  # of a value; everything else is compared exactly
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """How one aspect of a check went: `right` of `asked` positions, `earned` of `points`."""
+
+    name: str
+    right: int
+    asked: int
+    earned: float
+    points: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The marks of one check, and the one case that explains them best."""
+
+    check: str
+    extra_credit: bool
+    aspects: tuple[Aspect, ...]
+    problem: str | None  # why nothing, or not everything, could be asked
+    case: Mapping[str, Any] | None  # the smallest case that differs: asked, expected, got
+    slip: str | None  # the name of the known slip whose replies these are
+    cause: str | None  # and its sentence
+    stopped: bool  # whether the module was stopped, or ended, before it had answered
+    seconds: float
+
+    @property
+    def earned(self) -> float:
+        """Points earned, rounded to hundredths."""
+        return round(sum(a.earned for a in self.aspects), 2)
+
+    @property
+    def points(self) -> float:
+        """Points that there were to earn."""
+        return round(sum(a.points for a in self.aspects), 2)
+
+    @property
+    def full(self) -> bool:
+        """Whether every position was right in every aspect."""
+        return all(a.right == a.asked for a in self.aspects)
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether the code that was asked is still the stub."""
+        return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, with the sums included."""
+        return asdict(self) | {"earned": self.earned, "points": self.points}
+
+
+def mark(check: Check, replies: Replies, expected: Sequence[Observation],
+         slips: Sequence[Slip]) -> Outcome:
+    """Compare the replies with the expected ones."""
+    got = [observation or {} for observation in replies.observations]
+    aspects = []
+    for name, points in check.points.items():
+        right = sum(is_right(e, g, name) for e, g in zip(expected, got, strict=True))
+        aspects.append(Aspect(name, right, len(expected), points * right / len(expected), points))
+    wrong = [i for i, (e, g) in enumerate(zip(expected, got, strict=True))
+             if not all(is_right(e, g, name) for name in check.points)]
+    case = None
+    problem = _problem(check, replies, wrong, got)
+    if wrong:
+        number = min(wrong, key=lambda i: (not got[i], expected[i].get("nodes") or 0))
+        case = {"asked": {**check.settings, **check.cases[number]},
+                "expected": {n: expected[number].get(n) for n in check.points},
+                "got": {n: got[number].get(n) for n in check.points},
+                "errors": dict(got[number].get("errors") or {})}
+    slip = next((s for s in slips if wrong and _same_replies(check, got, s)), None)
+    return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
+                   slip.name if slip else None, slip.sentence if slip else None,
+                   replies.stopped is not None, round(replies.seconds, 3))
+
+
+def is_right(expected: Observation, got: Observation, aspect: str) -> bool:
+    """Whether `got` has the expected value in this aspect."""
+    return aspect in got and equal(expected[aspect], got[aspect])
+
+
+def equal(expected: Any, got: Any) -> bool:
+    """Whether two plain values are equal: floats within `TOLERANCE`, the rest exactly."""
+    if isinstance(expected, list):
+        return (isinstance(got, list) and len(got) == len(expected)
+                and all(map(equal, expected, got)))
+    if isinstance(expected, float) and isinstance(got, (int, float)):
+        return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
+    return type(got) in (bool, int, float, str, type(None)) and expected == got
+
+
+def _same_replies(check: Check, got: Sequence[Observation], slip: Slip) -> bool:
+    seen = slip.observed.get(check.name)
+    return seen is not None and all(
+        equal(s.get(name), g.get(name))
+        for s, g in zip(seen, got, strict=True) for name in check.points)
+
+
+def _problem(check: Check, replies: Replies, wrong: Sequence[int],
+             got: Sequence[Observation]) -> str | None:
+    """The one sentence for the machinery's side of a failure: broken, stopped, or raised."""
+    if replies.broken:
+        return replies.broken
+    if replies.stopped:
+        first = next(i for i, o in enumerate(replies.observations) if o is None)
+        return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
+    return next((e for i in wrong for e in (got[i].get("errors") or {}).values()), None)
+
+
+def describe_case(check: Check, case: Case) -> str:
+    """What was asked, in the words of Python: 'TypeA(limit=2).search(Board("x________"))'."""
+    return describe_question({**check.settings, **case}, check.ask)
+
+
+def describe_question(question: Mapping[str, Any], ask: str) -> str:
+    """As `describe_case`, of settings and case together."""
+    on = question["on"]
+    boards = [on] if isinstance(on, str) else on
+    state = ", ".join(f'Row("{b[4:]}")' if b.startswith("row ") else f'Board("{b}")'
+                      for b in boards)
+    if "agent" in question:
+        options = {k: v for k, v in question.items() if k not in ("on", "agent", "draws")}
+        made = ", ".join(f"{k}={v}" if k != "order" else f"order={v} order"
+                         for k, v in options.items())
+        method = "best_moves" if ask == "mixed" else "search"
+        return f"{question['agent']}({made}).{method}({state})"
+    arguments = {"lane_counts": ', "x"', "heuristic": ', "x"'}
+    return f"{ask}({state}{arguments.get(ask, '')})"

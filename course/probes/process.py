@@ -1,0 +1,93 @@
+"""Asks a module the cases of a check, in a process of its own with a time limit."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course.probes import Case, Check, Observation
+
+SECONDS = 10.0  # for one check; the reference needs less than two
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What came back from one check: one observation per case, None where there was none.
+
+    `broken` says why the module could not be loaded, `stopped` why the process ended before all
+    cases were answered; both None if all went well. `seconds` is the wall time of the process.
+    """
+
+    observations: tuple[Observation | None, ...]
+    broken: str | None = None
+    stopped: str | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+
+class ProbeFault(RuntimeError):
+    """The machinery failed before the module was even read: never a student's fault."""
+
+
+def ask_module(module: Path, check: Check, seconds: float = SECONDS) -> Replies:
+    """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
+
+    Raises `ProbeFault` if Python itself could not be started.
+    """
+    if not module.is_file():
+        return Replies((None,) * len(check.cases), broken=f"{module.name} is missing")
+    cases: list[Case] = [{**check.settings, **case} for case in check.cases]
+    request = json.dumps({"ask": check.ask, "cases": cases})
+    start = time.perf_counter()
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as replies, \
+            tempfile.TemporaryFile() as printed:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "course.probes.answer", str(module.resolve())],
+            stdin=subprocess.PIPE, stdout=replies, stderr=printed, cwd=module.resolve().parent,
+            text=True, encoding="utf-8", start_new_session=True)
+        stopped = None
+        try:
+            process.communicate(request, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            stopped = f"stopped after {seconds:g} s"
+        finally:
+            _kill(process)
+        if stopped is None and process.returncode:
+            stopped = f"the process ended with exit status {process.returncode}"
+        replies.seek(0)
+        lines = replies.read().splitlines()
+        if not lines:
+            printed.seek(0)
+            raise ProbeFault("the process that asks the module did not start: "
+                             + printed.read().decode(errors="replace")[-2000:])
+    return _read(lines[1:], len(cases), stopped, time.perf_counter() - start)
+
+
+def _kill(process: subprocess.Popen) -> None:
+    """End the process and, where there are process groups, whatever it started."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def _read(lines: list[str], cases: int, stopped: str | None, seconds: float) -> Replies:
+    observations: list[Observation | None] = [None] * cases
+    for line in lines:
+        try:
+            data = json.loads(line)
+        except ValueError:
+            continue  # cut off in the middle, or not ours: no answer
+        if isinstance(data, dict) and "broken" in data:
+            return Replies(tuple(observations), str(data["broken"]), stopped, seconds)
+        if isinstance(data, dict) and data.get("case") in range(cases):
+            observations[data["case"]] = data.get("observation")
+    if stopped is None and None in observations:
+        stopped = "the process ended before it had answered"
+    return Replies(tuple(observations), None, stopped, seconds)

@@ -1,0 +1,40 @@
+"""Study 2: alpha-beta search.
+
+You fill in this module. Notebook 02 explains every part; hand in this file with the notebook.
+"""
+
+from math import inf
+
+from tictactoe import NodeCounter, Search, counted
+
+
+class AlphaBeta:
+    """Minimax without the parts that cannot matter (Russell and Norvig, 4th edition, figure 5.7)."""
+
+    def choose(self, state):
+        """The move that `search` finds."""
+        return self.search(state).move
+
+    def search(self, state):
+        """Search from `state` and return `Search(move, value, nodes)`.
+
+        The root's window is (-infinity, +infinity). `move` is the first best move in the order of
+        `legal_moves()`, `value` its value from the view of the player to move, and `nodes` how many
+        nodes were visited, the root included.
+
+        Hint: the root is an ordinary MAX node; let `value` handle it like any other.
+        """
+        raise NotImplementedError("AlphaBeta.search: write this method")
+
+    @counted
+    def value(self, state, player, alpha, beta):
+        """Return `(value, move)` for `player` (MAX), searching inside the window (alpha, beta).
+
+        `alpha` is what MAX is already sure of elsewhere, `beta` what MIN is. The move of a terminal
+        state is None.
+
+        Hint: begin with your minimax. A MAX node returns as soon as its value is at least beta, and
+        otherwise raises alpha to its value; a MIN node returns as soon as its value is at most
+        alpha, and otherwise lowers beta.
+        """
+        raise NotImplementedError("AlphaBeta.value: write this method")

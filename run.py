@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Sets everything up in .venv, from the lock, and runs one command there: `python3 run.py help`.
+
+Needs Python 3.11 or newer with venv, and nothing else; uses uv where it is installed.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
+
+  demo                release every assignment, grade a bundled class, show where all of it is
+  test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
+  lab [FOLDER]        open JupyterLab on the course, or on a course folder such as build/demo
+  bench [NAME]        measure; without a name, list what can be measured (--json for machines)
+  setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
+  lock                renew the lock files (needs uv)
+  help                this text
+
+Everything else is the autograder's: release, grade, feedback, report, doctor, build.
+`python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
+The first command of all installs into .venv, which takes a minute or two; later ones start at once.
+"""
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, ".venv")
+BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
+PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
+LOCK = os.path.join(ROOT, "requirements.lock")
+AUTOGRADER = ("build", "doctor", "feedback", "grade", "release", "report")
+
+
+def main(arguments):
+    """Run one command; returns the exit status."""
+    if sys.version_info < (3, 11):
+        return say("this needs Python 3.11 or newer, and python3 is "
+                   "{}.{}: run it with a newer one".format(*sys.version_info))
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
+    if command in ("help", "-h", "--help"):
+        print(HELP, end="")
+        return 0
+    if command == "lock":
+        return lock()
+    if command not in ("demo", "test", "lab", "bench", "setup", "autograder", *AUTOGRADER):
+        return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
+    if command == "setup" and rest and not os.path.exists(extra_lock(rest[0])):
+        return say("there is no extra {!r}; there is open_spiel".format(rest[0]))
+    problem = set_up(rest[0] if command == "setup" and rest else None)
+    if problem:
+        return say(problem)
+    if command == "setup":
+        return 0
+    if command == "test":
+        parallel = [] if any(a.startswith("-n") for a in rest) else ["-n", "auto"]
+        return run(["-m", "pytest", *parallel, *rest])
+    if command == "lab":
+        return lab(rest[0] if rest else "course")
+    if command == "bench":
+        return run(["-m", "autograder.benchmarks", *rest])
+    return run(["-m", "autograder", *([] if command == "autograder" else [command]), *rest])
+
+
+def say(problem):
+    """Say in one sentence what is wrong; returns the exit status of bad input."""
+    print("run.py: " + problem, file=sys.stderr)
+    return 2
+
+
+def run(arguments, folder=ROOT):
+    """Run the environment's Python with its programs on PATH; returns the exit status."""
+    environment = dict(os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""),
+                       VIRTUAL_ENV=VENV)
+    environment.pop("PYTHONHOME", None)
+    try:
+        return subprocess.call([PYTHON, *arguments], cwd=folder, env=environment)
+    except KeyboardInterrupt:
+        return 130
+
+
+def lab(folder):
+    """Open JupyterLab with `folder` as its root."""
+    path = os.path.join(ROOT, folder)
+    if not os.path.isdir(path):
+        return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
+    return run(["-m", "jupyterlab", "--ServerApp.root_dir=" + path], path)
+
+
+def set_up(extra):
+    """Make .venv what the lock says, unless it is; returns a sentence if that cannot be done."""
+    stamps = [(os.path.join(VENV, "installed"), LOCK)]
+    if extra:
+        stamps.append((os.path.join(VENV, "installed-" + extra), extra_lock(extra)))
+    for stamp, locked in stamps:
+        wanted = digest(locked)
+        if os.path.exists(PYTHON) and os.path.exists(stamp):
+            with open(stamp) as file:
+                if file.read() == wanted:
+                    continue
+        first = locked == LOCK
+        print("Setting up {} from {} ...".format(VENV, os.path.basename(locked)), file=sys.stderr)
+        problem = install(locked, first)
+        if problem:
+            return problem
+        with open(stamp, "w") as file:  # last: a set-up that was stopped is done again
+            file.write(wanted)
+    return None
+
+
+def install(locked, first):
+    """Install one lock file, and with the first one this folder; a sentence if that fails."""
+    uv = shutil.which("uv")
+    if first:
+        shutil.rmtree(VENV, ignore_errors=True)
+        make = ([uv, "venv", "-q", "--python", sys.executable, VENV] if uv
+                else [sys.executable, "-m", "venv", VENV])
+        if subprocess.call(make) != 0:
+            shutil.rmtree(VENV, ignore_errors=True)
+            return ("Python's venv or pip is missing. Install it (on Debian and Ubuntu: "
+                    "sudo apt install python3-venv), or install uv, and run this again.")
+    pip = [uv, "pip", "install", "--python", PYTHON] if uv else [PYTHON, "-m", "pip", "install",
+                                                               "--disable-pip-version-check"]
+    steps = [[*pip, "--require-hashes", "-r", locked]]
+    if first:  # the build tools are in the lock, so that this downloads nothing
+        steps.append([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", ROOT])
+    for step in steps:
+        if subprocess.call(step) != 0:
+            return ("the installation failed; its last lines say why (no network? a full disk?). "
+                    "Run the same command again to go on.")
+    return None
+
+
+def extra_lock(extra):
+    """The lock file of an optional extra."""
+    return os.path.join(ROOT, "requirements-{}.lock".format(extra))
+
+
+def digest(locked):
+    """What an environment depends on: the lock, the package's own data, Python, and the place."""
+    text = "{} {}".format(sys.version, ROOT).encode()
+    for path in (locked, os.path.join(ROOT, "pyproject.toml")):
+        with open(path, "rb") as file:
+            text += file.read()
+    return hashlib.sha256(text).hexdigest()
+
+
+def lock():
+    """Renew both lock files with uv, for every platform and Python from 3.11 on."""
+    uv = shutil.which("uv")
+    if not uv:
+        return say("`lock` needs uv: see its installation page, or `pip install uv`")
+    compile_ = [uv, "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--upgrade",
+                "--generate-hashes", "--no-annotate", "--no-header", "pyproject.toml"]
+    status = subprocess.call([*compile_, "--extra", "test", "--extra", "build", "-o", LOCK], cwd=ROOT)
+    return status or subprocess.call([*compile_, "--extra", "open_spiel", "-c", LOCK,
+                                      "-o", extra_lock("open_spiel")], cwd=ROOT)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
