@@ -152,9 +152,9 @@ def lock():
         return say("`lock` needs uv: see its installation page, or `pip install uv`")
     compile_ = [uv, "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--upgrade",
                 "--generate-hashes", "--no-annotate", "--no-header", "pyproject.toml"]
-    status = subprocess.call([*compile_, "--extra", "test", "--extra", "build", "-o", LOCK], cwd=ROOT)
-    return status or subprocess.call([*compile_, "--extra", "open_spiel", "-c", LOCK,
-                                      "-o", extra_lock("open_spiel")], cwd=ROOT)
+    outputs = (["--extra", "test", "--extra", "build", "-o", LOCK],
+               ["--extra", "open_spiel", "-c", LOCK, "-o", extra_lock("open_spiel")])
+    return max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
 
 
 if __name__ == "__main__":

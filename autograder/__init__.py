@@ -1,1 +1,1 @@
-"""The staff's side: reference answers, verdicts, release, grading, reports. Never given to students."""
+"""The staff's side: reference answers, verdicts, release, grading. Never given out."""

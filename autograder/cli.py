@@ -7,8 +7,15 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from course.probes import Study, UnknownCheck, load_study, studies
@@ -58,7 +65,8 @@ def progress() -> Progress:
 
 
 @app.command()
-def build(study: Annotated[str | None, typer.Argument(metavar="[STUDY]", show_default=False)] = None,
+def build(study: Annotated[str | None, typer.Argument(
+              metavar="[STUDY]", help="All studies unless given.", show_default=False)] = None,
           check: Annotated[bool, typer.Option(
               "--check", help="Change nothing; fail if a file is not fresh.")] = False) -> None:
     """Derive stubs, notebooks, expected replies and node counts from their sources."""
@@ -183,8 +191,9 @@ def report(study: StudyName, course: CoursePath = DEFAULT_COURSE) -> None:
 
 @app.command()
 def doctor(study: StudyName,
-           verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every module, "
-                                                 "not only those that are wrong.")] = False) -> None:
+           verbose: Annotated[bool, typer.Option(
+               "--verbose", "-v", help="Show every module, not only those that are wrong."
+           )] = False) -> None:
     """Prove a study: reference full, stub none, mutants what they should lose, nothing leaked."""
     from autograder import doctor as proofs
 
@@ -200,15 +209,15 @@ def doctor(study: StudyName,
         errors.print(f"wrong: {complaint}", markup=False, highlight=False)
     sick = sum(not finding.healthy for finding in findings)
     mutants = len(findings) - 2
-    console.print(f"{examined.name}: {mutants} mutants, {sick} modules not marked as they should be, "
-                  f"{len(complaints)} other complaints: " + ("NOT " if sick or complaints else "")
-                  + "ready to release", highlight=False)
+    verdict = "NOT ready to release" if sick or complaints else "ready to release"
+    console.print(f"{examined.name}: {mutants} mutants, {sick} modules not marked as they should "
+                  f"be, {len(complaints)} other complaints: {verdict}", highlight=False)
     raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
 
 
 def _findings_table(study: Study, findings, verbose: bool) -> Table:
     table = Table(title=study.title, title_justify="left", caption_justify="left",
-                  caption=None if verbose else "Mutants as they should be are left out: -v shows all.")
+                  caption=None if verbose else "Mutants that are as they should be: -v shows them.")
     for column in ("module", "points", "loses", "as it should"):
         table.add_column(column, overflow="fold")
     for finding in findings:
@@ -224,8 +233,8 @@ def _findings_table(study: Study, findings, verbose: bool) -> Table:
 
 @app.command()
 def demo(course: Annotated[Path, typer.Option(
-        "--course", "-c", metavar="FOLDER", help="Where to put it; made anew.")] = Path("build/demo"),
-         jobs: Jobs = None) -> None:
+        "--course", "-c", metavar="FOLDER", help="Where to put it; made anew."
+        )] = Path("build/demo"), jobs: Jobs = None) -> None:
     """The whole way once: release every assignment, grade a bundled class, write all pages."""
     from autograder import demo as bundled
 
@@ -248,7 +257,7 @@ def demo(course: Annotated[Path, typer.Option(
     for what, where in [("Gradebook", folder.root / "gradebook.db"),
                         ("Feedback", folder.root / "feedback"),
                         *(("Report", path) for path in pages if path.suffix == ".html"),
-                        ("Open it all", f"python3 run.py lab {course}   (menu: Nbgrader, Formgrader)")]:
+                        ("Formgrader", f"python3 run.py lab {course}, then menu Nbgrader")]:
         table.add_row(what, str(where))
     console.print(table)
 

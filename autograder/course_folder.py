@@ -2,7 +2,7 @@
 
 ```
 nbgrader_config.py   two lines that call `configure`
-source/ release/ submitted/ autograded/ feedback/   nbgrader's stages, {stage}/{student}/{assignment}
+source/ release/ submitted/ autograded/ feedback/   nbgrader's: {stage}/{student}/{assignment}
 results/{assignment}/{student}/   what each check saw, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
 gradebook.db
@@ -96,7 +96,6 @@ def configure(c: Config, config_file: str) -> None:
     c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
     c.CourseDirectory.course_id = "adversarial_search"
     c.ClearSolutions.text_stub = ANSWER_STUB
-    c.OverwriteCells.add_missing_cells = True
     c.Autograde.exclude_overwriting = {
         study.assignment: [study.module] for study in map(load_study, studies())}
     # nbgrader's own steps, with `Execute` replaced and one that keeps what the checks saw.

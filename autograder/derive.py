@@ -8,10 +8,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
 from os import cpu_count
 from pathlib import Path
-from types import ModuleType
 
 import nbformat
 
@@ -78,7 +76,7 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
                                            texts.values()), strict=True))
     for check, reply in replies["reference"].items():
         if reply.broken or reply.stopped or any("errors" in o for o in reply.observations):
-            raise RuntimeError(f"the reference of {study.name} fails its own check {check}: {reply}")
+            raise RuntimeError(f"the reference of {study.name} fails {check}: {reply}")
     sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
 
     def table(part: Callable[[str], slice]) -> str:
@@ -111,7 +109,7 @@ def _differs(expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
 def node_counts() -> dict:
     """Nodes visited, root counted, by search: for every board with at most two marks, and in total
     over all non-terminal boards with 0, 1, ... 8 marks."""
-    study1, study2, study3 = (reference(load_study(name)) for name in studies()[:3])
+    study1, study2, study3 = map(workspace.load_answer, studies()[:3])
     agents = {
         "minimax": study1.Minimax(), "alpha_beta": study2.AlphaBeta(), "type_a": study3.TypeA(),
         "type_a_pruned": study3.TypeAPlus(order=lambda state: state.legal_moves()),
@@ -127,15 +125,6 @@ def node_counts() -> dict:
             counts[name] = {b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text)
                             if _marks(b) <= 2}
     return counts
-
-
-def reference(study: Study) -> ModuleType:
-    """The reference answer of a study, loaded as a plain module."""
-    path = workspace.answer_path(study)
-    spec = spec_from_file_location(f"reference_{path.stem}", path)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _marks(board: Board) -> int:

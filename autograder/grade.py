@@ -1,4 +1,4 @@
-"""Grades a class: each submission is taken in, run by nbgrader's converter, and entered in a ledger.
+"""Grades a class: each submission is taken in, run by nbgrader, and entered in a ledger.
 
 A submission that was graded and has not changed since is left alone; a run that was stopped goes on
 where it was. What goes wrong with one submission is told of that one, and the others are graded.

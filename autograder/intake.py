@@ -17,6 +17,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.validator import normalize
 from nbgrader.utils import parse_utc
 
 from course.probes import Study
@@ -37,7 +38,8 @@ def fingerprint(submission: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(submission.rglob("*")):
         kind = "link" if path.is_symlink() else "file" if path.is_file() else "other"
-        digest.update(f"{path.relative_to(submission)}\0{kind}\0".encode("utf-8", "surrogateescape"))
+        entry = f"{path.relative_to(submission)}\0{kind}\0"
+        digest.update(entry.encode("utf-8", "surrogateescape"))
         if kind == "file":
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
@@ -130,11 +132,12 @@ def _read(path: Path) -> tuple[NotebookNode | None, str]:
     try:
         data = json.loads(path.read_bytes().decode("utf-8"))
         notebook = nbformat.reads(json.dumps(data), as_version=4)
+        _, notebook = normalize(notebook)  # gives cells the ids that old notebooks lack
         nbformat.validate(notebook)
     except UnicodeDecodeError as error:
         return None, f"is not UTF-8 text (byte {error.start})"
     except json.JSONDecodeError as error:
-        return None, f"is not a notebook: not JSON from line {error.lineno}, column {error.colno} on"
+        return None, f"is not JSON from line {error.lineno}, column {error.colno} on"
     except (nbformat.ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         return None, f"is not a valid notebook ({first_line:.200})"
@@ -160,9 +163,18 @@ def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str)
         grade_id = str(marked.get("grade_id")) if isinstance(marked, dict) else None
         if grade_id in known:
             cell.metadata["nbgrader"] = known[grade_id]
-    seen = _nbgrader_cells(notebook)
-    problems = [f"{name}: the cell {grade_id} is there {count} times; the last one counts"
-                for grade_id, count in sorted(seen.items()) if count > 1]
-    problems += [f"{name}: the cell {grade_id} was deleted; it is put back"
-                 for grade_id in known if grade_id not in seen]
+    problems, seen = [], _nbgrader_cells(notebook)
+    for grade_id, count in sorted(seen.items()):
+        if count > 1:
+            copies = [cell for cell in notebook.cells
+                      if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id]
+            for cell in copies[:-1]:
+                del cell.metadata["nbgrader"]
+            problems.append(f"{name}: the cell {grade_id} is there {count} times; "
+                            "the last one counts")
+    for cell in released.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id is not None and grade_id not in seen:
+            notebook.cells.append(cell)
+            problems.append(f"{name}: the cell {grade_id} was deleted; it is put back at the end")
     return problems

@@ -1,4 +1,4 @@
-"""Releases an assignment: by allowlist into the course folder, then a search for leaks on the bytes."""
+"""Releases an assignment by allowlist, then searches the released bytes for leaks."""
 
 import re
 import shutil

@@ -6,7 +6,6 @@ as the cell's outcome, where nbgrader's own step reads the marks.
 """
 
 import json
-import os
 from pathlib import Path
 
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -66,7 +65,7 @@ class GradingStep(Execute):
         return cell, resources
 
     def _mark(self, asked: str, resources) -> Outcome:
-        study = verdicts.hidden_study(asked.split(".")[0])
+        study = verdicts.hidden_study(asked.split(".", maxsplit=1)[0])
         check = next(c for c in study.checks.values() if c.id == asked)
         module = Path(resources["metadata"]["path"]) / study.module
         once_stopped = any(o.stopped for o in resources["outcomes"])
@@ -119,7 +118,7 @@ def write_json(path: Path, data: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-    os.replace(part, path)
+    part.replace(path)
 
 
 def _booked_before(path: Path) -> dict[str, float]:

@@ -36,7 +36,7 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
         if line.strip() == BEGIN:
             if start:
                 raise SolutionRegionError(
-                    f"{name}, line {number}: a solution region begins inside the one of line {start}")
+                    f"{name}, line {number}: a region begins inside the one of line {start}")
             start = number
         elif line.strip() == END:
             if not start:
@@ -51,7 +51,7 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
                 kept.append(f'{indent}raise NotImplementedError("{qualified}: write this {kind}")')
             start = 0
         elif re.search(r"###\s*(BEGIN|END)\b", line):
-            raise SolutionRegionError(f"{name}, line {number}: not a marker we know: {line.strip()}")
+            raise SolutionRegionError(f"{name}, line {number}: unknown marker {line.strip()}")
         elif not start:
             kept.append(line)
     if start:

@@ -7,11 +7,13 @@ and the mutants is what it would say of a student's file with the same text.
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 from autograder.mutants import load_mutants
 from autograder.strip import stub
-from course.probes import Study
+from course.probes import Study, load_study
 from course.probes.process import SECONDS, Replies, ask_module
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -20,6 +22,15 @@ ANSWERS = Path(__file__).parent / "answers"
 def answer_path(study: Study) -> Path:
     """The reference answer of a study."""
     return ANSWERS / study.assignment / study.module
+
+
+def load_answer(study: str) -> ModuleType:
+    """The reference answer of a study ("study3"), imported as the plain module it is."""
+    path = answer_path(load_study(study))
+    spec = spec_from_file_location(f"reference_{path.stem}", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def module_texts(study: Study) -> dict[str, str]:

@@ -18,6 +18,7 @@ from tictactoe.view import CELL, Picture, board_marks
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLE = {
+    "axes.axisbelow": True,
     "axes.grid": True,
     "axes.prop_cycle": mpl.cycler(color=COLOURS, marker=MARKERS),
     "axes.spines.right": False,

@@ -18,6 +18,7 @@ LANES = (
 )  # fmt: skip
 LANE_MASKS = tuple(sum(1 << cell for cell in lane) for lane in LANES)
 FULL_MASK = 0b111_111_111
+OPEN_CELLS = tuple(tuple(c for c in range(9) if not mask >> c & 1) for mask in range(512))
 MASK_WINS = tuple(any(mask & lane == lane for lane in LANE_MASKS) for mask in range(512))
 
 
@@ -85,13 +86,13 @@ class Board:
             return board
         board = object.__new__(cls)
         winner = "x" if MASK_WINS[x_mask] else "o" if MASK_WINS[o_mask] else None
-        free = () if winner else tuple(
-            cell for cell in range(9) if not (x_mask | o_mask) >> cell & 1)
-        for name, value in {
-            "x_mask": x_mask, "o_mask": o_mask, "winner": winner, "_legal_moves": free,
-            "to_move": PLAYERS[x_mask.bit_count() - o_mask.bit_count()], "_children": {},
-        }.items():  # fmt: skip
-            object.__setattr__(board, name, value)
+        # Slots are set through the class: the instance's own __setattr__ refuses.
+        cls.x_mask.__set__(board, x_mask)
+        cls.o_mask.__set__(board, o_mask)
+        cls.to_move.__set__(board, PLAYERS[x_mask.bit_count() - o_mask.bit_count()])
+        cls.winner.__set__(board, winner)
+        cls._legal_moves.__set__(board, () if winner else OPEN_CELLS[x_mask | o_mask])
+        cls._children.__set__(board, {})
         cls._known[x_mask, o_mask] = board
         return board
 
@@ -109,6 +110,8 @@ class Board:
         except (KeyError, TypeError):
             if move not in self._legal_moves:
                 raise IllegalMove(self._why_illegal(move)) from None
+        # The board's own number, where the caller's is merely equal to it (numpy's 4, or 4.0).
+        move = self._legal_moves[self._legal_moves.index(move)]
         bit = 1 << move
         masks = ((self.x_mask | bit, self.o_mask) if self.to_move == "x"
                  else (self.x_mask, self.o_mask | bit))
@@ -178,7 +181,8 @@ class Board:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Board is immutable: use after(move) to get the next one")
 
-    __delattr__ = None
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Board is immutable: nothing of it can be deleted")
 
     def __reduce__(self):
         return Board, (self.text,)
@@ -207,7 +211,7 @@ def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
     xs, os = x_mask.bit_count(), o_mask.bit_count()
     x_won, o_won = MASK_WINS[x_mask], MASK_WINS[o_mask]
     if xs - os not in (0, 1):
-        return f"unreachable board, x moves first and turns alternate but there are {xs} x and {os} o"
+        return f"unreachable board, x begins and turns alternate, but there are {xs} x and {os} o"
     if x_won and o_won:
         return "unreachable board, both players have a lane"
     if x_won and xs == os:

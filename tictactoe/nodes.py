@@ -39,10 +39,8 @@ Put `@counted` on the value function and open a `NodeCounter` around the search:
 ...         for move in state.legal_moves():
 ...             self.value(state.after(move))
 >>> from tictactoe.board import Board
->>> Walk().search(Board("xoxoxo___"))  # the root, three moves, then two each, then one each
-13
-
-(The last board is x to move with three open cells, two of which win at once.)
+>>> Walk().search(Board("xoxoxo___"))  # the root and three moves, two of which win; 2 + 2 after 7
+8
 """
 
 import functools
@@ -136,19 +134,22 @@ def counted(value_function):
 
 def _traced(value_function, args, kwargs):
     arguments = inspect.signature(value_function).bind(*args, **kwargs).arguments
-    state = next((a for a in arguments.values() if hasattr(a, "legal_moves")), None)
+    state = next((a for name, a in arguments.items()
+                  if name != "self" and hasattr(a, "legal_moves")), None)
+    if state is None:
+        raise TypeError(f"{value_function.__qualname__} was called without a state to record")
     bounds = {name: value for name, value in arguments.items()
               if name != "self" and value is not state}
-    traces = tuple(_traces)
-    for trace in traces:
-        trace._enter(state, bounds)
-    value = None
+    entered, value = [], None
     try:
+        for trace in tuple(_traces):
+            trace._enter(state, bounds)
+            entered.append(trace)
         result = value_function(*args, **kwargs)
         value = result[0] if isinstance(result, tuple) else result
         return result
     finally:
-        for trace in traces:
+        for trace in entered:
             trace._leave(value)
 
 

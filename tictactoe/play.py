@@ -43,11 +43,14 @@ def play(agents: Mapping[Player, Agent], start: State | None = None,
     `clock` is each player's total thinking time in seconds; whoever oversteps it loses. It is read
     when a move comes back: an agent that never returns is not stopped here.
 
-    Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid.
+    Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid, and
+    ValueError unless there are two players.
     """
     state = Board() if start is None else start
+    if len(agents) != 2 or state.to_move not in agents:
+        raise ValueError(f"a game has two players, {state.to_move!r} one of them: {list(agents)}")
     states, moves, seconds = [state], [], []
-    left = {player: math.inf if clock is None else clock for player in agents}
+    left = dict.fromkeys(agents, math.inf if clock is None else clock)
 
     def finished(winner: Player | None, reason: str) -> Game:
         return Game(tuple(states), tuple(moves), tuple(seconds), winner, reason)

@@ -39,7 +39,8 @@ class Human:
         self._tell(str(state))
         by_name = {str(move): move for move in state.legal_moves()}
         while True:
-            answer = self._ask(f"{state.to_move} to move ({', '.join(by_name)}; q resigns): ").strip()
+            question = f"{state.to_move} to move ({', '.join(by_name)}; q resigns): "
+            answer = self._ask(question).strip()
             if answer in by_name:
                 return by_name[answer]
             if answer.lower() == "q":

@@ -4,19 +4,21 @@ This is the kit's oracle, not a model answer: it searches nothing, counts no nod
 moves. Checks do not let a submission import it.
 """
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 
 from tictactoe.board import FULL_MASK, MASK_WINS, Board
 
 
 @cache
-def values() -> dict[Board, int]:
+def values() -> Mapping[Board, int]:
     """Every reachable board with its value for x under best play: +1, 0 or -1.
 
     >>> len(values()), values()[Board()]
     (5478, 0)
     """
-    return {Board.from_masks(*masks): value for masks, value in solve().items()}
+    return MappingProxyType({Board.from_masks(*masks): v for masks, v in solve().items()})
 
 
 def value(board: Board, player: str = "x") -> int:

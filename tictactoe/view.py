@@ -1,4 +1,4 @@
-"""Boards as pictures: SVG inside an `<img alt=...>`, which survives untrusted and exported pages."""
+"""Boards as pictures: SVG inside an `<img alt=...>`, which survives in exported pages."""
 
 import base64
 import html

@@ -54,7 +54,8 @@ class Result:
 
 def available() -> dict[str, str]:
     """What there is: the name of each benchmark and the first line of its docstring."""
-    names = sorted(found.name for found in pkgutil.iter_modules(__path__))
+    names = sorted(found.name for found in pkgutil.iter_modules(__path__)
+                   if not found.name.startswith("_"))
     return {name: (_module(name).__doc__ or "").partition("\n")[0] for name in names}
 
 

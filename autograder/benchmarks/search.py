@@ -8,26 +8,24 @@ moves and node counts are compared in a run that is not timed.
 """
 
 import importlib
-import importlib.util
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from autograder.benchmarks import Result
+from autograder.workspace import load_answer
 from tictactoe import Board, solver
 
-ANSWERS = Path(__file__).parents[1] / "answers"
 PAIRS = 11  # timed pairs after the warm-up; the target is stated for at least 7
 PEER = "OpenSpiel"
 ALPHA_BETA_TARGET = ">= 1.5"
 SOLVER_TARGET = ">= 4"
 COLD_PAIRS = 7  # each is a new process
 COLD_ALPHA_BETA = (
-    "from autograder.benchmarks.search import Board, answer\n"
-    "agent = answer('study2_alpha_beta/alphabeta.py').AlphaBeta()", "agent.search(Board())")
+    "from autograder.benchmarks.search import Board, load_answer\n"
+    "agent = load_answer('study2').AlphaBeta()", "agent.search(Board())")
 COLD_OPEN_SPIEL = (
     "import pyspiel\nfrom open_spiel.python.algorithms import minimax\n"
     "game = pyspiel.load_game('tic_tac_toe')", "minimax.alpha_beta_search(game)")
@@ -36,9 +34,9 @@ SAMPLE_SECONDS = 0.1  # short searches are repeated until a sample takes about t
 
 def run() -> list[Result]:
     """All results; those against OpenSpiel are None where it is not installed."""
-    minimax = answer("study1_minimax/minimax.py").Minimax()
-    alpha_beta = answer("study2_alpha_beta/alphabeta.py").AlphaBeta()
-    type_a = answer("study3_type_a/heuristic.py")
+    minimax = load_answer("study1").Minimax()
+    alpha_beta = load_answer("study2").AlphaBeta()
+    type_a = load_answer("study3")
     open_spiel = import_open_spiel()
     return [
         *compare_alpha_beta(alpha_beta, open_spiel),
@@ -46,14 +44,6 @@ def run() -> list[Result]:
         *speeds({"Minimax": minimax, "AlphaBeta": alpha_beta,
                  "TypeA": type_a.TypeA(), "TypeAPlus": type_a.TypeAPlus()}),
     ]
-
-
-def answer(path: str):
-    """The reference answer at `path` under `autograder/answers/`, as a plain module."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ANSWERS / path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def import_open_spiel():

@@ -1,4 +1,4 @@
-"""Named wrong answers: exact edits of the reference answer, each with the sentence that explains it."""
+"""Named wrong answers: edits of the reference answer, each with the sentence that explains it."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ class Mutant:
         """The wrong answer; raises ValueError if an edit does not fit the reference any more."""
         for old, new in self.edits:
             if answer.count(old) != 1:
-                raise ValueError(f"mutant {self.name}: the text to replace occurs "
-                                 f"{answer.count(old)} times in the answer, it must occur once:\n{old}")
+                raise ValueError(f"mutant {self.name}: the text to replace must occur once in the "
+                                 f"answer, it occurs {answer.count(old)} times:\n{old}")
             answer = answer.replace(old, new)
         return answer
 

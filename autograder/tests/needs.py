@@ -1,14 +1,10 @@
-"""What tests need from outside: optional modules, and the reference answers."""
+"""What tests need from outside the kit's own packages."""
 
 import importlib
-import importlib.util
 import os
-from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-ANSWERS = Path(__file__).parents[1] / "answers"
 
 
 def need_module(name: str, why: str) -> ModuleType:
@@ -26,12 +22,3 @@ def need_module(name: str, why: str) -> ModuleType:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{reason} (CI must have it)", pytrace=False)
     pytest.skip(reason, allow_module_level=True)
-
-
-def load_answer(path: str) -> ModuleType:
-    """The reference answer at `path` under `autograder/answers/`, as a plain module of its own."""
-    file = ANSWERS / path
-    spec = importlib.util.spec_from_file_location(f"reference_{file.stem}", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from autograder.tests.needs import load_answer, need_module
+from autograder.tests.needs import need_module
+from autograder.workspace import load_answer
 from tictactoe import Board, solver
 
 WHY = "rules, values and moves stay without an independent check"
@@ -75,14 +76,14 @@ def test_the_solver_agrees(open_spiel_values):
     assert not wrong
 
 
-@pytest.mark.parametrize(("path", "name"), [
-    ("study1_minimax/minimax.py", "Minimax"),
-    ("study1_minimax/minimax.py", "Tabular"),
-    ("study2_alpha_beta/alphabeta.py", "AlphaBeta"),
+@pytest.mark.parametrize(("study", "name"), [
+    ("study1", "Minimax"),
+    ("study1", "Tabular"),
+    ("study2", "AlphaBeta"),
 ])  # fmt: skip
-def test_searches_agree(path, name, action_values, open_spiel_values):
+def test_searches_agree(study, name, action_values, open_spiel_values):
     """On every unfinished position the value is OpenSpiel's, the move one that it values best."""
-    agent = getattr(load_answer(path), name)()
+    agent = getattr(load_answer(study), name)()
     for board, worths in action_values.items():
         found = agent.search(board)
         assert abs(found.value - open_spiel_values[board]) < TOLERANCE, board
@@ -91,7 +92,7 @@ def test_searches_agree(path, name, action_values, open_spiel_values):
 
 def test_mixed_play_knows_all_the_best_moves(action_values, open_spiel_values):
     """`MixedTabular.best_moves` are all the moves that OpenSpiel values best, and no other."""
-    agent = load_answer("study1_minimax/minimax.py").MixedTabular(seed=1)
+    agent = load_answer("study1").MixedTabular(seed=1)
     for board, worths in action_values.items():
         best = [move for move, worth in worths.items()
                 if abs(worth - open_spiel_values[board]) < TOLERANCE]

@@ -6,12 +6,12 @@ from math import inf
 
 import pytest
 
-from autograder.tests.needs import load_answer
+from autograder.workspace import load_answer
 from tictactoe import EMPTY, Board, NodeCounter, Trace, counted, opponent, solver
 
-MINIMAX = load_answer("study1_minimax/minimax.py")
-ALPHA_BETA = load_answer("study2_alpha_beta/alphabeta.py")
-TYPE_A = load_answer("study3_type_a/heuristic.py")
+MINIMAX = load_answer("study1")
+ALPHA_BETA = load_answer("study2")
+TYPE_A = load_answer("study3")
 
 EMPTY_BOARD = Board()
 X_AT_0 = Board("x________")

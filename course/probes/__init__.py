@@ -89,7 +89,7 @@ def load_study(name: str, cases_file: Path | None = None) -> Study:
     Raises `UnknownCheck`.
     """
     known = studies()
-    short = name.split("_")[0]
+    short = name.split("_", maxsplit=1)[0]
     if short not in known or name not in (short, _read(short)["assignment"]):
         raise UnknownCheck(f"there is no study {name!r}; there are {', '.join(known)}")
     data = _read(short)

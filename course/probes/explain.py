@@ -74,7 +74,8 @@ def _case_html(outcome: Outcome) -> str:
         answer = outcome.case["errors"].get(name) or _value(got)
         rows += (f"<tr><th scope='row' style='text-align:left'>{name}</th>"
                  f"<td>{_value(expected)}</td><td>{html.escape(answer)}</td>"
-                 f"<td>{'' if equal(expected, got) else 'differs'}{_reading(name, expected)}</td></tr>")
+                 f"<td>{'' if equal(expected, got) else 'differs'}{_reading(name, expected)}</td>"
+                 "</tr>")
     return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
             "<table><thead><tr><th scope='col'></th><th scope='col'>Expected</th>"
             "<th scope='col'>Your code</th><th scope='col'></th></tr></thead>"

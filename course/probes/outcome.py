@@ -1,4 +1,4 @@
-"""Marks the replies to one check: which positions are right in which aspect, and why others are not.
+"""Marks the replies to one check: which positions are right in which aspect, and why not all.
 
 Aspects are marked separately, position by position, and none gates another. The same code serves
 the student's own check on public positions and the staff's on hidden ones.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 3. The lane heuristic
 #
-# Minimax asks one question of a finished game: who has won? This notebook asks a harder one of
-# an unfinished game: who is *going* to win? We want an answer without searching.
+# Minimax asks one question of a finished game: who has won? This notebook asks a harder one of an
+# unfinished game: who is *going* to win? We want an answer without searching.
 #
 # You will write two functions in `heuristic.py`, the file beside this notebook: `lane_counts` and
 # `heuristic`. Open it in a second tab. Save it after a change and run a cell again: the first cell
@@ -36,9 +36,9 @@ print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 # A machine that is a billion times faster takes nine zeros off the years. It does not help.
 #
 # So the search has to stop before the games do, and something has to say what the unfinished
-# positions are worth. Shannon called one way of doing this **Type A**: look at *all* moves, but only
-# to a limited depth, and put an estimate where the search stops. It has three parts, and each gets
-# a notebook.
+# positions are worth. Shannon called one way of doing this **Type A**: look at *all* moves, but
+# only to a limited depth, and put an estimate where the search stops. It has three parts, and each
+# gets a notebook.
 #
 # * Notebook 3: the estimate.
 # * Notebook 4: where it is safe to stop.
@@ -61,17 +61,17 @@ print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 #
 # ## Lanes
 #
-# What makes a tic-tac-toe position good? Marks that can still become three in a line. Call each line
-# in which one can win a **lane**. There are eight: three rows, three columns, two diagonals. `Board`
-# has them as `lanes`, each a tuple of three cells.
+# What makes a tic-tac-toe position good? Marks that can still become three in a line. Call each
+# line in which one can win a **lane**. There are eight: three rows, three columns, two diagonals.
+# `Board` has them as `lanes`, each a tuple of three cells.
 
 # %%
 boards([Board()] * 8, Board.lanes, lanes=Board.lanes)
 
 # %% [markdown]
 # A lane with marks of both players is **dead**: nobody can win there any more. A lane without marks
-# says nothing about either player. The others belong to one player. Four counts sum them up, seen by
-# *our* player (P) against the opponent (O):
+# says nothing about either player. The others belong to one player. Four counts sum them up, seen
+# by *our* player (P) against the opponent (O):
 #
 # | count | lanes with ... |
 # |---|---|
@@ -83,7 +83,7 @@ boards([Board()] * 8, Board.lanes, lanes=Board.lanes)
 # A pair is worth more than a single mark. The textbook (Russell and Norvig, chapter 5, exercise 9)
 # makes it three times as much:
 #
-# $$H = (3\,P_2 + P_1) - (3\,O_2 + O_1)$$
+# > **H = (3 P2 + P1) - (3 O2 + O1)**
 #
 # ## By hand
 #
@@ -102,8 +102,8 @@ belongs_to = ["row: P2", "row: O2", "row: no marks", "column: dead",
 boards([board] * 8, belongs_to, lanes=board.lanes)
 
 # %% [markdown]
-# So P2 = 1, P1 = 2, O2 = 1, O1 = 1, and H = (3 + 2) - (3 + 1) = 1. For o the same position gives
-# H = -1: swap the players and every sign turns round. That is as it should be, since what one player
+# So P2 = 1, P1 = 2, O2 = 1, O1 = 1, and H = (3 + 2) - (3 + 1) = 1. For o the same position gives H
+# = -1: swap the players and every sign turns round. That is as it should be, since what one player
 # wins the other loses.
 #
 # Look again, though. It is x's turn, and cell 2 wins on the spot. "A little better for x" is a poor
@@ -111,8 +111,8 @@ boards([board] * 8, belongs_to, lanes=board.lanes)
 #
 # ## Write `lane_counts`
 #
-# `lane_counts(state, player)` returns the pair `(two, one)` for one player. Called for our player it
-# gives P2 and P1, called for the opponent O2 and O1, so one function does for all four.
+# `lane_counts(state, player)` returns the pair `(two, one)` for one player. Called for our player
+# it gives P2 and P1, called for the opponent O2 and O1, so one function does for all four.
 #
 # * `state.lanes` lists the lanes, `state[cell]` is `"x"`, `"o"` or `EMPTY`.
 # * Take the lanes from the state. Then the function also works on a board of another shape.
@@ -128,7 +128,7 @@ lane_counts(board, "x"), lane_counts(board, "o")
 # neither a pair nor a single mark; and a board on which everything is dead.
 
 # %%
-[lane_counts(Board(text), "x") for text in ("_________", "xxxoo____", "xoxoxooxo")]
+[lane_counts(Board(text), "x") for text in ("_________", "xxxoo____", "xoxxoxoxo")]
 
 # %%
 check("study3.lane_counts")
@@ -136,11 +136,12 @@ check("study3.lane_counts")
 # %% [markdown]
 # ## Write `heuristic`
 #
-# H is a whole number, often larger than 1, and rule 1 wants numbers between -1 and +1. So divide. The
-# study divides by 10; why 10 is the question of the next section.
+# H is a whole number, often larger than 1, and rule 1 wants numbers between -1 and +1. So divide.
+# The study divides by 10; why 10 is the question of the next section.
 #
 # One warning. It is tempting to put the tenths into the formula: 0.3 for a pair, 0.1 for a single
-# mark. Take one pair against three single marks. The two sides are level, so the result should be 0.
+# mark. Take one pair against three single marks. The two sides are level, so the result should be
+# 0.
 
 # %%
 print(3 * 1 - 1 * 3, "in whole numbers")
@@ -148,10 +149,10 @@ print(0.3 * 1 - 0.1 * 3, "in tenths")
 
 # %% [markdown]
 # A tenth has no exact binary form, and the errors do not cancel. A search compares values and asks
-# which is *greater*; for it, a difference in the seventeenth digit is a difference. So work in whole
-# numbers and divide once, at the end. This is rule 6 in the docstring of `tictactoe.nodes`, where all
-# rules of counting and comparing are kept. Have a look at it now: `import tictactoe.nodes` and
-# `help(tictactoe.nodes)`.
+# which is *greater*; for it, a difference in the seventeenth digit is a difference. So work in
+# whole numbers and divide once, at the end. This is rule 6 in the docstring of `tictactoe.nodes`,
+# where all rules of counting and comparing are kept. Have a look at it now: `import
+# tictactoe.nodes` and `help(tictactoe.nodes)`.
 #
 # `heuristic(state, player)` returns H divided by 10, from the view of `player`. For our position it
 # should say 0.1 and -0.1.
@@ -173,55 +174,60 @@ check("study3.heuristic")
 # %% [markdown]
 # ## Why ten?
 #
-# Rule 1 wants -1 < H/n < 1 for every unfinished position, so n must be larger than the greatest |H|.
-# One can reason about it. One can also count, for the game is small: `values()` holds all
+# Rule 1 wants -1 < H/n < 1 for every unfinished position, so n must be larger than the greatest
+# |H|. One can reason about it. One can also count, for the game is small: `values()` holds all
 # reachable boards.
 
 # %%
 positions = [state for state in values() if not state.is_terminal()]
 print(f"{len(values()):,} reachable boards, {len(positions):,} of them unfinished")
 
-# %%
-h = {state: round(10 * heuristic(state, "x")) for state in positions}
-how_many = Counter(h.values())
-print("least", min(how_many), "greatest", max(how_many))
+
+def h(state):
+    """H from x's view, as a whole number."""
+    return round(10 * heuristic(state, "x"))
 
 # %%
+how_many = Counter(h(state) for state in positions)
+least, greatest = min(how_many), max(how_many)
+print("least", least, "greatest", greatest)
+
 axes = figure(7.5, 3.6)
 axes.bar(how_many.keys(), how_many.values(), width=0.8)
 axes.set(xlabel="H from x's view", ylabel="unfinished positions",
          title="H of every unfinished position")
-axes.set_xticks(range(min(how_many), max(how_many) + 1))
+axes.set_xticks(range(least, greatest + 1))
 picture(axes, "Histogram of H from x's view over all unfinished positions. Most lie between -3 and "
-        f"+5, the highest bar is at 0; the least value is {min(how_many)}, occurring "
-        f"{how_many[min(how_many)]} times, the greatest {max(how_many)}, occurring "
-        f"{how_many[max(how_many)]} times.")
+        f"+5, the highest bar is at 0. The least value, {least}, occurs {how_many[least]} times, "
+        f"the greatest, {greatest}, occurs {how_many[greatest]} times.")
 
 # %% [markdown]
-# Before you read on, look at the shape. It is not symmetric. Why should x reach higher values
-# than o?
+# Before you read on, look at the shape. It is not symmetric. Why should x reach higher values than
+# o?
 #
 # Now the far right end. Which positions are these?
 
 # %%
-extremes = [state for state in positions if abs(h[state]) == max(map(abs, h.values()))]
-boards(extremes, [f"H = {h[state]}\nexact value {value(state, 'x'):+d}" for state in extremes])
+limit = max(abs(h(state)) for state in positions)
+extremes = [state for state in positions if abs(h(state)) == limit]
+boards(extremes, [f"H = {h(state)}\nexact value {value(state, 'x'):+d}" for state in extremes])
 
 # %% [markdown]
 # There are exactly four, and they are one position turned around. x has three pairs and a single
-# mark; o has nothing. Two players who know the game will hardly get there, but a search does not ask
-# who is sensible. It looks at everything.
+# mark; o has nothing. Two players who know the game will hardly get there, but a search does not
+# ask who is sensible. It looks at everything.
 #
-# Here H/10 is exactly 1. Strictly less was asked. So ten is, strictly speaking, too small: a promise
-# counts as much as a win.
+# Here H/10 is exactly 1. Strictly less was asked. So ten is, strictly speaking, too small: a
+# promise counts as much as a win.
 #
-# Does it hurt? The Type A agent of the next notebook does not evaluate every position. It only
-# evaluates where nobody is about to win. There are 678 such positions, and on them |H| is at most 4.
-# You will count both yourself in notebook 4. So the agent never meets the problem.
+# Does it hurt? Not in these four, for x has won them anyway. And the Type A agent of the next
+# notebook does not evaluate every position. It only evaluates where nobody is about to win. There
+# are 678 such positions, and on them |H| is at most 4. (You will count both in notebook 4.) So the
+# agent never meets the problem.
 
 # %% [markdown]
-# **Question.** Suppose that a classmate divides by 2 instead of 10, and you divide by 1000. (a) Your
-# agent and one that divides by 10: can they ever choose different moves? (b) Your classmate's
+# **Question.** Suppose that a classmate divides by 2 instead of 10, and you divide by 1000. (a)
+# Your agent and one that divides by 10: can they ever choose different moves? (b) Your classmate's
 # agent: describe a choice between two moves in which it goes wrong. (c) Which property of the
 # divisor matters, then, and which does not?
 
@@ -232,8 +238,8 @@ boards(extremes, [f"H = {h[state]}\nexact value {value(state, 'x'):+d}" for stat
 # ## How good a guess is it?
 #
 # Rule 2: the estimate must go with the chances. We have the exact value of every position from
-# `tictactoe.solver`, so let us see. Take each unfinished position from the view of the player who is
-# to move. Is H negative, zero or positive? And is the position lost, drawn or won?
+# `tictactoe.solver`, so let us see. Take each unfinished position from the view of the player who
+# is to move. Is H negative, zero or positive? And is the position lost, drawn or won?
 
 # %%
 guesses = Counter()
@@ -247,8 +253,7 @@ for name, wanted in (("H < 0", lambda n: n < 0), ("H = 0", lambda n: n == 0),
                             if wanted(n) and exact == outcome) for outcome in (-1, 0, 1))
     print(f"{name}: {lost:5,} lost {drawn:5,} drawn {won:5,} won")
 
-# %%
-axes = figure(7.5, 3.8)
+axes = figure(8, 3.8)
 scale = sorted({n for n, _ in guesses})
 total = [sum(guesses[n, exact] for exact in (-1, 0, 1)) for n in scale]
 bottom = [0.0] * len(scale)
@@ -261,30 +266,31 @@ for exact, name, colour, hatch in ((-1, "lost", "#E69F00", "//"), (0, "drawn", "
     bottom = [low + part for low, part in zip(bottom, share, strict=True)]
 axes.set(xlabel="H from the view of the player to move", ylabel="share of positions",
          title="What the positions are really worth")
-axes.set_xticks(scale)
+axes.set_xticks(scale[::2])
 axes.figure.legend(loc="outside right upper")
-picture(axes, "Stacked bars: for every H from the view of the player to move, the share of positions "
-        "that are really lost, drawn and won. From H = 1 on nearly all are won. Below 0 there are "
-        "lost, drawn and won positions side by side.")
+picture(axes, "Stacked bars: for every H from the view of the player to move, the share of "
+        "positions that are really lost, drawn and won. From H = 1 on nearly all are won, up to -7 "
+        "all are lost; between them lie lost, drawn and won positions side by side.")
 
 # %% [markdown]
 # The right half is very good. If you are to move and H is positive, you win nearly always.
 #
-# The left half is odd. The opponent has more and better lanes, and yet many of these positions are
-# won, more than are lost. As a judgement of the mover's chances a negative H is worth little.
+# The left half is odd. At the far end all is lost, as it should be. But from -6 to -1 you find
+# lost, drawn and won positions side by side. The opponent has more and better lanes there, and
+# still more of these positions are won than lost!
 
 # %% [markdown]
-# **Question.** Explain the left half. What does H leave out that makes it so unreliable when it is
-# negative, and why does the same thing make it so reliable when it is positive? Give one position as
-# an example (draw it with `Board("...")`). Then say how you would change the formula, and what your
-# change would cost.
+# **Question.** Explain the middle, from -6 to -1. What does H leave out that makes it so unreliable
+# when it is a little negative, and why does the same thing make it so reliable when it is positive?
+# Give one position as an example (draw it with `Board("...")`). Then say how you would change the
+# formula, and what your change would cost.
 
 # %% [markdown] answer="whose-move"
 # *Write your answer here.*
 
 # %% [markdown]
-# **Question.** In *Qubic* one plays on a cube of 4 x 4 x 4 cells, and four in a line win. There are 76
-# lanes. Which counts would a lane heuristic have there? What weights would you try, and on what
+# **Question.** In *Qubic* one plays on a cube of 4 x 4 x 4 cells, and four in a line win. There are
+# 76 lanes. Which counts would a lane heuristic have there? What weights would you try, and on what
 # grounds? How would you find a divisor that is certainly large enough, when there are far too many
 # positions to count?
 

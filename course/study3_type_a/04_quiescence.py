@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 4. Where to stop
 #
-# The heuristic of notebook 3 judges a position by its marks. Now we let a search use it: look at all
-# moves to a fixed depth, and evaluate what is there. This notebook shows why a fixed depth is not
-# good enough, what Shannon did about it, and what that costs.
+# The heuristic of notebook 3 judges a position by its marks. Now we let a search use it: look at
+# all moves to a fixed depth, and evaluate what is there. This notebook shows why a fixed depth is
+# not good enough, what Shannon did about it, and what that costs.
 #
 # You will write `is_quiescent` and the class `TypeA` in `heuristic.py`. They use your `lane_counts`
 # and `heuristic`, so finish notebook 3 first.
@@ -12,6 +12,7 @@
 # %load_ext autoreload
 # %autoreload 2
 from collections import Counter
+from functools import cache
 from unittest.mock import patch
 
 from course.check import check
@@ -24,9 +25,9 @@ from tictactoe.solver import value, values
 # %% [markdown]
 # ## Counting depth
 #
-# A limit means nothing until we agree how to count. Here the position that the agent is asked about,
-# the **root**, is at depth 0, and every single move by either player adds 1. With a limit of 2 the
-# agent sees its own move and one reply.
+# A limit means nothing until we agree how to count. Here the position that the agent is asked
+# about, the **root**, is at depth 0, and every single move by either player adds 1. With a limit of
+# 2 the agent sees its own move and one reply.
 
 # %%
 line = [Board("x___o____")]
@@ -36,8 +37,8 @@ boards(line, [f"depth {depth}: {state.to_move} to move" for depth, state in enum
 
 # %% [markdown]
 # Every book counts a little differently ("ply", "move", "half-move"), and an agent that is off by
-# one still plays, and plays well. It only visits ten times too many nodes. When in doubt, look
-# into the docstring of `tictactoe.nodes`.
+# one still plays. Only it does not do what its limit says. When in doubt, look into the docstring
+# of `tictactoe.nodes`.
 #
 # ## A trap
 #
@@ -50,20 +51,21 @@ trap
 # %% [markdown]
 # o has two kinds of move, corner and edge. Do both by hand, from o's view.
 #
-# * **Corner 2.** Pair: the diagonal 2-4-6. Single marks: row 3-4-5 and column 1-4-7. x has column 0-3-6
-#   and row 6-7-8 left, a single mark each. H = (3 + 2) - 2 = 3.
-# * **Edge 1.** Pair: column 1-4-7. Single marks: row 3-4-5 and the diagonal 2-4-6. x has column 0-3-6,
-#   row 6-7-8 and column 2-5-8. H = (3 + 2) - 3 = 2.
+# * **Corner 2.** Pair: the diagonal 2-4-6. Single marks: row 3-4-5 and column 1-4-7. x has column
+#   0-3-6 and row 6-7-8 left, a single mark each. H = (3 + 2) - 2 = 3.
+# * **Edge 1.** Pair: column 1-4-7. Single marks: row 3-4-5 and the diagonal 2-4-6. x has column
+#   0-3-6, row 6-7-8 and column 2-5-8. H = (3 + 2) - 3 = 2.
 #
 # Your heuristic should say the same. Below each board is also what the move is really worth.
 
 # %%
 replies = [trap.after(cell) for cell in trap.legal_moves()]
-boards(replies, [f"cell {cell}: {heuristic(reply, 'o'):+.1f}\nexact: {value(reply, 'o'):+d}"
+boards(replies, [f"cell {cell}: {heuristic(reply, 'o'):+.1f}\nexact: {value(reply, 'o')}"
                  for cell, reply in zip(trap.legal_moves(), replies, strict=True)], columns=6)
 
 # %% [markdown]
-# The estimate likes the corners best, and the corners are the only moves that lose! Follow the game.
+# The estimate likes the corners best, and the corners are the only moves that lose! Follow the
+# game.
 
 # %%
 line = [trap]
@@ -74,22 +76,22 @@ boards(line, ["depth 0\no to move", "depth 1\nlooks good: +0.3", "depth 2\nx has
 
 # %% [markdown]
 # After o's corner x has no choice: it must block in cell 6. But the block makes two pairs, and o
-# can stop only one of them. At depth 1 none of this is visible. The +0.3 is mostly the 3 for the pair
-# 2-4, and that pair is about to be blocked. The search stopped in the midst of a fight and
+# can stop only one of them. At depth 1 none of this is visible. The +0.3 is mostly the 3 for the
+# pair 2-4, and that pair is about to be blocked. The search stopped in the midst of a fight and
 # counted the marks.
 #
-# Searching one level deeper would see through this trap. It would fall into another one. Wherever the
-# limit is, some fights are going on there.
+# Searching one level deeper would see through this trap. It would fall into another one. Wherever
+# the limit is, some fights are going on there.
 #
 # ## Quiescent states
 #
-# Shannon's remedy: do not evaluate *during* a fight. At the limit, ask whether the position is quiet.
-# If it is not, search on until it is. Quiet states are called **quiescent**.
+# Shannon's remedy: do not evaluate *during* a fight. At the limit, ask whether the position is
+# quiet. If it is not, search on until it is. Quiet states are called **quiescent**.
 #
 # What is a fight in tic-tac-toe? The only threat is three in a lane. So:
 #
-# > A state is **quiescent** if neither player has a lane with two own marks and an empty third cell,
-# > whoever is to move.
+# > A state is **quiescent** if neither player has a lane with two own marks and an empty third
+# > cell, whoever is to move.
 #
 # Decide for each of these four whether it is quiescent. Then open the answers.
 
@@ -102,16 +104,16 @@ boards(samples, ["A", "B", "C", "D"])
 #
 # * A: no. x has 0 and 1, and 2 is empty. It does not matter that o is to move.
 # * B: yes. The pair is blocked: its lane is dead.
-# * C: yes. There are four marks on the board, but every pair of equal marks is blocked or lies in no
-#   common lane.
+# * C: yes. There are four marks on the board, but every pair of equal marks is blocked or lies in
+#   no common lane.
 # * D: no. o has 2 and 4, and 6 is empty. This is the position where we should not have stopped.
 #
 # </details>
 #
 # ## Write `is_quiescent`
 #
-# `is_quiescent(state)` returns True or False. It has no player among its arguments, because a threat
-# by either side counts. You have a function that finds pairs in open lanes already.
+# `is_quiescent(state)` returns True or False. It has no player among its arguments, because a
+# threat by either side counts. You have a function that finds pairs in open lanes already.
 
 # %%
 [is_quiescent(sample) for sample in samples]
@@ -127,11 +129,12 @@ check("study3.is_quiescent")
 # %%
 positions = [state for state in values() if not state.is_terminal()]
 marks = {state: 9 - state.text.count("_") for state in positions}
+
+# %%
 quiet = [state for state in positions if is_quiescent(state)]
 print(f"{len(quiet):,} of {len(positions):,} unfinished positions are quiescent")
 print("on them |H| is at most", max(abs(round(10 * heuristic(state, "x"))) for state in quiet))
 
-# %%
 everywhere, quietly = Counter(marks.values()), Counter(marks[state] for state in quiet)
 axes = figure(7.5, 3.6)
 axes.bar(range(9), [everywhere[n] for n in range(9)], color="#dddddd", edgecolor="#666666",
@@ -148,8 +151,8 @@ picture(axes, "Bars: unfinished and quiescent positions by number of marks. " + 
     f"{n} marks: {quietly[n]} of {everywhere[n]}" for n in range(9)))
 
 # %% [markdown]
-# With up to two marks everything is quiet. After that the quiet places get rare, and in the middle of
-# the game a search will have to go a long way to find one. Remember this picture.
+# With up to two marks everything is quiet. After that the quiet places get rare, and in the middle
+# of the game a search will have to go a long way to find one. Remember this picture.
 #
 # The second number keeps a promise from notebook 3. On quiescent states |H| stays far below 10.
 #
@@ -165,41 +168,34 @@ picture(axes, "Bars: unfinished and quiescent positions by number of marks. " + 
 
 # %%
 over = Board("xo_xo_xxo")
-over
-
-# %%
 print("utility for x:", over.utility("x"))
 print("quiescent:", is_quiescent(over), " heuristic for x:", heuristic(over, "x"))
+over
 
 # %% [markdown]
 # x has won. But three in a lane is no *pair*, so the definition calls the state quiescent, and the
-# heuristic does not see the win at all. Neither function was made for finished games. Ask the terminal
-# test first and they never meet one.
+# heuristic does not see the win at all. Neither function was made for finished games. Ask the
+# terminal test first and they never meet one.
 #
 # ## Write `TypeA`
 #
-# `TypeA(limit).search(state)` returns `Search(move, value, nodes)`; `choose(state)` returns the move.
-# The work is done in `value(state, player, depth)`. It is minimax with one test more.
+# `TypeA(limit).search(state)` returns `Search(move, value, nodes)`; `choose(state)` returns the
+# move. The work is done in `value(state, player, depth)`. It is minimax with one test more.
 #
-# * `player` is MAX: whoever is to move at the *root*. Hand it down unchanged. All values, utilities and
-#   estimates alike, are from that player's view at every depth.
-# * `value` returns a pair: the value, and the move that leads to it. A state that is not expanded has
-#   no move.
+# * `player` is MAX: whoever is to move at the *root*. Hand it down unchanged. All values, utilities
+#   and estimates alike, are from that player's view at every depth.
+# * `value` returns a pair: the value, and the move that leads to it. A state that is not expanded
+#   has no move.
 # * Among equal moves the first one stays: replace the best so far only by a strictly better one.
-# * `@counted` on `value` counts the nodes; open a `NodeCounter` around the search and read `visited`.
+# * `@counted` on `value` counts the nodes; open a `NodeCounter` around the search and read
+#   `visited`.
 #
-# The empty board with limit 2 has 82 nodes: the root, 9 moves, 72 replies, all quiet.
+# The empty board with limit 2 has 82 nodes: the root, 9 moves, 72 replies, all quiet. So it is a
+# poor test: an agent that forgets quiescence altogether gets the same answer. The other two boards
+# are better.
 
 # %%
-TypeA(limit=2).search(Board())
-
-# %% [markdown]
-# The empty board is a poor test. All its states at depth 2 are quiescent, so an agent that forgets
-# quiescence altogether gets the same answer. These two are better. Count the first steps by hand
-# if your numbers look wrong.
-
-# %%
-for text in ("___x_o_x_", "__x_o____"):
+for text in ("_________", "___x_o_x_", "__x_o____"):
     print(text, TypeA(limit=2).search(Board(text)))
 
 # %%
@@ -212,27 +208,18 @@ check("study3.type_a")
 
 # %%
 game = play({"x": TypeA(), "o": TypeA()})
-print(game)
-boards(game.states, ["start"] + [f"move {n + 1}" for n in range(len(game.moves))], columns=5)
-
-# %%
 for seed in range(3):
     print("x is Type A:", play({"x": TypeA(), "o": Random(seed)}))
     print("o is Type A:", play({"x": Random(seed), "o": TypeA()}))
+print("against itself:", game)
+boards(game.states, ["start"] + [f"move {n + 1}" for n in range(len(game.moves))], columns=5)
 
 # %% [markdown]
-# And the trap? To see what quiescence does, we take it away. `patch` replaces `is_quiescent` in your
-# module for the length of the `with` block. If every state counts as quiet, the limit is hard.
-
-# %%
-with patch("heuristic.is_quiescent", lambda state: True):
-    print("hard limit:  ", TypeA(limit=1).search(trap))
-print("with fights: ", TypeA(limit=1).search(trap))
-
-# %% [markdown]
-# The hard limit walks into the corner. The real agent plays an edge, and it paid for that with more
-# than a thousand nodes. Is the trap a rare accident? Let both agents, now with limit 2, choose in *every*
-# unfinished position, and count the mistakes: moves that give away part of what the position is worth.
+# And the trap? To see what quiescence does, we take it away. `patch` replaces `is_quiescent` in
+# your module for the length of the `with` block. If every state counts as quiet, the limit is hard.
+#
+# Is the trap a rare accident? Let the agent with a hard limit of 2 choose in *every* unfinished
+# position, and count the mistakes: moves that give away part of what the position is worth.
 
 # %%
 def is_mistake(state, move):
@@ -240,22 +227,37 @@ def is_mistake(state, move):
     return value(state.after(move), state.to_move) < value(state, state.to_move)
 
 
+print("the trap, limit 1:     ", TypeA(limit=1).search(trap))
 with patch("heuristic.is_quiescent", lambda state: True):
-    wrong = [state for state in positions if is_mistake(state, TypeA().choose(state))]
-print(f"hard limit of 2: mistakes in {len(wrong)} of {len(positions):,} positions")
+    print("the trap, hard limit 1:", TypeA(limit=1).search(trap))
+    wrong = [state for state in positions if is_mistake(state, TypeA(limit=2).choose(state))]
+print(f"hard limit 2: mistakes in {len(wrong)} of {len(positions):,} positions")
 
 # %% [markdown]
-# Now with quiescence. It takes a few seconds: the states with three marks or more first, then
-# the others.
+# The hard limit walks into the corner. The real agent plays an edge, and pays for that with more
+# than a thousand nodes.
+#
+# Now let the real agent choose everywhere. That takes a few seconds, so we take the positions with
+# x to move first, then those with o to move. `choice` remembers the answers. Run its cell again
+# after you have changed `heuristic.py`.
 
 # %%
-chosen = {state: TypeA().choose(state) for state in positions if marks[state] > 2}
+@cache
+def choice(state):
+    """What Type A with limit 2 plays here."""
+    return TypeA(limit=2).choose(state)
+
+
+def mistakes(player):
+    """The positions with this player to move in which Type A makes a mistake."""
+    return [state for state in positions
+            if state.to_move == player and is_mistake(state, choice(state))]
 
 # %%
-chosen |= {state: TypeA().choose(state) for state in positions if marks[state] <= 2}
-wrong = [state for state, move in chosen.items() if is_mistake(state, move)]
-print(f"Type A, limit 2: mistakes in {len(wrong)} of {len(positions):,} positions")
-boards(wrong, [f"{state.to_move} plays {chosen[state]}" for state in wrong])
+boards(mistakes("x"), [f"x plays {choice(state)}" for state in mistakes("x")])
+
+# %%
+boards(mistakes("o"), [f"o plays {choice(state)}" for state in mistakes("o")])
 
 # %% [markdown]
 # Eight are left, and turned or mirrored they are only two. So Type A does not play perfectly. Has
@@ -271,22 +273,24 @@ def met(agent_plays):
             continue
         seen.add(state)
         mine = state.to_move == agent_plays
-        to_do += [state.after(move) for move in ([chosen[state]] if mine else state.legal_moves())]
+        to_do += [state.after(move) for move in ([choice(state)] if mine else state.legal_moves())]
     return {state for state in seen if state.to_move == agent_plays}
 
 
 for side in "xo":
     states = met(side)
-    print(f"as {side}: {len(states)} states, {len(states & set(wrong))} of the eight among them")
+    print(f"as {side}: {len(states)} states, {len(states & set(mistakes(side)))} mistakes")
 
 # %% [markdown]
-# None. By its own earlier moves the agent steers clear of all eight. You cannot beat it from the
-# first move on, but you could if it took over somebody else's game.
+# None. (With a hard limit there were 113 mistakes.) By its own earlier moves the agent steers clear
+# of all eight. You cannot beat it from the first move on. You could if it took over somebody else's
+# game.
 
 # %% [markdown]
-# **Question.** Take one of the eight positions and find the right move. In the line that Type A
-# prefers, which state did it evaluate, and was that state quiescent by our definition? Say what the
-# definition does not see. Would a stricter definition help, and what would it cost?
+# **Question.** Take one of the eight positions and find the right move. (`value` tells you what
+# each is worth.) Follow the line that Type A expects after its own move: where does it stop and
+# evaluate, and is that state quiescent by our definition? Play on from there with the best moves.
+# What does the definition not see? Would a stricter one help, and what would it cost?
 
 # %% [markdown] answer="quiet-but-wrong"
 # *Write your answer here.*
@@ -306,26 +310,28 @@ print("minimax visits", node_counts()["minimax"][Board().text],
       "and alpha-beta", node_counts()["alpha_beta"][Board().text])
 
 # %% [markdown]
-# 10, 82, and then 227,322! One level more would be 504 nodes if all of it were quiet. Minimax to the very
-# end takes 549,946, alpha-beta 18,297.
+# 10, 82, and then 227,322! There are only 504 states at depth 3 of this tree. Minimax to the very
+# end takes 549,946 nodes, alpha-beta 18,297.
 
 # %% [markdown]
 # **Question.** Why is the step from limit 2 to limit 3 so large, and the step from 3 to 4 so small?
-# Use the picture of the quiescent positions above. And where do you think the step from limit 8
-# to limit 9 would take it?
+# Use the picture of the quiescent positions above. And how many nodes will it be with limit 9? Say
+# why, without running it.
 
 # %% [markdown] answer="step-to-three"
 # *Write your answer here.*
 
 # %% [markdown]
-# The limit of 2 looks cheap, then: 82 nodes. But that is the first move only. Let x play cell 0 and ask
-# for o's reply. A `Trace` records every node that is visited, so we can see how deep they lie and what
-# became of them.
+# The limit of 2 looks cheap, then: 82 nodes. But that is the first move only. Let x play cell 0 and
+# ask for o's reply. A `Trace` records every node that is visited, so we can see how deep they lie
+# and what became of them.
 
 # %%
 corner = Board("x________")
+for name in ("minimax", "alpha_beta"):
+    print(f"{name}: {node_counts()[name][corner.text]:,} nodes")
 with Trace() as trace:
-    print(TypeA(limit=2).search(corner))
+    print("Type A:", TypeA(limit=2).search(corner))
 
 expanded, evaluated, ended = Counter(), Counter(), Counter()
 to_do = list(trace.roots)
@@ -338,7 +344,6 @@ for depth in range(9):
     print(f"depth {depth}: {expanded[depth]:5,} expanded {evaluated[depth]:4,} evaluated "
           f"{ended[depth]:5,} games over")
 
-# %%
 axes = figure(7.5, 4)
 bottom = [0] * 9
 for kind, name, colour, hatch in ((expanded, "expanded", "#0072B2", ""),
@@ -358,29 +363,24 @@ picture(axes, "Stacked bars of nodes by depth: " + ", ".join(
     + ". Only the nodes at depths 0 to 2 are within the limit of 2.")
 
 # %% [markdown]
-# The agent has a limit of 2 and goes to depth 8, the end of every game. Only 65 of its 28,339 nodes lie
-# within the limit. At depth 2 it may stop in 20 of 56 states. In the other 36 there is a pair, so it
-# searches on, and below depth 2 quiet states are rare. Hardly anything is ever evaluated.
+# The agent has a limit of 2 and goes to depth 8, the end of every game. Only 65 of its 28,339 nodes
+# lie within the limit. At depth 2 it may stop in 20 of 56 states. In the other 36 there is a pair,
+# so it searches on, and below depth 2 quiet states are rare. Hardly anything is ever evaluated.
 #
-# Now compare. These searches answer the same question:
-
-# %%
-for name in ("minimax", "alpha_beta"):
-    print(f"{name:12}{node_counts()[name][corner.text]:8,} nodes")
-
-# %% [markdown]
-# Type A visits half as many nodes as minimax, and twelve times as many as alpha-beta. Alpha-beta plays
-# perfectly, too. **Type A alone saves nothing over alpha-beta.** It never throws a move away: when it
-# knows that a reply refutes a move, it still looks at all the other replies.
+# Compare the first three lines. Type A visits about half as many nodes as minimax, and twelve times
+# as many as alpha-beta. Alpha-beta plays perfectly, too. **Type A alone saves nothing over
+# alpha-beta.** It never throws a move away: when it knows that a reply refutes a move, it still
+# looks at all the other replies.
 #
 # That is no reason to give it up. The two ideas do not exclude each other: one shortens the lines,
 # the other one drops lines that do not matter. Notebook 5 puts them together.
 
 # %% [markdown]
-# **Question.** Beyond the limit our search looks at *all* legal moves. Many programs look only at forcing
-# moves there: wins and blocks. Argue for the position after x at cell 0: what would that save? Then argue
-# against: what may go wrong if a player who is to move *must* choose among forcing moves, although
-# a quiet move exists?
+# **Question.** Beyond the limit our search looks at *all* legal moves. Suppose it looked at forcing
+# moves only: at the wins, and if there is none, at the blocks. (a) Show that in tic-tac-toe this
+# gives every state that is not quiescent the same value as before. (b) Would it save much after x
+# at cell 0? Give reasons. (c) Many chess programs look only at captures beyond the limit. Why does
+# your proof not hold there, and what must such a program allow a player besides capturing?
 
 # %% [markdown] answer="forcing-moves-only"
 # *Write your answer here.*

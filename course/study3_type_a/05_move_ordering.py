@@ -22,7 +22,7 @@ from course.check import check
 from course.node_counts import node_counts
 from course.plots import boards, figure, picture
 from course.probes.made_up import Row
-from heuristic import TypeA, TypeAPlus, by_priority, heuristic, lane_counts, priority
+from heuristic import TypeA, TypeAPlus, by_priority, lane_counts, priority
 from tictactoe import Board, Trace
 from tictactoe.solver import value, values
 from tictactoe.tree import by_hand, draw_tree
@@ -31,11 +31,11 @@ from tictactoe.tree import by_hand, draw_tree
 # ## Why the order matters
 #
 # Alpha-beta keeps two numbers: what MAX is sure of already (alpha), and what MIN is sure of (beta).
-# As soon as a reply shows that a move is no better than what its player has already, the other replies
-# are skipped.
+# As soon as a reply shows that a move is no better than what its player has already, the other
+# replies are skipped.
 #
-# So there must *be* something already. Here x is to move, and only cell 4 wins. Suppose x tries cell 4
-# first, and o always tries its best reply first. Read the tree from left to right.
+# So there must *be* something already. Here x is to move, and only cell 4 wins. Suppose x tries
+# cell 4 first, and o always tries its best reply first. Read the tree from left to right.
 
 # %%
 board = Board("xoox__ox_")
@@ -47,8 +47,8 @@ best_first = by_hand(board, (1, {
 draw_tree(best_first)
 
 # %% [markdown]
-# With +1 in hand, one bad reply is enough to put cells 5 and 8 aside. Now the same position with the
-# worst order: x tries its winning move last, and o tries its best reply last.
+# With +1 in hand, one bad reply is enough to put cells 5 and 8 aside. Now the same position with
+# the worst order: x tries its winning move last, and o tries its best reply last.
 
 # %%
 worst_first = by_hand(board, (1, {
@@ -59,12 +59,13 @@ worst_first = by_hand(board, (1, {
 draw_tree(worst_first)
 
 # %% [markdown]
-# No cut at all: 14 nodes in the place of 10. The move and the value are the same. **Order changes what
-# a search costs, never what it finds** (but for ties).
+# No cut at all: 14 nodes in the place of 10. The move and the value are the same. **Order changes
+# what a search costs, never what it finds** (but for ties).
 #
-# Four nodes are not much. In a large tree the difference grows with depth. With b moves everywhere and
-# depth d, no cuts means b to the power d leaves. If the best move always comes first, alpha-beta visits
-# about twice the square root of that (Knuth and Moore, 1975). For chess-like numbers:
+# Four nodes are not much. In a large tree the difference grows with depth. With b moves everywhere
+# and depth d, no cuts means b to the power d leaves. If the best move always comes first,
+# alpha-beta visits about twice the square root of that (Knuth and Moore, 1975). For chess-like
+# numbers:
 
 # %%
 b = 30
@@ -73,13 +74,13 @@ for d in (2, 4, 6, 8):
     print(f"depth {d}: {b**d:18,} leaves without cuts {best:12,} with perfect order")
 
 # %% [markdown]
-# For the same work one can look twice as deep. But if we knew the best move, we would not
-# search. What we need is a *guess* that is cheap.
+# For the same work one can look twice as deep. But if we knew the best move, we would not search.
+# What we need is a *guess* that is cheap.
 #
 # ## Five priorities
 #
-# The guess is a number for each move, from 1 (try it first) to 5 (try it last). It is always seen by the
-# player who makes the move, MAX or MIN. The first line that applies decides.
+# The guess is a number for each move, from 1 (try it first) to 5 (try it last). It is always seen
+# by the player who makes the move, MAX or MIN. The first line that applies decides.
 #
 # | priority | the move ... |
 # |---|---|
@@ -89,30 +90,24 @@ for d in (2, 4, 6, 8):
 # | 4 | leaves it as it is |
 # | 5 | lowers it |
 #
-# By hand, then. It is x's turn here, and three cells are open.
+# By hand, then. In both positions it is x's turn, and three cells are open.
 
 # %%
-board = Board("xoxoo___x")
-board
+first, second = Board("xoxoo___x"), Board("xo__oxox_")
+boards([first, second], ["first", "second"])
 
 # %% [markdown]
-# * **Cell 5** fills column 2-5-8: x wins, priority 1. It also blocks row 3-4-5, but the first line that
-#   applies decides.
+# In the **first** position:
+#
+# * **Cell 5** fills column 2-5-8: x wins, priority 1. It also blocks row 3-4-5, but the first line
+#   that applies decides.
 # * **Cell 7** takes the last cell of o's column 1-4-7: priority 2.
-# * **Cell 6** wins nothing and blocks no pair: the diagonal 2-4-6 has one o in it and is dead.
+# * **Cell 6** wins nothing and blocks no pair, for the diagonal 2-4-6 has an x in it and is dead.
 #   Row 6-7-8 had one x and has two now, so H goes up by 2: priority 3.
 #
-# No move has priority 4 here. It takes a move that changes nothing. Which of the three open cells does
-# it on the next board, and what are the other two?
-
-# %%
-second = Board("xo__oxox_")
-second
-
-# %% [markdown]
-# Here it is x's turn again, and cells 2, 3 and 8 are open. Cell 2 blocks the diagonal 2-4-6: 2. Cell 3
-# lies in a row with both marks and in a column with both marks; another x there changes nothing: 4.
-# Cell 8 opens a pair in column 2-5-8: 3.
+# In the **second** one cell 2 blocks the diagonal 2-4-6: 2. Cell 3 lies in a row and a column that
+# have both marks already, so another x there changes nothing: 4. Cell 8 opens a pair in column
+# 2-5-8: 3.
 #
 # ## Write `priority`
 #
@@ -120,24 +115,24 @@ second
 #
 # * For 1 you need the state after the move.
 # * For 2 compare before and after: a block makes one of the opponent's pairs disappear.
-# * For 3 to 5 compare two heuristic values, both from the view of `player`. Take care that you do not
-#   evaluate the state after the move from the view of the player who is to move *then*.
+# * For 3 to 5 compare two heuristic values, both from the view of `player`. Take care that you do
+#   not evaluate the state after the move from the view of the player who is to move *then*.
 #
 # The states that are made here only rank moves. They are not nodes (rule 2 in `tictactoe.nodes`).
 
 # %%
-print({move: priority(board, move, "x") for move in board.legal_moves()})
+print({move: priority(first, move, "x") for move in first.legal_moves()})
 print({move: priority(second, move, "x") for move in second.legal_moves()})
 
 # %% [markdown]
 # ## A priority queue
 #
 # Now hand the moves out in this order. We could sort them. But after a cut nobody asks for the
-# rest, so the rest need not be in order. A **heap** does just this: it is quick to build, always has the
-# smallest item in front, and puts the others in order only as they are taken.
+# rest, so the rest need not be in order. A **heap** does just this: it is quick to build, always
+# has the smallest item in front, and puts the others in order only as they are taken.
 #
-# In Python a heap is a plain list. The children of item i are the items 2i+1 and 2i+2, and no item is
-# larger than its children. `heapify` rearranges a list so that this holds. `heappop` takes the
+# In Python a heap is a plain list. The children of item i are the items 2i+1 and 2i+2, and no item
+# is larger than its children. `heapify` rearranges a list so that this holds. `heappop` takes the
 # first item out and repairs the rest. The items are pairs `(priority, move)`.
 
 # %%
@@ -168,10 +163,10 @@ while heap:
 #
 # *The list is not sorted*, not even after `heapify`. Only its first item can be relied on.
 #
-# *Ties are settled.* There are three moves of priority 3, and they come as 1, 2, 7. Python compares pairs
-# by the first part, and where that is equal by the second. So the lower cell comes first, every time.
-# That matters: among equal moves the first one that is visited wins, so if the order were left to
-# chance, the move and the node count would be, too.
+# *Ties are settled.* There are three moves of priority 3, and they come as 1, 2, 7. Python compares
+# pairs by the first part, and where that is equal by the second. So the lower cell comes first,
+# every time. That matters: among equal moves the first one that is visited wins, so if the order
+# were left to chance, the move and the node count would be, too.
 #
 # It also means that the second part must be something that *can* be compared. Boards cannot:
 
@@ -184,12 +179,12 @@ except TypeError as error:
 # %% [markdown]
 # ## Write `by_priority`
 #
-# `by_priority(state)` yields the legal moves of `state`, the best priority first. It is a generator: use
-# `yield`, so that each move is popped only when somebody asks for it. The mover is `state.to_move`, at
-# every depth.
+# `by_priority(state)` yields the legal moves of `state`, the best priority first. It is a
+# generator: use `yield`, so that each move is popped only when somebody asks for it. The mover is
+# `state.to_move`, at every depth.
 
 # %%
-print(list(by_priority(board)), list(by_priority(second)))
+print(list(by_priority(first)), list(by_priority(second)))
 print(list(by_priority(Board())), "first moves")
 
 # %%
@@ -198,8 +193,8 @@ check("study3.priority")
 # %% [markdown]
 # ## How the priorities are spread
 #
-# An order is of use only if it tells moves apart. How many moves of each priority are there, in
-# all unfinished positions taken together?
+# An order is of use only if it tells moves apart. How many moves of each priority are there, in all
+# unfinished positions taken together?
 
 # %%
 positions = [state for state in values() if not state.is_terminal()]
@@ -210,8 +205,8 @@ for number in range(1, 6):
     print(f"priority {number}: {spread[number]:6,}  {'#' * (spread[number] // 200)}")
 
 # %% [markdown]
-# Something is missing. Was it to be expected? On another board it does occur. `Row` is a made-up game for
-# this very purpose: a row of cells, in which four neighbours make a lane.
+# Something is missing. Was it to be expected? On another board it does occur. `Row` is a made-up
+# game for this very purpose: a row of cells, in which four neighbours make a lane.
 
 # %%
 row = Row("xx___")
@@ -220,9 +215,9 @@ for move in row.legal_moves():
           "  counts before", lane_counts(row, "x"), "after", lane_counts(row.after(move), "x"))
 
 # %% [markdown]
-# **Question.** Prove that a move in tic-tac-toe never has priority 5. (Go through what a new mark can do
-# to a lane, and to H.) Where does your proof break on `Row("xx___")`, and what does that say about the
-# heuristic there?
+# **Question.** Prove that a move in tic-tac-toe never has priority 5. (Go through what a new mark
+# can do to a lane, and to H.) Where does your proof break on `Row("xx___")`, and what does that say
+# about the heuristic there?
 
 # %% [markdown] answer="priority-five"
 # *Write your answer here.*
@@ -233,16 +228,21 @@ for move in row.legal_moves():
 # `TypeAPlus(limit, order)` is your Type A with two changes.
 #
 # 1. It takes its moves from `self.order(state)`. The default is `by_priority`.
-# 2. `value` has two arguments more, `alpha` and `beta`, and skips what cannot matter. A MAX node returns
-#    as soon as its value is at least beta; a MIN node as soon as it is at most alpha. The root starts
-#    with (-infinity, +infinity) and narrows alpha from child to child like any other MAX node.
+# 2. `value` has two arguments more, `alpha` and `beta`, and skips what cannot matter. A MAX node
+#    returns as soon as its value is at least beta; a MIN node as soon as it is at most alpha. The
+#    root starts with (-infinity, +infinity) and narrows alpha from child to child like any other
+#    MAX node.
 #
-# The terminal test and the cut-off test stay as they are. Both kinds of value go into the same window,
-# utilities and estimates: one more reason to have them on one scale.
+# The terminal test and the cut-off test stay as they are. Both kinds of value go into the same
+# window, utilities and estimates: one more reason to have them on one scale.
 #
-# Because the order is an argument, you can tell apart what pruning brings and what ordering brings. Pass
-# `board_order` and you have Type A with pruning only. From the empty board with limit 2 the full
-# agent visits 36 nodes; after x at cell 0 it visits 331, and 1,720 in board order.
+# Because the order is an argument, you can tell apart what pruning brings and what ordering brings.
+# Pass `board_order` and you have Type A with pruning only. From the empty board with limit 2 the
+# full agent visits 36 nodes; after x at cell 0 it visits 331, and 1,720 in board order.
+#
+# The tree is a trace of the position from the beginning. In parentheses is the window (alpha, beta)
+# with which a node was entered. Which of the two trees up there does it look like, and where does
+# it differ?
 
 # %%
 def board_order(state):
@@ -254,12 +254,6 @@ corner = Board("x________")
 print(TypeAPlus().search(Board()))
 print(TypeAPlus().search(corner))
 print(TypeAPlus(order=board_order).search(corner))
-
-# %% [markdown]
-# A trace of a small position shows the window (alpha, beta) with which every node was entered. It is the
-# position from the beginning. Which of the two trees up there does it look like?
-
-# %%
 with Trace() as trace:
     TypeAPlus().search(Board("xoox__ox_"))
 draw_tree(trace)
@@ -270,10 +264,10 @@ check("study3.type_a_plus")
 # %% [markdown]
 # ## All searches in one picture
 #
-# Here are sixteen positions: the empty board, the three kinds of first move, and the twelve kinds of
-# position with two marks. (All others with at most two marks are one of these, turned or mirrored.) The
-# counts of minimax and alpha-beta are published ones. The counts of Type A are *yours*: what
-# you have not written yet is left out.
+# Here are sixteen positions: the empty board, the three kinds of first move, and the twelve kinds
+# of position with two marks. (All others with at most two marks are one of these, turned or
+# mirrored.) The counts of minimax and alpha-beta are published ones. The counts of Type A are
+# *yours*: what you have not written yet is left out.
 
 # %%
 def describe(state):
@@ -303,47 +297,50 @@ counts = {
     "Type A, pruned": count_nodes(TypeAPlus(order=board_order), sixteen),
     "Type A+": count_nodes(TypeAPlus(), sixteen),
 }
-print("not written yet:", [name for name, numbers in counts.items() if numbers is None] or "nothing")
+missing = [name for name, numbers in counts.items() if numbers is None]
+print("not written yet:", ", ".join(missing) or "nothing")
 
 # %%
+print(f"{'':10}" + "".join(f"{name:>16}" for name in counts))
+for row in (0, 1, 2, 3, 8):
+    print(f"{describe(sixteen[row]):10}" + "".join(
+        f"{numbers[row]:16,}" if numbers else f"{'-':>16}" for numbers in counts.values()))
+
 axes = figure(8, 5.6)
 for name, numbers in counts.items():
     line, = axes.plot([], [], linestyle="", markersize=8, label=name)  # keeps colour and marker
     if numbers:
         line.set_data(numbers, range(16))
 axes.set_xscale("log")
-axes.set(xlim=(20, 1_000_000), ylim=(15.6, -0.6), xlabel="nodes visited (each step: ten times more)")
+axes.set(xlim=(20, 1_000_000), ylim=(15.6, -0.6),
+         xlabel="nodes visited (each step: ten times more)")
 axes.set_yticks(range(16), [describe(state) for state in sixteen])
 axes.figure.legend(loc="outside upper center", ncols=5, frameon=False, handletextpad=0.1,
                    columnspacing=1.2)
-picture(axes, "Nodes visited in sixteen positions on a logarithmic scale, one row for each position. "
+picture(axes, "Nodes visited in sixteen positions on a logarithmic scale, a row for each. "
         + ". ".join(f"{name}: {min(numbers):,} to {max(numbers):,}"
                     for name, numbers in counts.items() if numbers) + ".")
-
-# %% [markdown]
-# The same numbers as a table, for some of the rows.
-
-# %%
-print(f"{'':10}" + "".join(f"{name:>16}" for name in counts))
-for row_number in (0, 1, 2, 3, 8):
-    print(f"{describe(sixteen[row_number]):10}" + "".join(
-        f"{numbers[row_number]:16,}" if numbers else f"{'-':>16}" for numbers in counts.values()))
 
 # %% [markdown]
 # Go through it row by row.
 #
 # * On the **empty board** the depth limit does all the work. Everything at depth 2 is quiet.
-# * In **every other row** Type A lies to the right of alpha-beta. There is always a fight somewhere at
-#   depth 2, and Type A searches all of it. A limit alone saves nothing over alpha-beta.
-# * **Pruned**, Type A falls below alpha-beta. The limit ends the quiet lines, pruning shortens the fights.
-# * **Ordered**, it falls again, by a factor of about five after a corner opening. Fights are what the
-#   priorities are made for: wins first, then blocks.
+# * In **every other row** Type A lies to the right of alpha-beta. There is always a fight somewhere
+#   at depth 2, and Type A searches all of it. A limit alone saves nothing over alpha-beta.
+# * **Pruned**, Type A comes to where alpha-beta is: in most rows to its left, in some to its right.
+#   The limit ends the quiet lines. But a cut needs a value that is at least as good, and draws are
+#   often equal where estimates are not.
+# * **Ordered**, it falls again, by a factor of about five after a corner opening. Fights are what
+#   the priorities are made for: wins first, then blocks.
 #
-# Is this so all through the game? The next picture is about every unfinished position. It adds up the
-# nodes over all positions with the same number of marks. All its counts are published ones.
+# Is this so all through the game? The next picture is about every unfinished position. It adds up
+# the nodes over all positions with the same number of marks. All its counts are published ones.
 
 # %%
 totals = published["totals"]
+for name, numbers in totals.items():
+    print(f"{name:14}{sum(numbers):10,} nodes")
+
 axes = figure(8, 4.4)
 for (name, numbers), dashes in zip(totals.items(), ("-", "--", "-.", ":", "-"), strict=True):
     label = {"minimax": "minimax", "alpha_beta": "alpha-beta", "type_a": "Type A",
@@ -356,18 +353,14 @@ axes.figure.legend(loc="outside upper center", ncols=5, frameon=False, columnspa
 picture(axes, "Total nodes over all positions by number of marks, logarithmic. " + ". ".join(
     f"{name.replace('_', ' ')}: {sum(numbers):,} in all" for name, numbers in totals.items()) + ".")
 
-# %%
-for name, numbers in totals.items():
-    print(f"{name:14}{sum(numbers):10,} nodes")
-
 # %% [markdown]
-# Towards the end of the game all the curves meet. With one or two open cells there is nothing to save.
-# The savings are made early, where the tree is large.
+# Towards the end of the game all the curves meet. With one or two open cells there is nothing to
+# save. The savings are made early, where the tree is large.
 #
 # ## Nodes and seconds
 #
-# A node is a good unit: it is the same on every machine. But nobody waits for nodes. Measure the time
-# that your agents need, too.
+# A node is a good unit: it is the same on every machine. But nobody waits for nodes. Measure the
+# time that your agents need, too.
 
 # %%
 for name, agent in (("Type A", TypeA()), ("Type A, pruned", TypeAPlus(order=board_order)),
@@ -380,9 +373,10 @@ for name, agent in (("Type A", TypeA()), ("Type A, pruned", TypeAPlus(order=boar
 
 # %% [markdown]
 # **Question.** Which agent visits the fewest nodes, and which one is the fastest? Explain the
-# difference: what does Type A+ do that the node count does not show? Then think of chess with a limit of
-# 8. Which of the two would you take there, and why? Name one change that would make the ordering cheaper
-# and leave the order as it is.
+# difference: what does Type A+ do that the node count does not show? Then think of chess with a
+# limit of
+# 8. Which of the two would you take there, and why? Name one change that would make the ordering
+#    cheaper and leave the order as it is.
 
 # %% [markdown] answer="nodes-or-seconds"
 # *Write your answer here.*
@@ -390,10 +384,10 @@ for name, agent in (("Type A", TypeA()), ("Type A, pruned", TypeAPlus(order=boar
 # %% [markdown]
 # ## From ordering to Shannon's Type B
 #
-# Everything so far is safe. Pruning drops only what cannot matter, and ordering drops nothing. Shannon's
-# **Type B** goes further: it *believes* the order and looks at the best few moves only. With an order as
-# an argument, that takes one line. Let the agent see the first k moves of each node, and count the
-# mistakes in the positions with at most two marks.
+# Everything so far is safe. Pruning drops only what cannot matter, and ordering drops nothing.
+# Shannon's **Type B** goes further: it *believes* the order and looks at the best few moves only.
+# With an order as an argument, that takes one line. Let the agent see the first k moves of each
+# node, and count the mistakes in the positions with at most two marks.
 
 # %%
 early = [state for state in positions if state.text.count("_") >= 7]
@@ -412,9 +406,11 @@ for k in (1, 2, 3, 4, 9):
     print(f"the first {k}: {nodes:6,} nodes, mistakes in {mistakes:2} of {len(early)} positions")
 
 # %% [markdown]
-# **Question.** The savings are large and so is the harm. Why is it worse to leave out a move of *MIN's*
-# than a move of one's own? In tic-tac-toe most moves have priority 3, and among these the lowest cell
-# comes first. What would you change in the priorities before you trusted the first four?
+# **Question.** The savings are large and so is the harm. (a) In Type A+ a poor order costs time but
+# makes no mistakes. Why does it make mistakes here? (b) Suppose that one of MAX's moves is left out
+# somewhere in the tree. Can the value at the root become too high, too low, or both? And if it is
+# one of MIN's? (c) Most moves have priority 3, and among these the lowest cell comes first. What
+# would you change in the priorities before you trusted the first four?
 
 # %% [markdown] answer="type-b"
 # *Write your answer here.*

@@ -174,7 +174,8 @@ class TypeAPlus:
         """Return `(value, move)` for `player` (MAX), searching inside the window (alpha, beta).
 
         Hint: your `TypeA.value`, with `self.order(state)` in the place of the legal moves. A MAX
-        node returns as soon as its value is at least beta, a MIN node as soon as it is at most alpha.
+        node returns as soon as its value is at least beta, a MIN node as soon as it is at most
+        alpha.
         """
         ### BEGIN SOLUTION
         if state.is_terminal():
