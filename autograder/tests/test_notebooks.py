@@ -25,7 +25,9 @@ TEXT = '''\
 # ---
 # jupyter:
 #   kernelspec:
-#     name: some-other-kernel
+#     display_name: Another kernel
+#     language: python
+#     name: another
 # ---
 
 # %% [markdown]

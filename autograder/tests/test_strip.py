@@ -49,7 +49,8 @@ def test_a_region_that_does_not_add_up_is_refused(lines, problem):
 @pytest.mark.parametrize("marker", [
     "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "### BEGIN SOLUTIONS", "###BEGIN SOLUTION",
     "### BEGIN", "### END", "###  BEGIN SOLUTION", "### BEGIN SOLUTION  # tidy",
-    "#### END SOLUTION", "### begin solution", "### End Solution", "# BEGIN SOLUTION", "## END SOLUTION",
+    "#### END SOLUTION", "### begin solution", "### End Solution", "# BEGIN SOLUTION",
+    "## END SOLUTION",
 ])
 def test_an_unknown_marker_is_refused(marker):
     """A marker that is misspelt is an error, for a region that it does not open would leak."""

@@ -136,27 +136,27 @@ print({move: priority(second, move, "x") for move in second.legal_moves()})
 # first item out and repairs the rest. The items are pairs `(priority, move)`.
 
 # %%
-heap = [(3, 2), (4, 0), (3, 7), (2, 5), (1, 6), (3, 1)]
-heapify(heap)
+pairs = [(3, 2), (4, 0), (3, 7), (2, 5), (1, 6), (3, 1)]
+heapify(pairs)
 axes = figure(6.5, 2.7)
 place = []
-for i in range(len(heap)):
+for i in range(len(pairs)):
     level = int(log2(i + 1))
     place.append(((i + 1.5) / 2**level - 1, -level))
     if i:
         parent = place[(i - 1) // 2]
         axes.plot(*zip(parent, place[i], strict=True), color="#666666", marker="", zorder=1)
-for item, (across, down) in zip(heap, place, strict=True):
+for item, (across, down) in zip(pairs, place, strict=True):
     axes.text(across, down, str(item), ha="center", va="center",
               bbox={"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": "#0072B2"})
 axes.set(xlim=(0, 1), ylim=(-2.4, 0.4), title="A heap: no pair is larger than those below it")
 axes.set_axis_off()
-picture(axes, f"A heap as a tree, level by level: {heap[0]}; {heap[1:3]}; {heap[3:]}.")
+picture(axes, f"A heap as a tree, level by level: {pairs[0]}; {pairs[1:3]}; {pairs[3:]}.")
 
 # %%
-print("the list:", heap)
-while heap:
-    print("popped", heappop(heap), "  left:", heap)
+print("the list:", pairs)
+for _ in range(len(pairs)):
+    print("popped", heappop(pairs), "  left:", pairs)
 
 # %% [markdown]
 # Look at two things.
@@ -298,7 +298,7 @@ counts = {
     "Type A+": count_nodes(TypeAPlus(), sixteen),
 }
 missing = [name for name, numbers in counts.items() if numbers is None]
-print("not written yet:", ", ".join(missing) or "nothing")
+print("not written yet:", "; ".join(missing) or "nothing")
 
 # %%
 print(f"{'':10}" + "".join(f"{name:>16}" for name in counts))
