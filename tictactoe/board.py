@@ -17,6 +17,7 @@ LANES = (
     (0, 4, 8), (2, 4, 6),  # diagonals
 )  # fmt: skip
 LANE_MASKS = tuple(sum(1 << cell for cell in lane) for lane in LANES)
+CELLS = frozenset(range(9))
 FULL_MASK = 0b111_111_111
 OPEN_CELLS = tuple(tuple(c for c in range(9) if not mask >> c & 1) for mask in range(512))
 MASK_WINS = tuple(any(mask & lane == lane for lane in LANE_MASKS) for mask in range(512))
@@ -55,15 +56,16 @@ class Board:
     no game can reach.
     """
 
-    __slots__ = ("_children", "_legal_moves", "o_mask", "to_move", "winner", "x_mask")
+    __slots__ = ("_children", "_legal_moves", "o_mask", "text", "to_move", "winner", "x_mask")
 
     lanes: ClassVar = LANES
-    _known: ClassVar[dict[tuple[int, int], "Board"]] = {}
+    _known: ClassVar[dict[str, "Board"]] = {}
 
     x_mask: int
     o_mask: int
     to_move: str
     winner: str | None
+    text: str
 
     def __new__(cls, text: str = EMPTY * 9) -> "Board":
         return cls.from_masks(*_parse(text))
@@ -71,29 +73,25 @@ class Board:
     @classmethod
     def from_masks(cls, x_mask: int, o_mask: int) -> "Board":
         """The board with these marks; raises `InvalidBoard` unless a game can reach it."""
-        board = cls._known.get((x_mask, o_mask))
-        if board is None:
-            problem = _why_unreachable(x_mask, o_mask)
-            if problem:
-                raise InvalidBoard(f"{problem}:\n{_grid(_text(x_mask, o_mask))}")
-            board = cls._make(x_mask, o_mask)
-        return board
+        text = _text(x_mask, o_mask)
+        problem = _why_unreachable(x_mask, o_mask)
+        if problem:
+            raise InvalidBoard(f"{problem}:\n{_grid(text)}")
+        return cls._known.get(text) or cls._make(text, x_mask, o_mask)
 
     @classmethod
-    def _make(cls, x_mask: int, o_mask: int) -> "Board":
-        board = cls._known.get((x_mask, o_mask))
-        if board is not None:
-            return board
+    def _make(cls, text: str, x_mask: int, o_mask: int) -> "Board":
         board = object.__new__(cls)
         winner = "x" if MASK_WINS[x_mask] else "o" if MASK_WINS[o_mask] else None
         # Slots are set through the class: the instance's own __setattr__ refuses.
+        cls.text.__set__(board, text)
         cls.x_mask.__set__(board, x_mask)
         cls.o_mask.__set__(board, o_mask)
         cls.to_move.__set__(board, PLAYERS[x_mask.bit_count() - o_mask.bit_count()])
         cls.winner.__set__(board, winner)
         cls._legal_moves.__set__(board, () if winner else OPEN_CELLS[x_mask | o_mask])
         cls._children.__set__(board, {})
-        cls._known[x_mask, o_mask] = board
+        cls._known[text] = board
         return board
 
     def legal_moves(self) -> tuple[int, ...]:
@@ -107,15 +105,22 @@ class Board:
         """
         try:
             return self._children[move]
-        except (KeyError, TypeError):
-            if move not in self._legal_moves:
-                raise IllegalMove(self._why_illegal(move)) from None
+        except (KeyError, TypeError):  # asked for the first time, or no cell at all
+            return self._new_child(move)
+
+    def _new_child(self, move: int) -> "Board":
+        if move not in self._legal_moves:
+            raise IllegalMove(self._why_illegal(move))
         # The board's own number, where the caller's is merely equal to it (numpy's 4, or 4.0).
-        move = self._legal_moves[self._legal_moves.index(move)]
-        bit = 1 << move
-        masks = ((self.x_mask | bit, self.o_mask) if self.to_move == "x"
-                 else (self.x_mask, self.o_mask | bit))
-        child = self._children[move] = self._make(*masks)
+        cell = self._legal_moves[self._legal_moves.index(move)]
+        text = self.text[:cell] + self.to_move + self.text[cell + 1:]
+        x_mask, o_mask = self.x_mask, self.o_mask
+        if self.to_move == "x":
+            x_mask |= 1 << cell
+        else:
+            o_mask |= 1 << cell
+        child = self._known.get(text) or self._make(text, x_mask, o_mask)
+        self._children[cell] = child
         return child
 
     def _why_illegal(self, move: object) -> str:
@@ -146,15 +151,10 @@ class Board:
         """The bitboard of one player's marks: bit i is cell i."""
         return self.x_mask if player == "x" else self.o_mask
 
-    @property
-    def text(self) -> str:
-        """The nine cells, row by row: the argument that makes this board again."""
-        return _text(self.x_mask, self.o_mask)
-
     def __getitem__(self, cell: int) -> str:
-        if cell not in range(9):
+        if cell not in CELLS:
             raise IndexError(f"{cell!r} is not a cell; cells are 0 to 8")
-        return "x" if self.x_mask >> cell & 1 else "o" if self.o_mask >> cell & 1 else EMPTY
+        return self.text[cell]
 
     def __iter__(self):
         return iter(self.text)
@@ -222,8 +222,8 @@ def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
 
 
 def _text(x_mask: int, o_mask: int) -> str:
-    return "".join(
-        "x" if x_mask >> i & 1 else "o" if o_mask >> i & 1 else EMPTY for i in range(9))
+    return "".join([
+        "x" if x_mask >> i & 1 else "o" if o_mask >> i & 1 else EMPTY for i in range(9)])
 
 
 def _grid(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from tictactoe.board import FULL_MASK, MASK_WINS, Board
+from tictactoe.board import FULL_MASK, MASK_WINS, OPEN_CELLS, Board
 
 
 @cache
@@ -18,7 +18,8 @@ def values() -> Mapping[Board, int]:
     >>> len(values()), values()[Board()]
     (5478, 0)
     """
-    return MappingProxyType({Board.from_masks(*masks): v for masks, v in solve().items()})
+    return MappingProxyType({Board.from_masks(position & FULL_MASK, position >> 9): worth
+                             for position, worth in solve().items()})
 
 
 def value(board: Board, player: str = "x") -> int:
@@ -30,29 +31,33 @@ def value(board: Board, player: str = "x") -> int:
     return values()[board] if player == "x" else -values()[board]
 
 
-def solve() -> dict[tuple[int, int], int]:
-    """The same values by pair of masks `(x_mask, o_mask)`: generated layer by layer, one mark more
-    at a time, then valued from the last layer back. Needs no `Board`."""
-    layers = [{(0, 0): []}]
-    for depth in range(9):  # each layer maps a position to its successors
-        layers.append({})
-        for (x_mask, o_mask), successors in layers[depth].items():
-            if MASK_WINS[x_mask] or MASK_WINS[o_mask]:
-                continue
-            free = FULL_MASK & ~(x_mask | o_mask)
-            while free:
-                bit = free & -free
-                free ^= bit
-                child = (x_mask, o_mask | bit) if depth % 2 else (x_mask | bit, o_mask)
-                successors.append(child)
-                layers[depth + 1][child] = []
-    solved: dict[tuple[int, int], int] = {}
+def solve() -> dict[int, int]:
+    """The same values by number, `x_mask | o_mask << 9`; needs no `Board`.
+
+    The positions are generated layer by layer, one mark more at a time, then valued from the last
+    layer back.
+    """
+    layers: list[set[int]] = [{0}]
+    for depth in range(9):
+        mover, other = _shifts(depth)
+        layers.append({
+            position | 1 << cell + mover
+            for position in layers[depth] if not MASK_WINS[position >> other & FULL_MASK]
+            for cell in OPEN_CELLS[(position | position >> 9) & FULL_MASK]})
+    solved: dict[int, int] = {}
     for depth in range(9, -1, -1):
-        best = min if depth % 2 else max  # o moves at odd depths
-        for position, successors in layers[depth].items():
-            if successors:
-                solved[position] = best([solved[child] for child in successors])
+        mover, other = _shifts(depth)
+        best, lost = (max, -1) if mover == 0 else (min, 1)  # as x sees it
+        for position in layers[depth]:
+            if MASK_WINS[position >> other & FULL_MASK]:  # whoever moved last has a lane
+                solved[position] = lost
             else:
-                x_mask, o_mask = position
-                solved[position] = MASK_WINS[x_mask] - MASK_WINS[o_mask]
+                solved[position] = best(
+                    [solved[position | 1 << cell + mover]
+                     for cell in OPEN_CELLS[(position | position >> 9) & FULL_MASK]], default=0)
     return solved
+
+
+def _shifts(depth: int) -> tuple[int, int]:
+    """Where the masks of the player to move and of the other begin; x moves at even depths."""
+    return (9, 0) if depth % 2 else (0, 9)
