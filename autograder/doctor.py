@@ -15,7 +15,8 @@ from autograder.course_folder import put_environment_on_path
 from autograder.grade import outcomes_of
 from autograder.mutants import load_mutants
 from autograder.release import find_leaks, public_files, released_files
-from course.probes import Study
+from course.probes import Study, load_study
+from course.probes.explain import as_text
 from course.probes.outcome import Outcome
 
 
@@ -68,6 +69,13 @@ def _finding(name: str, outcomes: list[Outcome],
     wanted = {check: tuple(sorted(aspects)) for check, aspects in should.items()}
     return Finding(name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes),
                    order, wanted, named)
+
+
+def show_mutant(study_name: str, mutant: str, check: str) -> str:
+    """What feedback says of a mutant in one check, as text."""
+    study = load_study(study_name)
+    outcome, = outcomes_of(study, workspace.module_texts(study)[mutant], [check])
+    return as_text(outcome)
 
 
 def leaks(study: Study) -> list[str]:

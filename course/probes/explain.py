@@ -29,8 +29,9 @@ def as_text(outcome: Outcome) -> str:
     if outcome.case and not outcome.unwritten and any(
             v is not None for v in outcome.case["got"].values()):
         lines += ["", "Asked:    " + describe_question(outcome.case["asked"], _ask(outcome))]
-        lines += ["            " + line for board in _boards(outcome)
-                  for line in [*str(board).splitlines(), ""]]
+        for board in _boards(outcome):
+            lines += ["", *("          " + line for line in str(board).splitlines())]
+        lines.append("")
         for name, expected in outcome.case["expected"].items():
             got = outcome.case["got"][name]
             answer = outcome.case["errors"].get(name) or _value(got)

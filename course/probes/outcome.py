@@ -140,5 +140,8 @@ def describe_question(question: Mapping[str, Any], ask: str) -> str:
                          for k, v in options.items())
         method = "best_moves" if ask == "mixed" else "search"
         return f"{question['agent']}({made}).{method}({state})"
-    arguments = {"lane_counts": ', "x"', "heuristic": ', "x"'}
+    if len(boards) > 1:
+        return f"{ask}(state) for {state}"
+    arguments = {"lane_counts": ", player", "heuristic": ", player",
+                 "priority": ", move, player"}
     return f"{ask}({state}{arguments.get(ask, '')})"

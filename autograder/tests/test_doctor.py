@@ -1,0 +1,85 @@
+"""The proofs: reference full, stub none, each mutant what it should lose; and that they can fail."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder import doctor, verdicts, workspace
+from autograder.grade import GradingError, prove_by_canaries
+from autograder.mutants import Mutant, load_mutants
+from autograder.release import find_leaks, released_files
+from course.probes import load_study, studies
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", studies())
+def test_every_study_is_healthy(name):
+    """Every module of the study is marked just as it should be, and nothing secret is public."""
+    study = load_study(name)
+    findings = doctor.examine(study)
+    assert [f for f in findings if not f.healthy] == []
+    assert {f.name: f.earned for f in findings if f.name in ("reference", "stub")} == {
+        "reference": findings[0].points, "stub": 0}
+    assert doctor.leaks(study) == []
+
+
+def test_there_are_mutants_enough():
+    """At least 25 mutants over the three studies, each with a sentence and something to lose."""
+    mutants = [mutant for name in studies() for mutant in load_mutants(name)]
+    assert len(mutants) >= 25
+    assert all(m.sentence.endswith(".") and m.loses for m in mutants)
+
+
+@pytest.mark.parametrize("name", studies())
+def test_mutants_lose_only_what_there_is(name):
+    """What a mutant is said to lose are checks and aspects of its study, and it is no reference."""
+    study = load_study(name)
+    answer = workspace.answer_path(study).read_text("utf-8")
+    for mutant in load_mutants(name):
+        assert mutant.apply(answer) != answer
+        for check, aspects in mutant.loses.items():
+            assert set(aspects) <= set(study.checks[check].points), mutant.name
+
+
+def test_a_mutant_that_fits_nowhere_is_an_error():
+    """An edit whose old text is not in the answer just once is refused, by name."""
+    with pytest.raises(ValueError, match="mutant odd: the text to replace must occur once"):
+        Mutant("odd", "Odd.", {}, [("return", "yield")]).apply("return 1\nreturn 2\n")
+
+
+def test_a_sick_mutant_is_found(monkeypatch):
+    """A mutant that is said to lose nothing, but loses marks, is not healthy."""
+    study = load_study("study2")
+    harmless = [replace(m, loses={}) for m in load_mutants("study2") if m.name == "strict_cut"]
+    monkeypatch.setattr(doctor, "load_mutants", lambda name: harmless)
+    texts = workspace.module_texts(study)
+    monkeypatch.setattr(workspace, "module_texts", lambda _: {
+        "reference": texts["reference"], "stub": texts["stub"], "strict_cut": texts["strict_cut"]})
+    findings = {f.name: f.healthy for f in doctor.examine(study)}
+    assert findings == {"reference": True, "stub": True, "strict_cut": False}
+
+
+@pytest.mark.parametrize("name", ["reference", "stub"])
+def test_nobody_is_graded_where_the_canaries_fail(monkeypatch, name):
+    """If the reference does not get everything, or the stub something, grading refuses to begin."""
+    study = load_study("study2")
+    texts = workspace.module_texts(study)
+    other = {"reference": "stub", "stub": "reference"}[name]
+    monkeypatch.setattr(workspace, "module_texts", lambda _: {**texts, name: texts[other]})
+    with pytest.raises(GradingError, match=f"nothing was graded: the {name} gets"):
+        prove_by_canaries(study)
+
+
+@pytest.mark.parametrize("secret", ["position", "solution", "marker", "lines"])
+def test_leaks_are_found(tmp_path, secret):
+    """A hidden position, a solution, a marker or two solution lines in a notebook are found."""
+    study = load_study("study3")
+    answer = workspace.answer_path(study).read_text("utf-8")
+    hidden = verdicts.hidden_study("study3").checks["type_a"].cases[0]["on"]
+    lines = answer.split("### BEGIN SOLUTION\n")[1].splitlines()[1:4]
+    text = {"position": f'print("{hidden}")', "solution": answer, "marker": "### BEGIN SOLUTION",
+            "lines": ",\n".join(f'   "{line}\\n"' for line in lines)}[secret]
+    path = tmp_path / "notes.ipynb"
+    path.write_text(text, "utf-8")
+    assert find_leaks(study, [path])
+    assert find_leaks(study, released_files(study)) == []
