@@ -6,10 +6,12 @@ taken from the release. What was done is told in one sentence each, and the subm
 never changed.
 """
 
+import copy
 import hashlib
 import json
 import shutil
 import tokenize
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.corpus.words import generate_corpus_id
 from nbformat.validator import normalize
 from nbgrader.utils import parse_utc
 
@@ -54,7 +57,7 @@ def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Inta
     staged.mkdir(parents=True)
     notebooks = {path.name for path in release.glob("*.ipynb")}
     for path in files:
-        if path.suffix != ".ipynb":
+        if path.suffix != ".ipynb" and path.relative_to(submission).parts[0] not in notebooks:
             target = staged / path.relative_to(submission)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
@@ -63,7 +66,7 @@ def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Inta
     spare = [p for p in files if p.suffix == ".ipynb" and p.name not in notebooks]
     for name in sorted(notebooks):
         released = nbformat.read(release / name, as_version=4)
-        notebook, said = _notebook(submission / name, released, spare)
+        notebook, said = _notebook(submission / name, released, files, spare)
         problems += said
         nbformat.write(notebook, staged / name)
     return Intake(tuple(problems), True)
@@ -75,10 +78,11 @@ def _regular_files(submission: Path) -> tuple[list[Path], list[str]]:
     files, problems = [], []
     for path in sorted(submission.rglob("*")):
         name = path.relative_to(submission)
+        shown = str(name).encode("utf-8", "backslashreplace").decode()  # names may be any bytes
         if path.is_symlink():
-            problems.append(f"{name} is a link: links are not taken")
+            problems.append(f"{shown} is a link: links are not taken")
         elif path.is_file() and path.stat().st_size > MAX_BYTES:
-            problems.append(f"{name} has {path.stat().st_size:,} bytes: more than "
+            problems.append(f"{shown} has {path.stat().st_size:,} bytes: more than "
                             f"{MAX_BYTES:,} are not taken")
         elif path.is_file() and not any(part.startswith(".") for part in name.parts):
             files.append(path)
@@ -88,8 +92,9 @@ def _regular_files(submission: Path) -> tuple[list[Path], list[str]]:
 def _timestamp_problems(path: Path) -> list[str]:
     if path.is_file():
         try:
-            parse_utc(path.read_text("utf-8").strip())
-        except (ValueError, OverflowError):
+            with warnings.catch_warnings(action="error"):  # such as a time zone that is a path
+                parse_utc(path.read_text("utf-8").strip())
+        except Exception:  # whatever dateutil meets, nbgrader would meet it again
             path.unlink()
             return ["timestamp.txt holds no time: taken as handed in on time"]
     return []
@@ -99,23 +104,25 @@ def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> li
     path = submission / module
     if path not in files:
         stem = module.removesuffix(".py").lower()
-        alike = [p.name for p in files if p.suffix == ".py" and stem in p.name.lower()]
+        alike = [p.relative_to(submission).as_posix() for p in files
+                 if p.suffix == ".py" and stem in p.name.lower()]
         hint = f"; if {alike[0]!r} is meant, rename it and grade again" if alike else ""
         return [f"{module} is missing: its checks get no marks{hint}"]
     try:
         with tokenize.open(path) as text:
-            text.read()
-    except (SyntaxError, UnicodeDecodeError) as error:
+            if "\0" in text.read():
+                raise SyntaxError("it holds NUL characters")
+    except (SyntaxError, UnicodeError, LookupError) as error:
         return [f"{module} is not UTF-8 text: Python cannot read it ({error})"]
     return []
 
 
-def _notebook(path: Path, released: NotebookNode,
+def _notebook(path: Path, released: NotebookNode, files: list[Path],
               spare: list[Path]) -> tuple[NotebookNode, list[str]]:
     """The submitted notebook with the release's metadata, or the released one in its place."""
     stands_in = "the released notebook stands in for it, so its written answers are lost"
     problems = []
-    if not path.is_file() or path.is_symlink():
+    if path not in files:
         renamed = next((p for p in spare if _graded_ids(_read(p)[0]) & _graded_ids(released)), None)
         if renamed is None:
             return released, [f"{path.name} is missing: {stands_in}"]
@@ -131,14 +138,17 @@ def _notebook(path: Path, released: NotebookNode,
 def _read(path: Path) -> tuple[NotebookNode | None, str]:
     try:
         data = json.loads(path.read_bytes().decode("utf-8"))
-        notebook = nbformat.reads(json.dumps(data), as_version=4)
-        _, notebook = normalize(notebook)  # gives cells the ids that old notebooks lack
+        text = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")  # half characters
+        with warnings.catch_warnings(action="ignore"):  # of ids, which are put right here
+            notebook = nbformat.reads(text.decode(), as_version=4)
+            notebook.nbformat_minor = max(5, notebook.nbformat_minor)
+            _, notebook = normalize(notebook)  # gives cells the ids that old notebooks lack
         nbformat.validate(notebook)
     except UnicodeDecodeError as error:
         return None, f"is not UTF-8 text (byte {error.start})"
     except json.JSONDecodeError as error:
         return None, f"is not JSON from line {error.lineno}, column {error.colno} on"
-    except (nbformat.ValidationError, ValueError, AttributeError, KeyError, TypeError) as error:
+    except Exception as error:  # nbformat raises all sorts, RecursionError and NameError too
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         return None, f"is not a valid notebook ({first_line:.200})"
     return notebook, ""
@@ -155,14 +165,17 @@ def _nbgrader_cells(notebook: NotebookNode) -> Counter:
 
 def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
     """Give every cell the release's nbgrader metadata, and take tags off, which can skip cells."""
-    known = {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader
+    known = {cell.metadata.nbgrader.grade_id: cell
              for cell in released.cells if "nbgrader" in cell.metadata}
-    for cell in notebook.cells:
+    for index, cell in enumerate(notebook.cells):
         marked = cell.metadata.pop("nbgrader", None)
         cell.metadata.pop("tags", None)
         grade_id = str(marked.get("grade_id")) if isinstance(marked, dict) else None
         if grade_id in known:
-            cell.metadata["nbgrader"] = known[grade_id]
+            cell.metadata["nbgrader"] = known[grade_id].metadata.nbgrader
+            if cell.cell_type != known[grade_id].cell_type:
+                notebook.cells[index] = NotebookNode(
+                    copy.deepcopy(known[grade_id]), id=cell.id, source=cell.source)
     problems, seen = [], _nbgrader_cells(notebook)
     for grade_id, count in sorted(seen.items()):
         if count > 1:
@@ -175,6 +188,8 @@ def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str)
     for cell in released.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if grade_id is not None and grade_id not in seen:
-            notebook.cells.append(cell)
+            taken = {other.id for other in notebook.cells}
+            notebook.cells.append(NotebookNode(
+                cell, id=generate_corpus_id() if cell.id in taken else cell.id))
             problems.append(f"{name}: the cell {grade_id} was deleted; it is put back at the end")
     return problems

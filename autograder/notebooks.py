@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from course.probes import Check, Study
 
-CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\(["']([a-z0-9_.]+)["']\)""")
+CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\((["'])([a-z0-9_.]+)\1\)""")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -26,7 +26,7 @@ class NotebookError(ValueError):
 def check_id(cell: NotebookNode) -> str | None:
     """The id of the check that a cell runs, or None if it is any other cell."""
     found = CHECK_CALL.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
-    return found.group(1) if found else None
+    return found.group(2) if found else None
 
 
 def build_notebook(text: str, name: str, study: Study) -> str:
@@ -75,6 +75,8 @@ def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
         return {"nbgrader": _graded(check.grade_id, _cell_points(check), solution=False)}
     if "answer" in cell.metadata:
         written = cell.metadata["answer"]
+        if cell.cell_type != "markdown":
+            raise NotebookError(f"{name}: the answer {written} must be a markdown cell")
         if written not in study.written:
             raise NotebookError(f"{name}: {study.name}.toml has no points for the answer {written}")
         return {"nbgrader": _graded(answer_id(written), study.written[written], solution=True)}

@@ -29,7 +29,7 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
 
     Raises `SolutionRegionError` where a region is not what the release can rely on.
     """
-    lines = source.splitlines()
+    lines = source.removesuffix("\n").split("\n")  # as ast counts them: \f ends no line
     functions = _functions(source)
     kept, start = [], 0  # `start`: the number of the line that opened the region we are in
     for number, line in enumerate(lines, 1):
@@ -43,14 +43,21 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
                 raise SolutionRegionError(f"{name}, line {number}: a region ends that never began")
             if not any(_is_code(body) for body in lines[start:number - 1]):
                 raise SolutionRegionError(f"{name}, line {start}: the solution region is empty")
-            qualified, kind = _function_around(functions, start, name)
+            if any(_indent(body) < _indent(line) for body in lines[start - 1:number] if body.strip()
+                   ) or _indent(lines[start - 1]) != _indent(line):
+                raise SolutionRegionError(f"{name}, line {start}: the solution region must begin, "
+                                          "run and end at one level of indentation")
+            qualified, kind, doc = _function_around(functions, start, name)
+            if start < doc < number:
+                raise SolutionRegionError(f"{name}, line {doc}: the docstring of {qualified} is "
+                                          "inside the solution region")
             if qualified in keep:
                 kept += lines[start:number - 1]
             else:
                 indent = line[:len(line) - len(line.lstrip())]
                 kept.append(f'{indent}raise NotImplementedError("{qualified}: write this {kind}")')
             start = 0
-        elif re.search(r"###\s*(BEGIN|END)\b", line):
+        elif re.search(r"###\s*(BEGIN|END)\b|#\s*(BEGIN|END)\s+SOLUTION", line, re.IGNORECASE):
             raise SolutionRegionError(f"{name}, line {number}: unknown marker {line.strip()}")
         elif not start:
             kept.append(line)
@@ -61,15 +68,19 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
 
 def solutions(source: str) -> list[str]:
     """The text of every solution region, for the search for leaks."""
-    return re.findall(rf"{BEGIN}\n(.*?)\n\s*{END}", source, re.DOTALL)
+    return re.findall(rf"{BEGIN}[ \t]*\n(.*?)\n[ \t]*{END}", source, re.DOTALL)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _is_code(line: str) -> bool:
     return bool(line.strip()) and not line.strip().startswith("#")
 
 
-def _function_around(functions: list[tuple[int, int, str, str]], line: int,
-                     name: str) -> tuple[str, str]:
+def _function_around(functions: list[tuple[int, int, str, str, int]], line: int,
+                     name: str) -> tuple[str, str, int]:
     inside = [f for f in functions if f[0] <= line <= f[1]]
     if not inside:
         raise SolutionRegionError(
@@ -77,8 +88,8 @@ def _function_around(functions: list[tuple[int, int, str, str]], line: int,
     return inside[-1][2:]
 
 
-def _functions(source: str) -> list[tuple[int, int, str, str]]:
-    """First line, last line, qualified name and kind of every function, outer ones first."""
+def _functions(source: str) -> list[tuple[int, int, str, str, int]]:
+    """First and last line, qualified name, kind and docstring's line (or 0) of every function."""
     found = []
 
     def visit(node: ast.AST, path: tuple[str, ...], in_class: bool) -> None:
@@ -88,8 +99,11 @@ def _functions(source: str) -> list[tuple[int, int, str, str]]:
                 is_class = isinstance(child, ast.ClassDef)
                 if not is_class:
                     found.append((child.lineno, child.end_lineno, ".".join(inner),
-                                  "method" if in_class else "function"))
+                                  "method" if in_class else "function",
+                                  child.body[0].lineno if ast.get_docstring(child) else 0))
                 visit(child, inner, is_class)
+            else:  # an `if`, a `with`: what it holds belongs to the same function or class
+                visit(child, path, in_class)
 
     visit(ast.parse(source), (), False)
     return found

@@ -1,4 +1,4 @@
-"""The proofs: reference full, stub none, each mutant what it should lose; and that they can fail."""
+"""The proofs: reference full, stub none, mutants what they should lose; and that they can fail."""
 
 from dataclasses import replace
 

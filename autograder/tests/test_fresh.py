@@ -1,4 +1,4 @@
-"""What is derived is fresh: stubs, notebooks, expected replies, node counts, environment, layers."""
+"""What is derived is fresh: stubs, notebooks, expected replies, node counts, locks."""
 
 import re
 import subprocess
@@ -29,7 +29,7 @@ def test_derived_files_are_fresh():
 
 
 def test_conda_names_what_pyproject_names():
-    """environment.yml asks for the course's six packages, as pyproject.toml does, and this folder."""
+    """environment.yml names the course's six packages as pyproject.toml does, and this folder."""
     lines = (ROOT / "environment.yml").read_text("utf-8").splitlines()
     listed = {match[1]: match[2] for line in lines
               if (match := re.fullmatch(r"  - ([a-z]+)(>=[0-9.]+)", line))}
@@ -52,7 +52,7 @@ def test_every_dependency_has_a_line_in_the_readme():
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-open_spiel.lock"])
 def test_locks_pin_every_dependency_with_hashes(lock):
-    """Each lock pins what pyproject.toml asks for, every line with a hash and none with an address."""
+    """Each lock pins what pyproject.toml asks for, every pin with a hash, none with an address."""
     text = (ROOT / lock).read_text("utf-8")
     pinned = dict(re.findall(r"^([a-z0-9_.-]+)==([^\s;]+)", text, re.MULTILINE))
     wanted = [Requirement(r) for r in project()["dependencies"]]
@@ -82,7 +82,7 @@ def test_both_locks_agree():
     [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
 ], ids=["ruff", "imports"])  # fmt: skip
 def test_style_and_direction_of_imports(command):
-    """The code passes the linter, and imports go one way: autograder, course, sequence, tictactoe."""
+    """The linter is content, and imports go one way: autograder, course, sequence, tictactoe."""
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

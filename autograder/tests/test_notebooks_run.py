@@ -56,7 +56,7 @@ def test_runs_with_the_reference(study, path, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
 def test_runs_with_the_stub(study, path, tmp_path):
-    """With the stub the only errors are its own NotImplementedErrors, and no check gives a point."""
+    """With the stub the only errors are NotImplementedErrors, and no check gives a point."""
     done = run(path, COURSE / study.assignment / study.module, tmp_path)
     found = errors(done)
     assert found

@@ -30,7 +30,7 @@ def main() -> None:
     sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
     try:
         module = _load(path)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         send({"broken": describe_error(error)})
     else:
         for number, case in enumerate(request["cases"]):

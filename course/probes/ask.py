@@ -6,6 +6,7 @@ costs only the aspects of that part. Nothing here knows a right answer.
 
 import traceback
 from collections.abc import Callable, Iterator
+from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +16,9 @@ from course.probes.made_up import Row
 from tictactoe import Board, State
 
 NOT_WRITTEN = "not written yet"  # how the error of an unfilled stub begins
-MAX_ITEMS = 1000  # of a list in a reply
+MAX_ITEMS = 1000  # in a reply, its inner lists' included
+MAX_LENGTH = 1000  # characters of a string; a whole number may have ten times as many bits
+MAX_DEPTH = 10  # of lists in lists
 Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and what computes them
 
 
@@ -29,25 +32,41 @@ def reply(module: ModuleType, ask: str, case: dict[str, Any]) -> dict[str, Any]:
     errors: dict[str, str] = {}
     for aspects, compute in QUESTIONS[ask](module, **case):
         try:
-            values = compute()
-            observation |= {a: plain(v) for a, v in zip(aspects, values, strict=True)}
-        except Exception as error:
+            values = zip(aspects, compute(), strict=True)
+            for aspect, value in values:
+                try:
+                    observation[aspect] = plain(value)
+                except BaseException as error:  # costs its own aspect, and not the others
+                    errors[aspect] = describe_error(error)
+        except BaseException as error:  # sys.exit() too costs only its own case
             errors |= dict.fromkeys(aspects, describe_error(error))
     return observation | ({"errors": errors} if errors else {})
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON can hold it: numbers (numpy's too), strings, None and lists of them."""
-    if value is None or isinstance(value, (bool, str)):
+    """`value` as JSON can hold it: numbers (numpy's too), strings, None and lists of them.
+
+    Raises `BadReply` for anything else, and for what is too large to be an answer.
+    """
+    return _plain(value, [MAX_ITEMS], 0)
+
+
+def _plain(value: Any, left: list[int], depth: int) -> Any:
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, Integral):
+    if isinstance(value, str) and len(value) <= MAX_LENGTH:
+        return str(value)
+    if isinstance(value, Integral) and int(value).bit_length() <= 10 * MAX_LENGTH:
         return int(value)
+    if isinstance(value, (str, Integral)):
+        raise BadReply(f"a value of type {type(value).__name__} is too long for an answer")
     if isinstance(value, Real):
         return float(value)
     if type(value).__name__ == "bool_" or type(value).__name__ == "bool":  # numpy's
         return bool(value)
-    if isinstance(value, (list, tuple)) and len(value) <= MAX_ITEMS:
-        return [plain(item) for item in value]
+    if isinstance(value, (list, tuple)) and len(value) <= left[0] and depth < MAX_DEPTH:
+        left[0] -= len(value)
+        return [_plain(item, left, depth + 1) for item in value]
     raise BadReply(f"a value of type {type(value).__name__} is no plain answer")
 
 
@@ -77,7 +96,7 @@ def _table(module, on: str, agent: str) -> Iterator[Part]:
 
 
 def _mixed(module, on: str, agent: str, draws: int) -> Iterator[Part]:
-    yield ("moves",), lambda: [list(_get(module, agent)(seed=0).best_moves(read_state(on)))]
+    yield ("moves",), lambda: [_items(_get(module, agent)(seed=0).best_moves(read_state(on)))]
 
     def drawn():
         player = _get(module, agent)(seed=1)
@@ -89,9 +108,10 @@ def _mixed(module, on: str, agent: str, draws: int) -> Iterator[Part]:
 def _lane_counts(module, on: str) -> Iterator[Part]:
     def both():
         counts = [_get(module, "lane_counts")(read_state(on), player) for player in "xo"]
-        if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in counts):
-            raise BadReply("lane_counts must return a pair (two, one), "
-                           f"it returned {counts[0]!r:.60}")
+        for pair in counts:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise BadReply("lane_counts must return a pair (two, one), "
+                               f"it returned {pair!r:.60}")
         return list(zip(*counts, strict=True))
 
     yield ("two", "one"), both
@@ -110,13 +130,18 @@ def _priority(module, on: str) -> Iterator[Part]:
     state = read_state(on)
     yield (("priority",), lambda: [[_get(module, "priority")(state, move, state.to_move)
                                     for move in state.legal_moves()]])
-    yield ("order",), lambda: [list(_get(module, "by_priority")(state))]
+    yield ("order",), lambda: [_items(_get(module, "by_priority")(state))]
 
 
 QUESTIONS: dict[str, Callable[..., Iterator[Part]]] = {
     "search": _search, "table": _table, "mixed": _mixed, "lane_counts": _lane_counts,
     "heuristic": _heuristic, "is_quiescent": _is_quiescent, "priority": _priority,
 }  # fmt: skip
+
+
+def _items(iterable: Any) -> list:
+    """The items as a list; one too many of an endless iterable, so that it is refused."""
+    return list(islice(iterable, MAX_ITEMS + 1))
 
 
 def _get(module: ModuleType, name: str) -> Any:
@@ -137,8 +162,15 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, BadReply):
         return str(error)
     if isinstance(error, NotImplementedError):
-        return f"{NOT_WRITTEN}: {error}"
+        return f"{NOT_WRITTEN}: {_text(error)}"
     here = str(Path(__file__).parent)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if here not in f.filename]
     where = f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
-    return f"{type(error).__name__}: {error!s:.300}{where}"
+    return f"{type(error).__name__}: {_text(error)}{where}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return f"{error!s:.300}"
+    except BaseException:  # its own __str__ is broken
+        return "(its message cannot be shown)"

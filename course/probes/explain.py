@@ -17,6 +17,9 @@ READING = {
 }  # fmt: skip
 
 
+MAX_SHOWN = 500  # characters of one value
+
+
 def as_text(outcome: Outcome) -> str:
     """The outcome as lines of plain text: marks, the case that differs, the likeliest cause."""
     lines = [_headline(outcome)]
@@ -26,8 +29,8 @@ def as_text(outcome: Outcome) -> str:
               f"   ({a.right} of {a.asked} positions right)" for a in outcome.aspects]
     if outcome.problem:
         lines += ["", _sentence(outcome.problem)]
-    if outcome.case and not outcome.unwritten and any(
-            v is not None for v in outcome.case["got"].values()):
+    if outcome.case and not outcome.unwritten and (outcome.case["errors"] or any(
+            v is not None for v in outcome.case["got"].values())):
         lines += ["", "Asked:    " + describe_question(outcome.case["asked"], _ask(outcome))]
         for board in _boards(outcome):
             lines += ["", *("          " + line for line in str(board).splitlines())]
@@ -40,7 +43,7 @@ def as_text(outcome: Outcome) -> str:
                          + _reading(name, expected))
     if outcome.cause:
         lines += ["", f"Likely cause: {outcome.cause}"]
-    return "\n".join(lines)
+    return _writable("\n".join(lines))
 
 
 def as_html(outcome: Outcome) -> str:
@@ -57,12 +60,12 @@ def as_html(outcome: Outcome) -> str:
                  f"<tbody>{rows}</tbody></table>")
     if outcome.problem:
         parts.append(f"<p>{html.escape(_sentence(outcome.problem))}</p>")
-    if outcome.case and not outcome.unwritten and any(
-            v is not None for v in outcome.case["got"].values()):
+    if outcome.case and not outcome.unwritten and (outcome.case["errors"] or any(
+            v is not None for v in outcome.case["got"].values())):
         parts.append(_case_html(outcome))
     if outcome.cause:
         parts.append(f"<p><strong>Likely cause:</strong> {html.escape(outcome.cause)}</p>")
-    return "".join(parts)
+    return _writable("".join(parts))
 
 
 def _case_html(outcome: Outcome) -> str:
@@ -119,4 +122,10 @@ def _number(points: float) -> str:
 
 
 def _value(value: Any) -> str:
-    return "no answer" if value is None else json.dumps(value)
+    text = "no answer" if value is None else json.dumps(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
+def _writable(text: str) -> str:
+    """`text` without half characters, which no file and no terminal takes."""
+    return text.encode("utf-8", "replace").decode()

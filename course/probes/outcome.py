@@ -101,14 +101,18 @@ def equal(expected: Any, got: Any) -> bool:
         return (isinstance(got, list) and len(got) == len(expected)
                 and all(map(equal, expected, got)))
     if isinstance(expected, float) and isinstance(got, (int, float)):
-        return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
+        try:
+            return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
+        except OverflowError:  # a whole number beyond all floats
+            return False
     return type(got) in (bool, int, float, str, type(None)) and expected == got
 
 
 def _same_replies(check: Check, got: Sequence[Observation], slip: Slip) -> bool:
     seen = slip.observed.get(check.name)
-    return seen is not None and all(
-        equal(s.get(name), g.get(name))
+    answered = any(name in g for g in got for name in check.points)
+    return seen is not None and answered and all(
+        equal((s or {}).get(name), g.get(name))
         for s, g in zip(seen, got, strict=True) for name in check.points)
 
 
@@ -118,7 +122,9 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
     if replies.broken:
         return replies.broken
     if replies.stopped:
-        first = next(i for i, o in enumerate(replies.observations) if o is None)
+        first = next((i for i, o in enumerate(replies.observations) if o is None), None)
+        if first is None:  # it had answered everything
+            return None
         return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
     return next((e for i in wrong for e in (got[i].get("errors") or {}).values()), None)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from course.probes import Case, Check, Observation
 
+MAX_REPLIES = 5_000_000  # characters; what a right module says is a few thousand
 SECONDS = 10.0  # for one check; the reference needs less than two
 
 
@@ -44,7 +45,7 @@ def ask_module(module: Path, check: Check, seconds: float = SECONDS) -> Replies:
     cases: list[Case] = [{**check.settings, **case} for case in check.cases]
     request = json.dumps({"ask": check.ask, "cases": cases})
     start = time.perf_counter()
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as replies, \
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as replies, \
             tempfile.TemporaryFile() as printed:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "course.probes.answer", str(module.resolve())],
@@ -60,7 +61,7 @@ def ask_module(module: Path, check: Check, seconds: float = SECONDS) -> Replies:
         if stopped is None and process.returncode:
             stopped = f"the process ended with exit status {process.returncode}"
         replies.seek(0)
-        lines = replies.read().splitlines()
+        lines = replies.read(MAX_REPLIES).splitlines()
         if not lines:
             printed.seek(0)
             raise ProbeFault("the process that asks the module did not start: "
@@ -77,17 +78,25 @@ def _kill(process: subprocess.Popen) -> None:
     process.wait()
 
 
+def _is_observation(data: dict) -> bool:
+    """Whether this is a reply of our own making, and not what a module wrote in its place."""
+    observation = data.get("observation")
+    errors = observation.get("errors", {}) if isinstance(observation, dict) else None
+    return isinstance(errors, dict) and all(isinstance(text, str) for text in errors.values())
+
+
 def _read(lines: list[str], cases: int, stopped: str | None, seconds: float) -> Replies:
     observations: list[Observation | None] = [None] * cases
     for line in lines:
         try:
             data = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # cut off in the middle, or not ours: no answer
         if isinstance(data, dict) and "broken" in data:
             return Replies(tuple(observations), str(data["broken"]), stopped, seconds)
-        if isinstance(data, dict) and data.get("case") in range(cases):
-            observations[data["case"]] = data.get("observation")
+        number = data.get("case") if isinstance(data, dict) else None
+        if type(number) is int and number in range(cases) and _is_observation(data):
+            observations[number] = data["observation"]
     if stopped is None and None in observations:
         stopped = "the process ended before it had answered"
     return Replies(tuple(observations), None, stopped, seconds)
