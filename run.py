@@ -113,14 +113,16 @@ def install(locked, first):
     uv = shutil.which("uv")
     if first:
         shutil.rmtree(VENV, ignore_errors=True)
-        make = ([uv, "venv", "-q", "--python", sys.executable, VENV] if uv
-                else [sys.executable, "-m", "venv", VENV])
+        # Not sys.executable: where .venv is activated, that was just removed.
+        python = getattr(sys, "_base_executable", None) or sys.executable
+        make = ([uv, "venv", "-q", "--python", python, VENV] if uv
+                else [python, "-m", "venv", VENV])
         if subprocess.call(make) != 0:
             shutil.rmtree(VENV, ignore_errors=True)
             return ("Python's venv or pip is missing. Install it (on Debian and Ubuntu: "
                     "sudo apt install python3-venv), or install uv, and run this again.")
-    pip = [uv, "pip", "install", "--python", PYTHON] if uv else [PYTHON, "-m", "pip", "install",
-                                                               "--disable-pip-version-check"]
+    pip = ([uv, "pip", "install", "--compile-bytecode", "--python", PYTHON] if uv
+           else [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"])
     steps = [[*pip, "--require-hashes", "-r", locked]]
     if first:  # the build tools are in the lock, so that this downloads nothing
         steps.append([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", ROOT])

@@ -1,14 +1,17 @@
 """Study 3, written differently: bit masks, one function for both players, no shared helpers."""
 
+import functools
 import heapq
 
 from tictactoe import NodeCounter, Search, counted, opponent
 
 
-def _masks(state):
-    return [sum(1 << cell for cell in lane) for lane in state.lanes]
+@functools.cache
+def _masks(lanes):
+    return [sum(1 << cell for cell in lane) for lane in lanes]
 
 
+@functools.cache
 def _marks(state, player):
     cells = {cell for lane in state.lanes for cell in lane}
     return sum(1 << cell for cell in cells if state[cell] == player)
@@ -16,7 +19,7 @@ def _marks(state, player):
 
 def lane_counts(state, player):
     own, other = _marks(state, player), _marks(state, opponent(player))
-    free = [(own & lane).bit_count() for lane in _masks(state) if not lane & other]
+    free = [(own & lane).bit_count() for lane in _masks(state.lanes) if not lane & other]
     return free.count(2), free.count(1)
 
 
@@ -38,7 +41,7 @@ def priority(state, move, player):
         return 1
     other, bit = _marks(state, opponent(player)), 1 << move
     own = _marks(state, player)
-    for lane in _masks(state):
+    for lane in _masks(state.lanes):
         if lane & bit and not lane & own and (lane & other).bit_count() == 2:
             return 2
     change = heuristic(child, player) - heuristic(state, player)
