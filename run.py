@@ -14,7 +14,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
 
   demo                release every assignment, grade a bundled class, show where all of it is
   test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
-  lab [FOLDER]        open JupyterLab on the course, or on a course folder such as build/demo
+  lab [FOLDER ...]    open JupyterLab on the course, or on a course folder such as build/demo;
+                      more arguments go to JupyterLab
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
   lock                renew the lock files (needs uv)
@@ -56,7 +57,7 @@ def main(arguments):
         parallel = [] if any(a.startswith("-n") for a in rest) else ["-n", "auto"]
         return run(["-m", "pytest", *parallel, *rest])
     if command == "lab":
-        return lab(rest[0] if rest else "course")
+        return lab(*(rest or ["course"]))
     if command == "bench":
         return run(["-m", "autograder.benchmarks", *rest])
     return run(["-m", "autograder", *([] if command == "autograder" else [command]), *rest])
@@ -79,12 +80,12 @@ def run(arguments, folder=ROOT):
         return 130
 
 
-def lab(folder):
-    """Open JupyterLab with `folder` as its root."""
+def lab(folder, *arguments):
+    """Open JupyterLab with `folder` as its root; `arguments` go to JupyterLab."""
     path = os.path.join(ROOT, folder)
     if not os.path.isdir(path):
         return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
-    return run(["-m", "jupyterlab", "--ServerApp.root_dir=" + path], path)
+    return run(["-m", "jupyterlab", "--ServerApp.root_dir=" + path, *arguments], path)
 
 
 def set_up(extra):

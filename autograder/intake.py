@@ -113,7 +113,8 @@ def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> li
             if "\0" in text.read():
                 raise SyntaxError("it holds NUL characters")
     except (SyntaxError, UnicodeError, LookupError) as error:
-        return [f"{module} is not UTF-8 text: Python cannot read it ({error})"]
+        why = str(error).split(" for '")[0]  # without the path
+        return [f"{module} is not UTF-8 text: Python cannot read it ({why})"]
     return []
 
 

@@ -16,6 +16,7 @@ from autograder.course_folder import CourseFolder
 from autograder.grade import LEDGER, read_ledger
 from course.plots import COLOURS, figure, picture
 from course.probes import Study
+from course.probes.ask import NOT_WRITTEN
 
 BINS = 10  # of the distribution of marks
 
@@ -34,9 +35,15 @@ class Row:
     seconds: float
 
     @property
-    def checks_score(self) -> float:
-        """Points from the checks alone."""
-        return round(sum(o["earned"] for o in self.outcomes.values()), 2)
+    def reasons(self) -> list[str]:
+        """Why a person should look at this submission, each reason once; empty if none should."""
+        checks: dict[str, list[str]] = defaultdict(list)
+        for outcome in self.outcomes.values():
+            if outcome["problem"] and not outcome["problem"].startswith(NOT_WRITTEN):
+                checks[outcome["problem"]].append(outcome["check"])
+        unmarked = [f"no marks: {self.status}"] if self.score is None else []
+        return [*unmarked, *self.problems,
+                *(f"{', '.join(names)}: {problem}" for problem, names in checks.items())]
 
 
 def rows(folder: CourseFolder, study: Study) -> list[Row]:
@@ -114,9 +121,7 @@ def _facts(study: Study, found: list[Row]) -> dict[str, Any]:
         "study": study, "rows": found, "graded": len(graded), "checks": checks,
         "mean": mean(scores) if scores else None, "median": median(scores) if scores else None,
         "slips": sorted(slips.items(), key=lambda item: (-len(item[1]), item[0])),
-        "look": [row for row in found if row.problems or row.score is None
-                 or any(o["stopped"] or (o["problem"] and "not written yet" not in o["problem"])
-                        for o in row.outcomes.values())],
+        "look": [row for row in found if row.reasons],
         "waiting": sum(row.needs_marking for row in found),
         "distribution": _distribution(study, scores) if scores else None,
     }
@@ -149,4 +154,4 @@ def _write_csv(writer, study: Study, found: list[Row]) -> None:
                          "" if row.score is None else round(row.score, 2), study.max_points,
                          "yes" if row.needs_marking else "no", row.seconds,
                          *(earned.get(column, "") for column in columns),
-                         "; ".join(causes), "; ".join(row.problems)])
+                         "; ".join(causes), "; ".join(row.reasons)])

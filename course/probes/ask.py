@@ -164,7 +164,8 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, NotImplementedError):
         return f"{NOT_WRITTEN}: {_text(error)}"
     here = str(Path(__file__).parent)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if here not in f.filename]
+    frames = [f for f in traceback.extract_tb(error.__traceback__)
+              if here not in f.filename and not f.filename.startswith("<")]
     where = f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
     return f"{type(error).__name__}: {_text(error)}{where}"
 
