@@ -93,6 +93,15 @@ def _table(module, on: str, agent: str) -> Iterator[Part]:
     yield ("move", "value", "nodes"), first
     if searcher is not None:
         yield ("again",), lambda: [_three(searcher.search(read_state(on)), agent)[2]]
+        yield ("reply",), lambda: [_reply(searcher, read_state(on), agent)]
+
+
+def _reply(searcher, state: State, agent: str) -> list:
+    """Value and nodes that a searcher which has searched `state` finds for the opponent, after the
+    first move that does not end the game."""
+    after = next(child for child in map(state.after, state.legal_moves())
+                 if not child.is_terminal())
+    return list(_three(searcher.search(after), agent)[1:])
 
 
 def _mixed(module, on: str, agent: str, draws: int) -> Iterator[Part]:

@@ -13,6 +13,7 @@ READING = {
     "two": "for x, for o", "one": "for x, for o", "lane value": "for x, for o",
     "answer": "one for each board", "priority": "one for each legal move, in board order",
     "order": "the moves in the order they come", "drawn": "all moves seen in many draws",
+    "reply": "value and nodes of a search for the opponent, one move on, by the same agent",
     "again": "nodes of a second search of the same state",
 }  # fmt: skip
 
