@@ -124,7 +124,8 @@ def install(locked, first):
                     "sudo apt install python3-venv), or install uv, and run this again.")
     pip = ([uv, "pip", "install", "--compile-bytecode", "--python", PYTHON] if uv
            else [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"])
-    steps = [[*pip, "--require-hashes", "-r", locked]]
+    quiet = [] if sys.stderr.isatty() else ["-q"]  # where somebody watches, pip shows how it goes
+    steps = [[*pip, *quiet, "--require-hashes", "-r", locked]]
     if first:  # the build tools are in the lock, so that this downloads nothing
         steps.append([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", ROOT])
     for step in steps:
