@@ -6,13 +6,11 @@ where it was. What goes wrong with one submission is told of that one, and the o
 
 import hashlib
 import json
-import multiprocessing
 import os
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from autograder import verdicts, workspace
 from autograder.course_folder import CourseFolder, quiet_log
 from autograder.intake import fingerprint, take_in
 from autograder.step import write_json
+from autograder.workers import Failed, run_tasks
 from course.probes import HERE, Study, load_expected
 from course.probes.outcome import Outcome, mark
 
@@ -76,24 +75,13 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
         raise GradingError(f"there are no submissions to {study.assignment} in "
                            f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
     prove_by_canaries(study)
-    context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-    if os.name == "posix":
-        context.set_forkserver_preload(["autograder.grade"])
     graded = []
-    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
-        futures = {pool.submit(grade_one, folder, study.name, student, force): student
-                   for student in submitted}
-        try:
-            for future in as_completed(futures):
-                try:
-                    result = future.result()
-                except Exception as error:  # a worker's death is a fault, and never a mark
-                    result = Graded(futures[future], "fault", (f"{type(error).__name__}: {error}",))
-                graded.append(result)
-                done(result)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    tasks = ((folder, study.name, student, force) for student in submitted)
+    for task, result in run_tasks(grade_one, tasks, jobs or os.cpu_count() or 1,
+                                  preload=["autograder.grade"]):
+        graded.append(Graded(task[2], "fault", (result.reason,))  # a fault is never a mark
+                      if isinstance(result, Failed) else result)
+        done(graded[-1])
     return sorted(graded, key=lambda g: g.student)
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -40,25 +41,29 @@ def release(folder: CourseFolder, study: Study) -> Path:
     What was released before is replaced only when the new release has passed the search for leaks.
     Raises `ReleaseError`.
     """
-    source = folder.root / "source" / study.assignment
-    if source.exists():
-        shutil.rmtree(source)
-    source.mkdir(parents=True)
-    for path in released_files(study):
-        if not path.is_file():
-            raise ReleaseError(f"{path.name} of {study.assignment} is missing: "
-                               "run `autograder build`")
-        shutil.copy(path, source / path.name)
-    leaks = find_leaks(study, source.iterdir())
-    if leaks:
+    with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.root) as temporary:
+        stages = {name: Path(temporary, name) / study.assignment for name in ("source", "release")}
+        source, released = stages.values()
+        source.mkdir(parents=True)
+        for path in released_files(study):
+            if not path.is_file():
+                raise ReleaseError(f"{path.name} of {study.assignment} is missing: "
+                                   "run `autograder build`")
+            shutil.copy(path, source / path.name)
+        _refuse_leaks(study, source)
+        _generate(folder, study, Path(temporary))
+        _refuse_leaks(study, released)
+        for name, stage in stages.items():
+            target = folder.root / name / study.assignment
+            shutil.rmtree(target, ignore_errors=True)
+            target.parent.mkdir(exist_ok=True)
+            stage.rename(target)
+    return folder.release(study.assignment)
+
+
+def _refuse_leaks(study: Study, files: Path) -> None:
+    if leaks := find_leaks(study, files.iterdir()):
         raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
-    _generate(folder, study)
-    released = folder.release(study.assignment)
-    leaks = find_leaks(study, released.iterdir())
-    if leaks:
-        shutil.rmtree(released)
-        raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
-    return released
 
 
 def public_files() -> list[Path]:
@@ -105,9 +110,12 @@ def _answer_pieces(study: Study) -> set[str]:
     return {piece for piece in pieces if len(piece) >= MIN_LEAK}
 
 
-def _generate(folder: CourseFolder, study: Study) -> None:
-    """nbgrader's own `generate_assignment`: locks, checksums, and the cells into the gradebook."""
+def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
+    """nbgrader's own `generate_assignment`, from and to folders in `stages`: locks, checksums, and
+    the cells into the gradebook."""
     config = folder.config()
+    config.CourseDirectory.source_directory = str(stages / "source")
+    config.CourseDirectory.release_directory = str(stages / "release")
     config.CourseDirectory.assignment_id = study.assignment
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
     converter.force = True

@@ -57,10 +57,10 @@ def rows(folder: CourseFolder, study: Study) -> list[Row]:
                 "status": "not graded", "problems": ["it has not been graded yet"], "seconds": 0}
             outcomes, stopped = _outcomes(results)
             score, needs_marking, name = _in_gradebook(gradebook, study, student)
-            found.append(Row(student, name, ledger["status"],
-                             score if ledger["status"] in ("graded", "unchanged") else None,
-                             needs_marking, outcomes, [*ledger["problems"], *stopped],
-                             ledger["seconds"]))
+            graded = ledger["status"] == "graded"
+            found.append(Row(student, name, ledger["status"], score if graded else None,
+                             needs_marking and graded, outcomes,
+                             [*ledger["problems"], *stopped], ledger["seconds"]))
     return found
 
 

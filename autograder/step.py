@@ -81,23 +81,28 @@ class SaveOutcomes(NbGraderPreprocessor):
         where = resources["nbgrader"]
         path = Path("results", where["assignment"], where["student"], f"{where['notebook']}.json")
         outcomes = resources["outcomes"]
-        before = _booked_before(path)
+        ours = _booked_by_us(path)
+        extra = {o.check: o.earned for o in outcomes if o.extra_credit}
+        data = {"stopped": resources["stopped"],
+                "outcomes": [outcome.to_json() for outcome in outcomes]}
+        # A run killed between these steps must not take its own number for a person's.
+        write_json(path, data | {"booked": {
+            check: [*ours.get(check, []), earned] for check, earned in extra.items()}})
         with Gradebook(where["db_url"]) as gradebook:
-            for outcome in outcomes:
-                if outcome.extra_credit:
-                    self._book(gradebook, where, outcome, before.get(outcome.check))
-        write_json(path, {"stopped": resources["stopped"],
-                          "outcomes": [outcome.to_json() for outcome in outcomes]})
+            for check, earned in extra.items():
+                self._book(gradebook, where, check, earned, ours.get(check, []))
+        write_json(path, data | {"booked": {check: [earned] for check, earned in extra.items()}})
         return nb, resources
 
-    def _book(self, gradebook: Gradebook, where, outcome: Outcome, before: float | None) -> None:
-        """Set the extra credit unless a person has given another one since."""
-        check = outcome.check
-        grade_id = verdicts.hidden_study(check.split(".")[0]).checks[check.split(".")[1]].grade_id
+    def _book(self, gradebook: Gradebook, where, check: str, earned: float,
+              ours: list[float]) -> None:
+        """Set the extra credit unless a person has given another one than ours."""
+        study, name = check.split(".")
+        grade_id = verdicts.hidden_study(study).checks[name].grade_id
         grade = gradebook.find_grade(grade_id, where["notebook"], where["assignment"],
                                      where["student"])
-        if grade.extra_credit in (None, 0, before):
-            grade.extra_credit = outcome.earned
+        if grade.extra_credit is None or grade.extra_credit in (*ours, earned):
+            grade.extra_credit = earned
             gradebook.db.commit()
         else:
             self.log.warning("%s: extra credit %s was given by hand and stays", grade_id,
@@ -121,11 +126,9 @@ def write_json(path: Path, data: object) -> None:
     part.replace(path)
 
 
-def _booked_before(path: Path) -> dict[str, float]:
-    if not path.exists():
-        return {}
-    return {o["check"]: o["earned"] for o in json.loads(path.read_text("utf-8"))["outcomes"]
-            if o["extra_credit"]}
+def _booked_by_us(path: Path) -> dict[str, list[float]]:
+    """The extra credit of each check that an earlier run booked, or was about to book."""
+    return json.loads(path.read_text("utf-8"))["booked"] if path.exists() else {}
 
 
 def _error(name: str, text: str):

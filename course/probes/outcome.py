@@ -35,7 +35,7 @@ class Outcome:
     extra_credit: bool
     aspects: tuple[Aspect, ...]
     problem: str | None  # why nothing, or not everything, could be asked
-    case: Mapping[str, Any] | None  # the smallest case that differs: asked, expected, got
+    case: Mapping[str, Any] | None  # where it was stopped, or the smallest that differs: asked, ...
     slip: str | None  # the name of the known slip whose replies these are
     cause: str | None  # and its sentence
     stopped: bool  # whether the module was stopped, or ended, before it had answered
@@ -79,7 +79,9 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     case = None
     problem = _problem(check, replies, wrong, got)
     if wrong:
-        number = min(wrong, key=lambda i: (not got[i], expected[i].get("nodes") or 0))
+        number = _unanswered(replies) if replies.stopped else None
+        if number is None:  # the smallest search
+            number = min(wrong, key=lambda i: (not got[i], expected[i].get("nodes") or 0))
         case = {"asked": {**check.settings, **check.cases[number]},
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},
@@ -122,11 +124,15 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
     if replies.broken:
         return replies.broken
     if replies.stopped:
-        first = next((i for i, o in enumerate(replies.observations) if o is None), None)
+        first = _unanswered(replies)
         if first is None:  # it had answered everything
             return None
         return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
     return next((e for i in wrong for e in (got[i].get("errors") or {}).values()), None)
+
+
+def _unanswered(replies: Replies) -> int | None:
+    return next((i for i, o in enumerate(replies.observations) if o is None), None)
 
 
 def describe_case(check: Check, case: Case) -> str:

@@ -47,10 +47,13 @@ def ask_module(module: Path, check: Check, seconds: float = SECONDS) -> Replies:
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as replies, \
             tempfile.TemporaryFile() as printed:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "course.probes.answer", str(module.resolve())],
-            stdin=subprocess.PIPE, stdout=replies, stderr=printed, cwd=module.resolve().parent,
-            text=True, encoding="utf-8", start_new_session=True)
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "course.probes.answer", str(module.resolve())],
+                stdin=subprocess.PIPE, stdout=replies, stderr=printed, cwd=module.resolve().parent,
+                text=True, encoding="utf-8", start_new_session=True)
+        except OSError as error:
+            raise ProbeFault(f"the process that asks the module did not start: {error}") from error
         stopped = None
         try:
             process.communicate(request, timeout=seconds)
