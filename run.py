@@ -48,7 +48,11 @@ def main(arguments):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
     if command == "setup" and rest and not os.path.exists(extra_lock(rest[0])):
         return say("there is no extra {!r}; there is open_spiel".format(rest[0]))
-    problem = set_up(rest[0] if command == "setup" and rest else None)
+    try:
+        problem = set_up(rest[0] if command == "setup" and rest else None)
+    except KeyboardInterrupt:
+        say("stopped while setting up; the same command begins it again")
+        return 130
     if problem:
         return say(problem)
     if command == "setup":

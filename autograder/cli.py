@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from course.probes import Study, UnknownCheck, load_study, studies
+from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Release assignments, grade classes, write feedback and reports.")
@@ -47,7 +47,8 @@ def told() -> Iterator[None]:
     try:
         yield
     except (UnknownCheck, CourseFolderError, GradingError, NotebookError, ReleaseError,
-            SolutionRegionError, PermissionError) as error:
+            SolutionRegionError, StudyTableError, PermissionError, NotADirectoryError,
+            FileExistsError) as error:
         errors.print(f"autograder: {error}", markup=False, highlight=False)
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
@@ -66,7 +67,7 @@ def progress() -> Progress:
 
 @app.command()
 def build(study: Annotated[str | None, typer.Argument(
-              metavar="[STUDY]", help="All studies unless given.", show_default=False)] = None,
+              metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
           check: Annotated[bool, typer.Option(
               "--check", help="Change nothing; fail if a file is not fresh.")] = False) -> None:
     """Derive stubs, notebooks, expected replies and node counts from their sources."""
@@ -88,7 +89,7 @@ def build(study: Annotated[str | None, typer.Argument(
 
 @app.command()
 def release(names: Annotated[list[str] | None, typer.Argument(
-                metavar="[STUDY]...", help="All studies unless given.", show_default=False)] = None,
+                metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
             course: CoursePath = DEFAULT_COURSE) -> None:
     """Release assignments into the course folder, which is made if it is not there."""
     with told():

@@ -15,7 +15,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.server_extensions import formgrader
 from traitlets.config import Config, PyFileConfigLoader
 
 from course.probes import load_study, studies
@@ -29,7 +28,7 @@ c = get_config()
 configure(c, __file__)
 
 # c.GradingStep.probe_seconds = 10   # for one check of one submission
-# c.GradingStep.timeout = 10         # for one cell of a notebook
+# c.GradingStep.cell_seconds = 10         # for one cell of a notebook
 '''
 ANSWER_STUB = "*Write your answer here.*"
 
@@ -79,6 +78,10 @@ class CourseFolder:
         found = sorted(self.root.glob(f"submitted/*/{assignment}"))
         return {path.parent.name: path for path in found}
 
+    def submission(self, assignment: str, student: str) -> Path:
+        """The folder that one student handed in."""
+        return self.root / "submitted" / student / assignment
+
     def release(self, assignment: str) -> Path:
         """The folder of what students get."""
         return self.root / "release" / assignment
@@ -90,6 +93,8 @@ class CourseFolder:
 
 def configure(c: Config, config_file: str) -> None:
     """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
+    from nbgrader.server_extensions import formgrader  # slow to import, and not always needed
+
     put_environment_on_path()
     root = Path(config_file).resolve().parent
     c.CourseDirectory.root = str(root)
@@ -98,6 +103,14 @@ def configure(c: Config, config_file: str) -> None:
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         study.assignment: [study.module] for study in map(load_study, studies())}
+    # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
+    # keeps those that were handed in.
+    c.Autograde.sanitize_preprocessors = [
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
     # nbgrader's own steps, with `Execute` replaced and one that keeps what the checks saw.
     c.Autograde.autograde_preprocessors = [
         "autograder.step.GradingStep",

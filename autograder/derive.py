@@ -19,7 +19,7 @@ from autograder.mutants import load_mutants
 from autograder.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
 from autograder.strip import stub
 from course import probes
-from course.probes import Study, load_study, studies
+from course.probes import Study, load_study, studies, table_error
 from course.probes.outcome import equal
 from tictactoe import Board
 from tictactoe.solver import values
@@ -75,8 +75,12 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
         replies = dict(zip(texts, pool.map(lambda text: workspace.ask_all(both, text, 60),
                                            texts.values()), strict=True))
     for check, reply in replies["reference"].items():
-        if reply.broken or reply.stopped or any("errors" in o for o in reply.observations):
-            raise RuntimeError(f"the reference of {study.name} fails {check}: {reply}")
+        for case, seen in zip(both.checks[check].cases, reply.observations, strict=True):
+            if reply.broken or reply.stopped or "errors" in seen:
+                why = reply.broken or reply.stopped or next(iter(seen["errors"].values()))
+                public = case in study.checks[check].cases
+                raise table_error((probes if public else verdicts).HERE / f"{study.name}.toml",
+                                  check, f"the reference fails on the case {case}: {why}")
     sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
 
     def table(part: Callable[[str], slice]) -> str:
@@ -132,5 +136,18 @@ def _marks(board: Board) -> int:
 
 
 def _json(data: object) -> str:
-    """JSON with one line per leaf container, so that a change can be read in a diff."""
-    return json.dumps(data, indent=1, sort_keys=False) + "\n"
+    """JSON with one line per observation, so that a change can be read in a diff."""
+    return _indented(data, "\n") + "\n"
+
+
+def _indented(data: object, newline: str) -> str:
+    """Dicts and lists of dicts take a line per item; observations and other lists are a line."""
+    inner = newline + " "
+    if isinstance(data, dict) and data:
+        items = [f"{json.dumps(key)}: {_indented(value, inner)}" for key, value in data.items()]
+        return "{" + inner + f",{inner}".join(items) + newline + "}"
+    if isinstance(data, (list, tuple)) and any(isinstance(item, dict) for item in data):
+        items = [_indented(item, inner) if isinstance(item, dict) and "observed" in item
+                 else json.dumps(item) for item in data]  # a slip holds observations
+        return "[" + inner + f",{inner}".join(items) + newline + "]"
+    return json.dumps(data)

@@ -12,7 +12,6 @@ from os import cpu_count
 
 from autograder import verdicts, workspace
 from autograder.course_folder import put_environment_on_path
-from autograder.grade import outcomes_of
 from autograder.mutants import load_mutants
 from autograder.release import find_leaks, public_files, released_files
 from course.probes import Study, load_study
@@ -46,8 +45,8 @@ def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> l
         for m in load_mutants(study.name)}
     findings = []
     with ThreadPoolExecutor(cpu_count()) as pool:
-        for name, outcomes in zip(texts, pool.map(lambda t: outcomes_of(study, t), texts.values()),
-                                  strict=True):
+        examined = pool.map(lambda text: workspace.outcomes_of(study, text), texts.values())
+        for name, outcomes in zip(texts, examined, strict=True):
             finding = _finding(name, outcomes, should[name])
             findings.append(finding)
             done(finding)
@@ -74,7 +73,7 @@ def _finding(name: str, outcomes: list[Outcome],
 def show_mutant(study_name: str, mutant: str, check: str) -> str:
     """What feedback says of a mutant in one check, as text."""
     study = load_study(study_name)
-    outcome, = outcomes_of(study, workspace.module_texts(study)[mutant], [check])
+    outcome, = workspace.outcomes_of(study, workspace.module_texts(study)[mutant], [check])
     return as_text(outcome)
 
 

@@ -10,7 +10,8 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, quiet_log
-from autograder.grade import LEDGER, GradingError, read_ledger
+from autograder.grade import GradingError
+from autograder.ledger import LEDGER, read_ledger
 from course.probes import Study
 
 

@@ -182,10 +182,11 @@ def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str)
         if count > 1:
             copies = [cell for cell in notebook.cells
                       if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id]
-            for cell in copies[:-1]:
-                del cell.metadata["nbgrader"]
-            problems.append(f"{name}: the cell {grade_id} is there {count} times; "
-                            "the last one counts")
+            counts, which = _the_one_that_counts(copies, known[grade_id])
+            for cell in copies:
+                if cell is not counts:
+                    del cell.metadata["nbgrader"]
+            problems.append(f"{name}: the cell {grade_id} is there {count} times; {which} counts")
     for cell in released.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if grade_id is not None and grade_id not in seen:
@@ -194,3 +195,13 @@ def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str)
                 cell, id=generate_corpus_id() if cell.id in taken else cell.id))
             problems.append(f"{name}: the cell {grade_id} was deleted; it is put back at the end")
     return problems
+
+
+def _the_one_that_counts(copies: list[NotebookNode],
+                         released: NotebookNode) -> tuple[NotebookNode, str]:
+    """The last copy; of written answers the last in which something was written."""
+    untouched = ("", released.source.strip())
+    written = [cell for cell in copies if cell.source.strip() not in untouched]
+    if not released.metadata.nbgrader.solution or not written or written[-1] is copies[-1]:
+        return copies[-1], "the last one"
+    return written[-1], "the last one with an answer in it"

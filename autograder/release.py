@@ -1,9 +1,11 @@
 """Releases an assignment by allowlist, then searches the released bytes for leaks."""
 
+import json
+import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -14,14 +16,16 @@ import course
 import sequence
 import tictactoe
 from autograder import verdicts, workspace
-from autograder.course_folder import CourseFolder, quiet_log
+from autograder.course_folder import CONFIG_FILE, CourseFolder, quiet_log
 from autograder.derive import COURSE
 from autograder.notebooks import notebook_texts
 from autograder.strip import BEGIN, solutions
-from course.probes import Study
+from course.probes import Study, load_expected
 
 PUBLIC_PACKAGES = (tictactoe, sequence, course)  # what a student may be given beside the assignment
 MIN_LEAK = 40  # characters without white space from which a run of solution lines is an answer
+REPLIES = 4  # so many neighbouring replies, or all node counts of a check, are no coincidence
+STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are not handed out
 
 
 class ReleaseError(RuntimeError):
@@ -67,10 +71,28 @@ def _refuse_leaks(study: Study, files: Path) -> None:
 
 
 def public_files() -> list[Path]:
-    """Everything that a student may be given: the files of the public packages."""
+    """Everything that a student may be given: all of the repository outside `autograder/`.
+
+    Where only the packages are installed, the files of the public ones.
+    """
+    root = COURSE.parent
+    if (root / "pyproject.toml").is_file():
+        return list(_shipped(root))
     roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
-    return [path for root in roots for path in sorted(root.rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts]
+    return [path for root in roots for path in _shipped(root)]
+
+
+def _shipped(root: Path) -> Iterator[Path]:
+    """The files below `root` without what git ignores, environments and course folders."""
+    for folder, folders, files in os.walk(root):
+        here = Path(folder)
+        folders[:] = sorted(
+            name for name in folders
+            if not (name in (".git", ".hypothesis", ".ipynb_checkpoints") or "cache" in name
+                    or (here == root and name in STAFF_OR_MADE)
+                    or (here / name / "pyvenv.cfg").exists()
+                    or (here / name / CONFIG_FILE).exists()))
+        yield from (here / name for name in sorted(files) if (here / name).is_file())
 
 
 def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
@@ -81,6 +103,7 @@ def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
     secret = {text for check in hidden.checks.values() for case in check.cases
               for text in _positions(case)} - public
     pieces = _answer_pieces(study)
+    replies = _reply_pieces(study)
     found = []
     for path in files:
         raw = path.read_bytes()
@@ -92,6 +115,9 @@ def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
             found.append(f"{path.name} holds a solution region")
         if any(piece in squeezed for piece in pieces):
             found.append(f"{path.name} holds lines of the answer")
+        numbers = _numbers(text)
+        found += [f"{path.name} holds expected replies to the hidden positions of {check}"
+                  for check, runs in replies.items() if any(run in numbers for run in runs)]
     return found
 
 
@@ -108,6 +134,26 @@ def _answer_pieces(study: Study) -> set[str]:
             pieces |= {"".join(lines[i:i + size]) for i in range(len(lines) - size + 1)}
         pieces.add("".join(lines))
     return {piece for piece in pieces if len(piece) >= MIN_LEAK}
+
+
+def _reply_pieces(study: Study) -> dict[str, list[str]]:
+    """By check, the numbers of neighbouring expected replies and of all node counts, in a row.
+
+    Only numbers, so that it makes no difference how they are written down.
+    """
+    expected, _ = load_expected(verdicts.expected_file(study))
+    pieces = {}
+    for check, replies in expected.items():
+        runs = [replies[i:i + REPLIES] for i in range(max(1, len(replies) - REPLIES + 1))]
+        runs.append([reply["nodes"] for reply in replies if "nodes" in reply])
+        numbers = [_numbers(json.dumps(run)) for run in runs]
+        pieces[check] = [run for run in numbers if len(run.split()) >= REPLIES]
+    return pieces
+
+
+def _numbers(text: str) -> str:
+    """The numbers in a text, with a blank before and after each."""
+    return f" {' '.join(re.findall(r'-?[0-9]+(?:[.][0-9]+)?', text))} "
 
 
 def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:

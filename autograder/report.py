@@ -1,7 +1,6 @@
 """The report of one assignment: a page that stands by itself, and the same numbers as CSV."""
 
 import csv
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.course_folder import CourseFolder
-from autograder.grade import LEDGER, read_ledger
+from autograder.ledger import LEDGER, read_ledger
+from autograder.step import read_results
 from course.plots import COLOURS, figure, picture
 from course.probes import Study
-from course.probes.ask import NOT_WRITTEN
 
 BINS = 10  # of the distribution of marks
 
@@ -37,13 +36,8 @@ class Row:
     @property
     def reasons(self) -> list[str]:
         """Why a person should look at this submission, each reason once; empty if none should."""
-        checks: dict[str, list[str]] = defaultdict(list)
-        for outcome in self.outcomes.values():
-            if outcome["problem"] and not outcome["problem"].startswith(NOT_WRITTEN):
-                checks[outcome["problem"]].append(outcome["check"])
         unmarked = [f"no marks: {self.status}"] if self.score is None else []
-        return [*unmarked, *self.problems,
-                *(f"{', '.join(names)}: {problem}" for problem, names in checks.items())]
+        return [*unmarked, *self.problems]
 
 
 def rows(folder: CourseFolder, study: Study) -> list[Row]:
@@ -55,12 +49,13 @@ def rows(folder: CourseFolder, study: Study) -> list[Row]:
             results = folder.results(study.assignment, student)
             ledger = read_ledger(results / LEDGER) or {
                 "status": "not graded", "problems": ["it has not been graded yet"], "seconds": 0}
-            outcomes, stopped = _outcomes(results)
+            outcomes = {outcome["check"]: outcome for result in read_results(results).values()
+                        for outcome in result["outcomes"]}
             score, needs_marking, name = _in_gradebook(gradebook, study, student)
             graded = ledger["status"] == "graded"
             found.append(Row(student, name, ledger["status"], score if graded else None,
                              needs_marking and graded, outcomes,
-                             [*ledger["problems"], *stopped], ledger["seconds"]))
+                             ledger["problems"], ledger["seconds"]))
     return found
 
 
@@ -77,16 +72,6 @@ def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
     with table.open("w", newline="", encoding="utf-8") as file:
         _write_csv(csv.writer(file), study, found)
     return page, table
-
-
-def _outcomes(results: Path) -> tuple[dict[str, dict], list[str]]:
-    outcomes, stopped = {}, []
-    for path in sorted(results.glob("[0-9]*.json")):
-        data = json.loads(path.read_text("utf-8"))
-        outcomes |= {outcome["check"]: outcome for outcome in data["outcomes"]}
-        if data["stopped"]:
-            stopped.append(f"{path.stem}: {data['stopped']}")
-    return outcomes, stopped
 
 
 def _in_gradebook(gradebook: Gradebook, study: Study,

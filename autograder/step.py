@@ -1,76 +1,151 @@
-"""nbgrader's `Execute` step, replaced: checks are decided out here, from what the module replies.
+"""nbgrader's `Execute` step, replaced: cells run in a sandbox, and checks are decided out here.
 
-The notebook's cells run in nbgrader's kernel as before. A cell that only calls `check(...)` is not
-run: its module is asked the hidden questions in a process of its own, and the verdict is written
-as the cell's outcome, where nbgrader's own step reads the marks.
+A cell that only calls `check(...)` is not run: its module is asked the hidden questions in a
+process of its own, and the verdict is written as the cell's outcome, where nbgrader's own next
+step reads the marks. Other cells, an instructor's own assert cells among them, run as nbgrader runs
+them.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
-from traitlets import Bool, Float, Integer, default
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_task
+from traitlets import Enum, Float, Integer
 
 from autograder import verdicts
+from autograder.kernel import run_in_kernel
+from autograder.ledger import LEDGER, write_json
 from autograder.notebooks import check_id
-from course.check import run_check
+from autograder.sandbox.client import Ran, Sandbox
+from autograder.sandbox.limits import Limits
 from course.probes.explain import as_html, as_text
-from course.probes.outcome import Outcome
-from course.probes.process import SECONDS
+from course.probes.outcome import Outcome, mark_by_file
+from course.probes.process import SECONDS, ask_module
 
-AFTER_TIMEOUT = 2.0  # seconds for further checks of a submission that was stopped once
+MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
 
 
-class GradingStep(Execute):
+class GradingStep(NbGraderPreprocessor):
     """Runs a submission's notebook and marks its checks."""
 
-    timeout = Integer(10, allow_none=True, help="Seconds for one cell.").tag(config=True)
-    interrupt_on_timeout = Bool(False, help="A cell that does not end takes its kernel with it."
-                                ).tag(config=True)
+    isolation = Enum(["sandbox", "process"], "sandbox", help=(
+        "Where submissions run: 'sandbox', behind walls (Linux), or 'process', in processes that "
+        "can do whatever you can do.")).tag(config=True)
+    run_cells = Enum(["needed", "always"], "needed", help=(
+        "Which notebooks are run: those with a graded code cell that is no check, or all. What is "
+        "not run keeps the outputs that were handed in.")).tag(config=True)
+    cell_seconds = Float(10, help="Seconds for one cell.").tag(config=True)
     probe_seconds = Float(SECONDS, help="Seconds for one check.").tag(config=True)
+    later_seconds = Float(2, help=(
+        "Seconds for one cell, or one check, after another of the same submission was stopped."
+        )).tag(config=True)
+    notebook_seconds = Float(60, help="Seconds for all cells of a notebook.").tag(config=True)
+    cpu_seconds = Integer(60, help="Seconds of computing, of all processes together."
+                          ).tag(config=True)
+    memory_mb = Integer(1024, help="Megabytes of memory, of all processes together."
+                        ).tag(config=True)
+    processes = Integer(64, help="Processes and threads at once.").tag(config=True)
+    files_mb = Integer(64, help="Megabytes that may be written to files.").tag(config=True)
+    output_characters = Integer(2_000_000, help="Characters of output that are kept."
+                                ).tag(config=True)
 
-    @default("shutdown_kernel")
-    def _shutdown_kernel(self) -> str:
-        return "immediate"  # nothing that a student's kernel does at its end is wanted
+    def preprocess(self, nb, resources):
+        """Run the cells, mark the checks; `resources` gets "outcomes", "stopped" and "inside".
 
-    def preprocess(self, nb, resources, km=None):
-        """Run the cells; `resources["outcomes"]` gets the outcome of every check."""
-        resources["outcomes"] = []
-        resources["stopped"] = None
-        nb, resources = super().preprocess(nb, resources, km)
+        "inside" names the graded cells that were decided in the student's own interpreter.
+        """
+        folder = Path(resources["metadata"]["path"])
+        code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
+        checks = [cell for cell in code if _is_check(cell)]
+        cells = [cell for cell in code if not _is_check(cell)]
+        ran = Ran([], [])
+        if self.run_cells == "always" or any(map(_is_marked, cells)):
+            ran = self._run(nb, cells, folder)
+            write_outputs(cells, ran, self.cell_seconds)
+        outcomes: list[Outcome] = []
+        for cell in checks:
+            once_stopped = ran.late or ran.stopped or any(o.stopped for o in outcomes)
+            seconds = min(self.probe_seconds, self.later_seconds) if once_stopped else None
+            outcome = self.mark(check_id(cell), folder, seconds)
+            outcomes.append(outcome)
+            cell.outputs, cell.execution_count = outputs(outcome), None
+        resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran, self.cell_seconds)
+        resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells if is_grade(cell)]
         return nb, resources
 
-    def preprocess_cell(self, cell, resources, index):
-        """Run one cell, or write the verdict of the check that it calls."""
-        asked = check_id(cell)
-        if asked is not None and cell.metadata.get("nbgrader", {}).get("grade"):
-            outcome = self._mark(asked, resources)
-            resources["outcomes"].append(outcome)
-            cell.outputs, cell.execution_count = outputs(outcome), None
-            return cell, resources
-        if cell.cell_type == "code" and resources["stopped"]:
-            cell.outputs = [_error("NotRun", f"not run: {resources['stopped']}")]
-            return cell, resources
-        try:
-            return super().preprocess_cell(cell, resources, index)
-        except CellTimeoutError:
-            resources["stopped"] = f"a cell above did not end within {self.timeout} s"
-            cell.outputs.append(_error("CellTimeoutError", f"stopped after {self.timeout} s"))
-        except DeadKernelError:
-            resources["stopped"] = "a cell above ended the Python process"
-            cell.outputs.append(_error("DeadKernelError", "this cell ended the Python process"))
-        return cell, resources
+    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path) -> Ran:
+        if self.isolation == "process":
+            return run_in_kernel(nb, cells, folder, self.cell_seconds, self.config)
+        return _sandbox(self._limits()).run_cells(
+            _files(folder), [cell.source for cell in cells],
+            self.cell_seconds, self.later_seconds, self.notebook_seconds)
 
-    def _mark(self, asked: str, resources) -> Outcome:
-        study = verdicts.hidden_study(asked.split(".", maxsplit=1)[0])
-        check = next(c for c in study.checks.values() if c.id == asked)
-        module = Path(resources["metadata"]["path"]) / study.module
-        once_stopped = any(o.stopped for o in resources["outcomes"])
-        seconds = min(self.probe_seconds, AFTER_TIMEOUT) if once_stopped else self.probe_seconds
-        return run_check(check, module, verdicts.expected_file(study), seconds)
+    def mark(self, check_id: str, folder: Path, seconds: float | None = None) -> Outcome:
+        """Mark the module in `folder` on the hidden cases of a check ("study3.type_a")."""
+        study = verdicts.hidden_study(check_id.split(".", maxsplit=1)[0])
+        check = next(c for c in study.checks.values() if c.id == check_id)
+        seconds = seconds or self.probe_seconds
+        if self.isolation == "process":
+            replies = ask_module(folder / study.module, check, seconds)
+        else:
+            replies = _sandbox(self._limits()).ask(_files(folder), study.module, check, seconds)
+        return mark_by_file(check, replies, verdicts.expected_file(study))
+
+    def _limits(self) -> Limits:
+        return Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
+                      processes=self.processes, files_mb=self.files_mb,
+                      characters=self.output_characters)
+
+
+@cache
+def _sandbox(limits: Limits) -> Sandbox:
+    """The warm parent of this process; it ends with the process."""
+    return Sandbox(limits)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files beside the notebooks, by relative path: regular ones, while they are not too many.
+
+    Python files come first, so that data cannot crowd them out.
+    """
+    found, size = {}, 0
+    paths = [path for path in folder.rglob("*")
+             if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb"]
+    for path in sorted(paths, key=lambda path: (path.suffix != ".py", path)):
+        size += path.stat().st_size
+        if size > MAX_FILES:
+            break
+        found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
+
+
+def _is_check(cell: NotebookNode) -> bool:
+    return check_id(cell) is not None and is_grade(cell)
+
+
+def _is_marked(cell: NotebookNode) -> bool:
+    """Whether somebody, or nbgrader's own next step, marks what this cell puts out."""
+    return is_grade(cell) or is_task(cell)
+
+
+def write_outputs(cells: list[NotebookNode], ran: Ran, seconds: float) -> None:
+    """Write what the cells put out into the notebook; a cell that did not end has failed."""
+    for number, cell in enumerate(cells):
+        found = ran.outputs[number]
+        cell.outputs, cell.execution_count = found or [], ran.counts[number]
+        if number in ran.late:
+            cell.outputs.append(_error("CellTimeoutError", f"stopped after {seconds:g} s"))
+        elif found is None:
+            cell.outputs = [_error("NotRun", f"not run to its end: {ran.stopped}")]
+
+
+def _why_stopped(ran: Ran, seconds: float) -> str | None:
+    return ran.stopped or (f"a cell did not end within {seconds:g} s" if ran.late else None)
 
 
 class SaveOutcomes(NbGraderPreprocessor):
@@ -83,7 +158,7 @@ class SaveOutcomes(NbGraderPreprocessor):
         outcomes = resources["outcomes"]
         ours = _booked_by_us(path)
         extra = {o.check: o.earned for o in outcomes if o.extra_credit}
-        data = {"stopped": resources["stopped"],
+        data = {"stopped": resources["stopped"], "inside": resources["inside"],
                 "outcomes": [outcome.to_json() for outcome in outcomes]}
         # A run killed between these steps must not take its own number for a person's.
         write_json(path, data | {"booked": {
@@ -118,12 +193,10 @@ def outputs(outcome: Outcome) -> list:
     return [shown, new_output("execute_result", {"text/plain": f"{outcome.earned:g}"})]
 
 
-def write_json(path: Path, data: object) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-    part.replace(path)
+def read_results(folder: Path) -> dict[str, dict]:
+    """What was kept of each notebook of a submission, by the notebook's name."""
+    return {path.stem: json.loads(path.read_text("utf-8"))
+            for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
 
 
 def _booked_by_us(path: Path) -> dict[str, list[float]]:

@@ -4,10 +4,12 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 _context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
+Work = Callable[..., AbstractContextManager[Callable[[Any], Any]]]
 
 
 class Failed(NamedTuple):
@@ -16,28 +18,30 @@ class Failed(NamedTuple):
     reason: str
 
 
+class CannotWork(RuntimeError):
+    """A worker could not be made ready; the message says why. No task of it was begun."""
+
+
 class _Worker:
     """One process, and this side's end of the pipe to it."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, work: Work, arguments: tuple) -> None:
         self.pipe, theirs = _context.Pipe()
-        self.process = _context.Process(target=_serve, args=(function, theirs), daemon=False)
+        self.process = _context.Process(target=_serve, args=(work, arguments, theirs))
         self.process.start()
         theirs.close()
-        self.task: tuple | None = None
-
-    def start(self, task: tuple) -> None:
-        """Begin a task; `result` has its end."""
-        self.task = task
-        self.pipe.send(task)
+        self.task: Any = None  # what it has begun
 
     def result(self) -> Any:
         """The result of the task, once the pipe or the process has something to tell."""
         try:
-            return self.pipe.recv()
+            result = self.pipe.recv()
         except (EOFError, OSError):
             self.process.join()
             return Failed(f"the process that graded it ended with status {self.process.exitcode}")
+        if isinstance(result, CannotWork):
+            raise result
+        return result
 
     def end(self) -> None:
         """Let the process end after what it is doing."""
@@ -45,29 +49,37 @@ class _Worker:
         self.process.join()
 
 
-def run_tasks(function: Callable[..., Any], tasks: Iterable[tuple], jobs: int,
-              preload: Sequence[str] = ()) -> Iterator[tuple[tuple, Any]]:
-    """Yield each task with `function(*task)`, or with `Failed`, as they are done.
-
-    `function` and tasks must be picklable; `preload` names modules that are imported once for all
-    workers. Workers end when this process does, after the task they have begun.
-    """
+def prepare(modules: Sequence[str]) -> None:
+    """Begin to import `modules` once for all workers, while this process does other things."""
     if os.name == "posix":
-        _context.set_forkserver_preload(list(preload))
+        from multiprocessing.forkserver import ensure_running
+
+        _context.set_forkserver_preload(list(modules))
+        ensure_running()
+
+
+def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
+              jobs: int) -> Iterator[tuple[Any, Any]]:
+    """Yield each task with what `with work(*arguments) as do: do(task)` gives, as they are done.
+
+    In the place of a result there is `Failed` if that raised, or if the worker died. `work`,
+    arguments and tasks must be picklable. Workers end when this process does, after the task that
+    they have begun. Raises `CannotWork` if `work` cannot be entered.
+    """
     waiting = list(tasks)[::-1]
     workers: list[_Worker] = []
     try:
-        while waiting or any(worker.task for worker in workers):
-            idle = [worker for worker in workers if worker.task is None]
-            while waiting and (idle or len(workers) < jobs):
-                if not idle:
-                    workers.append(_Worker(function))
-                    idle.append(workers[-1])
-                idle.pop().start(waiting.pop())
-            ready = wait([worker.pipe for worker in workers if worker.task])
+        while waiting or any(worker.task is not None for worker in workers):
+            for worker in workers:
+                if worker.task is None and waiting:
+                    _begin(worker, waiting.pop())
+            while waiting and len(workers) < jobs:
+                workers.append(_Worker(work, arguments))
+                _begin(workers[-1], waiting.pop())
+            ready = wait([worker.pipe for worker in workers if worker.task is not None])
             for worker in [w for w in workers if w.pipe in ready]:
                 result, task, worker.task = worker.result(), worker.task, None
-                if not worker.process.is_alive():
+                if isinstance(result, Failed) and not worker.process.is_alive():
                     workers.remove(worker)
                 yield task, result
     finally:
@@ -75,19 +87,35 @@ def run_tasks(function: Callable[..., Any], tasks: Iterable[tuple], jobs: int,
             worker.end()
 
 
-def _serve(function: Callable[..., Any], pipe: Connection) -> None:
+def _begin(worker: _Worker, task: Any) -> None:
+    worker.task = task
+    worker.pipe.send(task)
+
+
+def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
     """Do tasks until the other end of the pipe is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which then ends us
-    while True:
+    with ExitStack() as stack:
         try:
-            task = pipe.recv()
-        except EOFError:
-            return
-        try:
-            result = function(*task)
+            do = stack.enter_context(work(*arguments))
         except Exception as error:
-            result = Failed(f"{type(error).__name__}: {error}".splitlines()[0])
-        try:
-            pipe.send(result)
-        except BrokenPipeError:
+            pipe.recv()
+            pipe.send(CannotWork(str(error) if isinstance(error, RuntimeError) else _line(error)))
             return
+        while True:
+            try:
+                task = pipe.recv()
+            except EOFError:
+                return
+            try:
+                result = do(task)
+            except Exception as error:
+                result = Failed(_line(error))
+            try:
+                pipe.send(result)
+            except BrokenPipeError:
+                return
+
+
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

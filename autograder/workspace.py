@@ -5,15 +5,17 @@ and the mutants is what it would say of a student's file with the same text.
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from autograder import verdicts
 from autograder.mutants import load_mutants
 from autograder.strip import stub
 from course.probes import Study, load_study
+from course.probes.outcome import Outcome, mark_by_file
 from course.probes.process import SECONDS, Replies, ask_module
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -55,3 +57,11 @@ def ask_all(study: Study, text: str, seconds: float = SECONDS,
     with workspace(study, text) as module:
         return {name: ask_module(module, check, seconds) for name, check in study.checks.items()
                 if checks is None or name in checks}
+
+
+def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:
+    """How a module with this text does in the hidden checks of a study."""
+    hidden = verdicts.hidden_study(study.name)
+    replies = ask_all(hidden, text, checks=checks)
+    return [mark_by_file(hidden.checks[name], reply, verdicts.expected_file(hidden))
+            for name, reply in replies.items()]

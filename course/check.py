@@ -6,10 +6,10 @@ stopped and nothing in the notebook is touched. Marks are given on other positio
 
 from pathlib import Path
 
-from course.probes import HERE, Check, load_check, load_expected, load_study
+from course.probes import HERE, load_check, load_study
 from course.probes.explain import as_html, as_text
-from course.probes.outcome import Outcome, mark
-from course.probes.process import SECONDS, Replies, ask_module
+from course.probes.outcome import Outcome, mark_by_file
+from course.probes.process import SECONDS, ask_module
 
 
 class Points(float):
@@ -46,16 +46,10 @@ def check(check_id: str, folder: str | Path = ".", seconds: float = SECONDS) -> 
     if not module.is_file():
         raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
                                 "open the notebook in the folder that holds it")
-    outcome = run_check(asked, module, HERE / f"{asked.study}.expected.json", seconds)
+    outcome = mark_by_file(asked, ask_module(module, asked, seconds),
+                           HERE / f"{asked.study}.expected.json")
     _show(Explanation(outcome))
     return None if asked.extra_credit else Points(outcome.earned)
-
-
-def run_check(asked: Check, module: Path, expected_file: Path, seconds: float = SECONDS) -> Outcome:
-    """Ask `module` the cases of a check and mark the replies by a derived file of expected ones."""
-    expected, slips = load_expected(expected_file)
-    replies: Replies = ask_module(module, asked, seconds)
-    return mark(asked, replies, expected[asked.name], slips)
 
 
 def _show(explanation: Explanation) -> None:

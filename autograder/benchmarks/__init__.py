@@ -69,10 +69,13 @@ def run(name: str) -> list[Result]:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command `bench`: list the benchmarks, or run one. Returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="bench", description="Run a benchmark; without a name, list what there is.")
+        prog="bench", description="Run a benchmark; without a name, list what there is.",
+        epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name.")
     parser.add_argument("name", nargs="?", help="which benchmark to run")
     parser.add_argument("--json", action="store_true",
-                        help="print the results as JSON and nothing else")
+                        help="print JSON and nothing else, an array of objects: of a benchmark its "
+                             "results (name, value, unit, target, peer; null where there is "
+                             "none), of the list its entries (name, description)")
     options = parser.parse_args(argv)
     if options.name is None:
         _print_listing(options.json)
@@ -87,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps([asdict(result) for result in results], indent=2, allow_nan=False))
     else:
         _print_table(options.name, results)
-    return 0
+    return 1 if any(result.met is False for result in results) else 0
 
 
 def _module(name: str):
@@ -96,7 +99,8 @@ def _module(name: str):
 
 def _print_listing(as_json: bool) -> None:
     if as_json:
-        print(json.dumps(available(), indent=2))
+        print(json.dumps([{"name": name, "description": description}
+                          for name, description in available().items()], indent=2))
         return
     width = max(map(len, available()), default=0)
     for name, description in available().items():

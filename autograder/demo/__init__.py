@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 HANDED_IN = "2026-03-02 10:00:00 UTC"
 LIMITS = """
 # The bundled class has an endless loop in it; it is stopped sooner than the default says.
-c.GradingStep.timeout = 6
+c.GradingStep.cell_seconds = 6
 c.GradingStep.probe_seconds = 6
 """
 

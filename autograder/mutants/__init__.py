@@ -1,9 +1,10 @@
 """Named wrong answers: edits of the reference answer, each with the sentence that explains it."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from course.probes import complain_about_keys, load_study, read_table, table_error
 
 HERE = Path(__file__).parent
 
@@ -16,23 +17,42 @@ class Mutant:
     sentence: str
     loses: Mapping[str, Sequence[str]]
     edits: Sequence[tuple[str, str]]  # (old text, new text), old occurring exactly once
+    file: Path = HERE  # where it stands
 
     def apply(self, answer: str) -> str:
-        """The wrong answer; raises ValueError if an edit does not fit the reference any more."""
+        """The wrong answer; raises `StudyTableError` if an edit does not fit the reference."""
         for old, new in self.edits:
             if answer.count(old) != 1:
-                raise ValueError(f"mutant {self.name}: the text to replace must occur once in the "
-                                 f"answer, it occurs {answer.count(old)} times:\n{old}")
+                raise table_error(self.file, f"mutant {self.name}", "the text to replace must "
+                                  f"occur once in the answer, and {old!r} occurs "
+                                  f"{answer.count(old)} times")
             answer = answer.replace(old, new)
         return answer
 
 
 def load_mutants(study: str) -> list[Mutant]:
-    """The mutants of "study3", in the order of their file."""
-    data = tomllib.loads((HERE / f"{study}.toml").read_text("utf-8"))
-    mutants = [Mutant(m["name"], m["sentence"], m["loses"],
-                      [(edit["old"], edit["new"]) for edit in m["edit"]]) for m in data["mutant"]]
-    names = [mutant.name for mutant in mutants]
-    if len(set(names)) != len(names):
-        raise ValueError(f"{study}.toml names a mutant twice")
-    return mutants
+    """The mutants of "study3", in the order of their file; raises `StudyTableError`."""
+    file = HERE / f"{study}.toml"
+    checks = load_study(study).checks
+    mutants: dict[str, Mutant] = {}
+    table = read_table(file)
+    complain_about_keys(table, {"mutant": list}, file, "at the top")
+    for number, entry in enumerate(table["mutant"], 1):
+        where = f"mutant {entry.get('name', number) if isinstance(entry, dict) else number}"
+        complain_about_keys(entry, {"name": str, "sentence": str, "loses": dict, "edit": list},
+                            file, where)
+        if entry["name"] in mutants:
+            raise table_error(file, where, "there are two of this name")
+        for edit in entry["edit"]:
+            complain_about_keys(edit, {"old": str, "new": str}, file, where)
+        for check, aspects in entry["loses"].items():
+            if check not in checks:
+                raise table_error(file, where, f"there is no check {check!r}")
+            there_are = list(checks[check].points)
+            if not isinstance(aspects, list) or any(a not in there_are for a in aspects):
+                raise table_error(file, where, f"what it loses in {check} must be a list of some "
+                                               f"of {', '.join(there_are)}, and is {aspects!r}")
+        mutants[entry["name"]] = Mutant(
+            entry["name"], entry["sentence"], entry["loses"],
+            [(edit["old"], edit["new"]) for edit in entry["edit"]], file)
+    return list(mutants.values())

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from autograder import doctor, verdicts, workspace
-from autograder.grade import GradingError, prove_by_canaries
+from autograder.course_folder import CourseFolder
+from autograder.grader import CanaryError, prove_by_canaries
 from autograder.mutants import Mutant, load_mutants
 from autograder.release import find_leaks, released_files
+from autograder.step import GradingStep
 from course.probes import load_study, studies
 
 
@@ -60,14 +62,14 @@ def test_a_sick_mutant_is_found(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["reference", "stub"])
-def test_nobody_is_graded_where_the_canaries_fail(monkeypatch, name):
+def test_nobody_is_graded_where_the_canaries_fail(monkeypatch, tmp_path, name):
     """If the reference does not get everything, or the stub something, grading refuses to begin."""
     study = load_study("study2")
     texts = workspace.module_texts(study)
     other = {"reference": "stub", "stub": "reference"}[name]
     monkeypatch.setattr(workspace, "module_texts", lambda _: {**texts, name: texts[other]})
-    with pytest.raises(GradingError, match=f"nothing was graded: the {name} gets"):
-        prove_by_canaries(study)
+    with pytest.raises(CanaryError, match=f"the {name} gets"):
+        prove_by_canaries(GradingStep(isolation="process"), CourseFolder(tmp_path), study)
 
 
 @pytest.mark.parametrize("secret", ["position", "solution", "marker", "lines"])

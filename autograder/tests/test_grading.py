@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -26,12 +26,15 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
 
-from autograder import grade as grading
+from autograder import grader as grading
+from autograder import ledger as books
 from autograder import release as releasing
 from autograder import verdicts, workspace
 from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_on_path
 from autograder.feedback import write_feedback
-from autograder.grade import LEDGER, Graded, grade, grade_one, grader_digest
+from autograder.grade import grade
+from autograder.grader import grade_one
+from autograder.ledger import LEDGER, Graded, grader_digest
 from autograder.mutants import load_mutants
 from autograder.notebooks import answer_id
 from autograder.release import ReleaseError, release
@@ -51,7 +54,8 @@ NOTEBOOK = "02_alpha_beta"
 MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
-LIMITS = "\nc.GradingStep.timeout = {timeout}\nc.GradingStep.probe_seconds = {probe}\n"
+LIMITS = "\nc.GradingStep.cell_seconds = {timeout}\nc.GradingStep.probe_seconds = {probe}\n"
+ALWAYS = 'c.GradingStep.run_cells = "always"\n'
 BREAK_FOR_LOU = '''
 def break_for_lou(notebook, resources):
     if resources["nbgrader"]["student"] == "lou":
@@ -122,7 +126,7 @@ FORGERIES = {
     "replacing": replace_check,
     "patching": first_cell(
         "import course.check, course.probes.outcome\n"
-        "check = course.check.check = course.check.run_check = lambda *a, **k: 15.0\n"
+        "check = course.check.check = course.check.ask_module = lambda *a, **k: 15.0\n"
         "course.probes.outcome.equal = lambda *a: True"),
 }
 
@@ -231,7 +235,7 @@ def school(released, tmp_path_factory) -> Class:
     """A class with all sorts of submissions, graded, with pages and report; nobody changes it."""
     root = shutil.copytree(released.root, tmp_path_factory.mktemp("school") / "course")
     folder = CourseFolder.open(root)
-    config(folder, LIMITS.format(timeout=6, probe=4) + BREAK_FOR_LOU)
+    config(folder, LIMITS.format(timeout=6, probe=4) + ALWAYS + BREAK_FOR_LOU)
     slip = MODULES[SLIP.name]
     hand_in(folder, "ada", MODULES["reference"], write_answer, whole=True)
     hand_in(folder, "bob", MODULES["stub"])
@@ -396,13 +400,14 @@ def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
 
 
 @pytest.mark.parametrize(("student", "reason"), [
-    ("ivy", "a cell above ended the Python process"),
-    ("jon", "a cell above did not end within 6 s"),
+    ("ivy", "a cell ended the Python process"), ("jon", "a cell did not end within 6 s"),
 ])
 def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason):
-    """The reason is kept, the cells below are not run, and the check is marked all the same."""
+    """The reason is kept and shown, and the check is marked all the same."""
     assert stopped(school.folder, student) == reason
-    assert f"not run: {reason}" in page_of(school.folder, student)
+    shown = {"ivy": f"not run to its end: {reason}", "jon": "stopped after 6 s"}[student]
+    assert shown in page_of(school.folder, student)
+    assert any(reason in problem for problem in school.graded[student].problems)
     assert outcomes(school.folder, student)[CHECK.id]["earned"] == CHECK.max_points
     assert school.graded[student].seconds < 60
 
@@ -454,19 +459,15 @@ def test_a_fault_is_no_mark(school):
 
 @pytest.mark.parametrize("interpreter", ["fails", "missing"])
 def test_a_probe_that_cannot_start_is_a_fault(tmp_path, monkeypatch, interpreter):
-    """Where the module's process cannot be started, the step raises, and writes no outcome."""
+    """Without walls: where the module's process cannot be started, the step raises."""
     program = tmp_path / "python"
     if interpreter == "fails":
         program.write_text("#!/bin/sh\nexit 1\n", "utf-8")
         program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
     (tmp_path / STUDY.module).write_text(MODULES["reference"], "utf-8")
-    cell = new_code_cell('check("study2.alpha_beta")', metadata={"nbgrader": {"grade": True}})
-    resources = {"metadata": {"path": str(tmp_path)}, "outcomes": [], "stopped": None}
     with pytest.raises(ProbeFault, match="did not start"):
-        GradingStep().preprocess_cell(cell, resources, 0)
-    assert cell.outputs == []
-    assert resources["outcomes"] == []
+        GradingStep(isolation="process").mark(CHECK.id, tmp_path)
 
 
 @pytest.mark.slow
@@ -474,6 +475,7 @@ def test_a_probe_that_cannot_start_is_a_fault(tmp_path, monkeypatch, interpreter
 def test_a_worker_that_dies_takes_nobody_with_it(course):
     """One submission that ends the grading process is a fault, and the others are graded."""
     kill = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
+    config(course, ALWAYS + 'c.GradingStep.isolation = "process"\n')
     hand_in(course, "ann", MODULES["reference"], first_cell(kill))
     for student in ("ben", "cem", "dea"):
         hand_in(course, student, MODULES["reference"])
@@ -576,7 +578,7 @@ class ExtraCredit:
         outcome = Outcome(self.check.id, True, (Aspect("nodes", 1, 1, earned, 10),),
                           None, None, None, None, False, 0.1)
         SaveOutcomes().preprocess(new_notebook(), {
-            "outcomes": [outcome], "stopped": None,
+            "outcomes": [outcome], "stopped": None, "inside": [],
             "nbgrader": {"assignment": "study3_type_a", "student": "ada", "db_url": self.url,
                          "notebook": "05_move_ordering"}})
 
@@ -688,7 +690,7 @@ def ledgers(course, monkeypatch) -> Callable[..., str]:
     """Grades one submission with nbgrader left out: only the ledger is looked at."""
     hand_in(course, "ada", MODULES["reference"])
     monkeypatch.setattr(grading, "_autograde", lambda *arguments: None)
-    return lambda force=False: grade_one(course, "study2", "ada", force).status
+    return lambda force=False: grade_one(course, STUDY, course.config(), force, "ada").status
 
 
 def test_the_ledger_knows_what_is_graded(ledgers):
@@ -700,7 +702,7 @@ def test_the_ledger_knows_what_is_graded(ledgers):
 def test_a_change_of_the_points_regrades(ledgers, monkeypatch):
     """Where what decides the marks has changed, everybody is graded again."""
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
-    monkeypatch.setattr(grading, "grader_digest", lambda study: "other points")
+    monkeypatch.setattr(grading, "grader_digest", lambda folder, study: "other points")
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
 
 
@@ -723,25 +725,25 @@ def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
         broken.setattr(grading, "_autograde", fail)
         assert [ledgers(), ledgers(True)] == ["unchanged", "fault"]
         assert not ledger(course, "ada").exists()
-        problem, = grade_one(course, "study2", "ada", False).problems
+        problem, = grade_one(course, STUDY, course.config(), False, "ada").problems
         assert problem.startswith("OSError: the disk is full (see ")
     assert ledgers() == "graded"
 
 
-@pytest.mark.parametrize("name", ["points", "positions", "expected"])
-def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, name):
-    """Points, hidden positions and expected replies each change the digest."""
+@pytest.mark.parametrize("name", ["points", "positions", "expected", "release", "settings"])
+def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, course, name):
+    """Points, positions, expected replies, the release and the settings each change the digest."""
     public, hidden = tmp_path / "public", tmp_path / "hidden"
-    shutil.copytree(grading.HERE, public)
+    shutil.copytree(books.HERE, public)
     shutil.copytree(verdicts.HERE, hidden)
-    monkeypatch.setattr(grading, "HERE", public)
+    monkeypatch.setattr(books, "HERE", public)
     monkeypatch.setattr(verdicts, "HERE", hidden)
-    before = grader_digest(STUDY)
+    before = grader_digest(course, STUDY)
     path = {"points": public / "study2.toml", "positions": hidden / "study2.toml",
-            "expected": hidden / "study2.expected.json"}[name]
+            "expected": hidden / "study2.expected.json", "settings": course.root / CONFIG_FILE,
+            "release": course.release(STUDY.assignment) / f"{NOTEBOOK}.ipynb"}[name]
     path.write_text(path.read_text("utf-8") + "\n", "utf-8")
-    assert grader_digest(STUDY) != before
-    assert grader_digest(replace(STUDY, name="study1")) not in (before, grader_digest(STUDY))
+    assert grader_digest(course, STUDY) != before
 
 
 # ---- Stopped half way

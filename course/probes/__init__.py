@@ -6,20 +6,33 @@ keep the same two files for the positions that are used for marks, elsewhere.
 """
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from course.probes.ask import QUESTIONS, read_state
+
 HERE = Path(__file__).parent
+ASPECTS = {  # what each question can reply, and so what points can be given for
+    "search": ("move", "value", "nodes"), "table": ("move", "value", "nodes", "again", "reply"),
+    "mixed": ("moves", "drawn"), "lane_counts": ("two", "one"), "heuristic": ("value",),
+    "is_quiescent": ("answer",), "priority": ("priority", "order"),
+}  # fmt: skip
 Case = Mapping[str, Any]  # one question: the position "on", and what else the probe wants to know
 Observation = Mapping[str, Any]  # the reply to one case: aspect -> plain value, and "errors"
 
 
 class UnknownCheck(ValueError):
     """There is no such study or check; the message lists those that there are."""
+
+
+class StudyTableError(ValueError):
+    """A table that people edit is wrong: which file, what in it, and why, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -86,24 +99,29 @@ def load_study(name: str, cases_file: Path | None = None) -> Study:
     """Study `name` ("study3" or "study3_type_a") with its public cases.
 
     `cases_file`: a TOML file whose table `cases` replaces the public ones, check by check.
-    Raises `UnknownCheck`.
+    Raises `UnknownCheck`, and `StudyTableError` if one of the two files has a mistake in it.
     """
     known = studies()
     short = name.split("_", maxsplit=1)[0]
-    if short not in known or name not in (short, _read(short)["assignment"]):
+    file = HERE / f"{short}.toml"
+    if short not in known or name not in (short, _study_table(file)["assignment"]):
         raise UnknownCheck(f"there is no study {name!r}; there are {', '.join(known)}")
-    data = _read(short)
-    cases = {check: table["cases"] for check, table in data["checks"].items()}
-    if cases_file is not None:
-        cases = tomllib.loads(cases_file.read_text("utf-8"))["cases"]
-        if set(cases) != set(data["checks"]):
-            raise ValueError(f"{cases_file.name} has cases for {sorted(cases)}, "
-                             f"the checks are {sorted(data['checks'])}")
+    data = _study_table(file)
+    if cases_file is None:
+        cases = {check: table.get("cases") for check, table in data["checks"].items()}
+    else:
+        table = read_table(cases_file)
+        complain_about_keys(table, {"cases": dict}, cases_file, "at the top")
+        cases = table["cases"]
+        for check in sorted(data["checks"].keys() ^ cases.keys()):
+            raise table_error(cases_file, check, f"is no check of {short}" if check in cases
+                              else "has no cases in the table [cases]")
     checks = {}
     for check, table in data["checks"].items():
         settings = {k: v for k, v in table.items() if k not in ("ask", "cases")}
         checks[check] = Check(short, check, table["ask"], settings, data["points"][check],
-                              check in data.get("extra_credit", ()), cases[check])
+                              check in data["extra_credit"], cases[check])
+        _complain_about_cases(checks[check], cases_file or file)
     return Study(short, data["title"], data["assignment"], data["module"], checks, data["written"])
 
 
@@ -123,6 +141,76 @@ def load_expected(path: Path) -> tuple[Mapping[str, Sequence[Observation]], list
     return data["expected"], [Slip(**slip) for slip in data["slips"]]
 
 
+def table_error(file: Path, where: str, what: str) -> StudyTableError:
+    """The error that says `what` is wrong `where` in `file`."""
+    return StudyTableError(f"{'/'.join(file.parts[-3:])}, {where}: {what}")
+
+
+def read_table(file: Path) -> dict[str, Any]:
+    """What a TOML file holds; raises `StudyTableError` if it is none."""
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise table_error(file, "which cannot be read", str(error)) from error
+
+
+def complain_about_keys(table: Any, keys: Mapping[str, type], file: Path, where: str) -> None:
+    """Raise `StudyTableError` unless `table` has these keys, of these types, and no others."""
+    words = {str: "a text", dict: "a table", list: "a list"}
+    if not isinstance(table, dict):
+        raise table_error(file, where, f"{table!r} is no table")
+    for key in sorted(table.keys() - keys.keys()):
+        raise table_error(file, where, f"there is no {key!r}, there are {', '.join(keys)}")
+    for key, kind in keys.items():
+        if not isinstance(table.get(key), kind):
+            raise table_error(file, where, f"{key!r} must be there and be {words[kind]}")
+
+
 @cache
-def _read(study: str) -> dict:
-    return tomllib.loads((HERE / f"{study}.toml").read_text("utf-8"))
+def _study_table(file: Path) -> dict[str, Any]:
+    """The table of a study, with nothing wrong in it but perhaps the cases."""
+    keys = {"title": str, "assignment": str, "module": str, "extra_credit": list, "points": dict,
+            "written": dict, "checks": dict}
+    data = {"extra_credit": [], **read_table(file)}
+    complain_about_keys(data, keys, file, "at the top")
+    checks = data["checks"]
+    for check in sorted(checks.keys() ^ data["points"].keys()):
+        raise table_error(file, check, "it must stand in [points] and in [checks], and is missing "
+                          + ("in [points]" if check in checks else "in [checks]"))
+    for check in data["extra_credit"]:
+        if check not in list(checks):
+            raise table_error(file, "extra_credit", f"there is no check {check!r}")
+    _complain_about_points(data["written"], file, "[written]")
+    for check, points in data["points"].items():
+        ask = checks[check].get("ask") if isinstance(checks[check], dict) else None
+        if ask not in list(ASPECTS):
+            raise table_error(file, check, f"'ask' must be one of {', '.join(ASPECTS)}")
+        if not isinstance(points, dict) or not points:
+            raise table_error(file, check, "its points must be a table of aspects")
+        for aspect in points:
+            if aspect not in ASPECTS[ask]:
+                raise table_error(file, check, f"there is no aspect {aspect!r}, "
+                                               f"there are {', '.join(ASPECTS[ask])}")
+        _complain_about_points(points, file, check)
+    return data
+
+
+def _complain_about_points(points: Mapping[str, Any], file: Path, where: str) -> None:
+    for name, number in points.items():
+        if type(number) not in (int, float) or not 0 < number < math.inf:
+            raise table_error(file, where, f"the points of {name!r} must be a number above 0, "
+                                           f"and are {number!r}")
+
+
+def _complain_about_cases(check: Check, file: Path) -> None:
+    if not isinstance(check.cases, list) or not check.cases:
+        raise table_error(file, check.name, "it needs a list of cases")
+    for case in check.cases:
+        try:
+            question = {**check.settings, **case}
+            signature(QUESTIONS[check.ask]).bind(None, **question)
+            for text in [case["on"]] if isinstance(case["on"], str) else case["on"]:
+                read_state(text)
+        except (TypeError, AttributeError, KeyError, ValueError) as error:
+            why = str(error).partition("\n")[0].rstrip(":")  # without the picture of the board
+            raise table_error(file, check.name, f"the case {case}: {why}") from error

@@ -10,8 +10,10 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+from course.probes import Case
 from course.probes.ask import describe_error, reply
 
 
@@ -24,21 +26,26 @@ def main() -> None:
     def send(line: dict) -> None:
         print(json.dumps(line), file=replies, flush=True)
 
-    sys.modules["tictactoe.solver"] = None  # the oracle is not there while answers are checked
     path = Path(sys.argv[1])
     send({"ready": True})  # from here on, what goes wrong is the module's doing
+    answer_cases(path, request["ask"], request["cases"], send)
+    os._exit(0)
+
+
+def answer_cases(path: Path, ask: str, cases: list[Case], send: Callable[[dict], None]) -> None:
+    """Load the module at `path` and send one line for each case, or one that says it is broken."""
+    sys.modules["tictactoe.solver"] = None  # the oracle is not there while answers are checked
     sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
     try:
         module = _load(path)
     except BaseException as error:
         send({"broken": describe_error(error)})
-    else:
-        for number, case in enumerate(request["cases"]):
-            start = time.perf_counter()
-            observation = reply(module, request["ask"], case)
-            send({"case": number, "observation": observation,
-                  "seconds": round(time.perf_counter() - start, 4)})
-    os._exit(0)
+        return
+    for number, case in enumerate(cases):
+        start = time.perf_counter()
+        observation = reply(module, ask, case)
+        send({"case": number, "observation": observation,
+              "seconds": round(time.perf_counter() - start, 4)})
 
 
 def _load(path: Path):

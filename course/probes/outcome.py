@@ -7,9 +7,10 @@ the student's own check on public positions and the staff's on hidden ones.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from course.probes import Case, Check, Observation, Slip
+from course.probes import Case, Check, Observation, Slip, load_expected
 from course.probes.ask import NOT_WRITTEN
 from course.probes.process import Replies
 
@@ -90,6 +91,12 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, slip.sentence if slip else None,
                    replies.stopped is not None, round(replies.seconds, 3))
+
+
+def mark_by_file(check: Check, replies: Replies, expected_file: Path) -> Outcome:
+    """As `mark`, with the expected replies and the slips from a derived file."""
+    expected, slips = load_expected(expected_file)
+    return mark(check, replies, expected[check.name], slips)
 
 
 def is_right(expected: Observation, got: Observation, aspect: str) -> bool:

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course.probes import Case, Check, Observation
 
@@ -69,7 +71,7 @@ def ask_module(module: Path, check: Check, seconds: float = SECONDS) -> Replies:
             printed.seek(0)
             raise ProbeFault("the process that asks the module did not start: "
                              + printed.read().decode(errors="replace")[-2000:])
-    return _read(lines[1:], len(cases), stopped, time.perf_counter() - start)
+    return read_replies(map(parsed, lines[1:]), len(cases), stopped, time.perf_counter() - start)
 
 
 def _kill(process: subprocess.Popen) -> None:
@@ -88,18 +90,23 @@ def _is_observation(data: dict) -> bool:
     return isinstance(errors, dict) and all(isinstance(text, str) for text in errors.values())
 
 
-def _read(lines: list[str], cases: int, stopped: str | None, seconds: float) -> Replies:
+def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds: float) -> Replies:
+    """The observations among what came back; whatever does not fit the schema is no answer."""
     observations: list[Observation | None] = [None] * cases
-    for line in lines:
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # cut off in the middle, or not ours: no answer
+    for data in lines:
         if isinstance(data, dict) and "broken" in data:
-            return Replies(tuple(observations), str(data["broken"]), stopped, seconds)
+            return Replies(tuple(observations), f"{data['broken']!s:.1000}", stopped, seconds)
         number = data.get("case") if isinstance(data, dict) else None
         if type(number) is int and number in range(cases) and _is_observation(data):
             observations[number] = data["observation"]
     if stopped is None and None in observations:
         stopped = "the process ended before it had answered"
     return Replies(tuple(observations), None, stopped, seconds)
+
+
+def parsed(line: str | bytes) -> Any:
+    """What a line of JSON holds; None if it was cut off, or is not ours."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -373,10 +373,9 @@ for name, agent in (("Type A", TypeA()), ("Type A, pruned", TypeAPlus(order=boar
 
 # %% [markdown]
 # **Question.** Which agent visits the fewest nodes, and which one is the fastest? Explain the
-# difference: what does Type A+ do that the node count does not show? Then think of chess with a
-# limit of
-# 8. Which of the two would you take there, and why? Name one change that would make the ordering
-#    cheaper and leave the order as it is.
+# difference: what does Type A+ do that the node count does not show? Then think of chess, searched
+# to a limit of 8. Which of the two would you take there, and why? Name one change that would make
+# the ordering cheaper and leave the order as it is.
 
 # %% [markdown] answer="nodes-or-seconds"
 # *Write your answer here.*

@@ -1,0 +1,144 @@
+"""Grades one submission after another: the side of `grade` that runs in a worker process.
+
+Each is taken in, converted by nbgrader with our step in the place of `Execute`, and entered in the
+ledger. The worker has one sandbox and one open gradebook for all of them.
+"""
+
+import autograder.quick_start  # noqa: F401, I001 - before nbformat
+
+import contextlib
+import tempfile
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import nbformat
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import determine_grade, is_grade
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+
+from autograder import workspace
+from autograder.course_folder import CourseFolder, quiet_log
+from autograder.intake import fingerprint, take_in
+from autograder.ledger import LEDGER, Graded, grader_digest, held, read_ledger, write_json
+from autograder.session import one_session
+from autograder.step import GradingStep, read_results
+from course.probes import Study
+from course.probes.ask import NOT_WRITTEN
+
+
+class CanaryError(RuntimeError):
+    """What is known to be right does not get full marks, or what is known to be wrong gets some."""
+
+
+@contextlib.contextmanager
+def grader(folder: CourseFolder, study: Study, force: bool,
+           isolation: str | None) -> Iterator[Callable[[str], Graded]]:
+    """Give a function that grades one student's submission to `study`.
+
+    Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
+    """
+    config = folder.config()
+    if isolation:
+        config.GradingStep.isolation = isolation
+    step = GradingStep(config=config)
+    prove_by_canaries(step, folder, study)
+    place = config.CourseDirectory
+    with one_session(place.db_url, place.course_id):
+        yield partial(grade_one, folder, study, config, force)
+
+
+def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
+              student: str) -> Graded:
+    """Grade one submission, unless the ledger says that it is graded and has not changed."""
+    start = time.perf_counter()
+    submission = folder.submission(study.assignment, student)
+    results = folder.results(study.assignment, student)
+    ledger = results / LEDGER
+    with held(results):
+        state = {"submission": fingerprint(submission), "grader": grader_digest(folder, study)}
+        if not force and (old := read_ledger(ledger)) and old["state"] == state:
+            return Graded(student, "unchanged", tuple(old["problems"]))
+        ledger.unlink(missing_ok=True)  # a run that is stopped from here on grades it again
+        with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
+            staged = Path(temporary) / student / study.assignment
+            intake = take_in(submission, study, folder.release(study.assignment), staged)
+            if not intake.gradable:
+                result = Graded(student, "nothing to grade", intake.problems)
+            else:
+                try:
+                    _autograde(config, study, student, Path(temporary), results / "grade.log")
+                except Exception as error:
+                    return Graded(student, "fault", (
+                        *intake.problems, f"{type(error).__name__}: {error}".splitlines()[0]
+                        + f" (see {results / 'grade.log'})"))
+                problems = [*intake.problems, *_told(results, study, intake.problems)]
+                result = Graded(student, "graded", tuple(problems),
+                                round(time.perf_counter() - start, 3))
+        write_json(ledger, {"state": state, **asdict(result)})
+        return result
+
+
+def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> None:
+    """Raise `CanaryError` unless the reference gets full marks here and now, and the stub none."""
+    if not study.checks:
+        _prove_by_source(step, folder, study)
+        return
+    texts = workspace.module_texts(study)
+    for name, wanted in (("reference", 1), ("stub", 0)):
+        with workspace.workspace(study, texts[name]) as module:
+            for check in study.checks.values():
+                outcome = step.mark(check.id, module.parent)
+                if outcome.earned != wanted * outcome.points:
+                    raise CanaryError(
+                        f"the {name} gets {outcome.earned:g} of {outcome.points:g} points for "
+                        f"{outcome.check}" + (f" ({outcome.problem})" if outcome.problem else "")
+                        + "; if answers or positions were edited, run `autograder build`")
+
+
+def _prove_by_source(step: GradingStep, folder: CourseFolder, study: Study) -> None:
+    """The instructor's own notebooks, solutions included, must get full marks."""
+    source = folder.root / "source" / study.assignment
+    for path in sorted(source.glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        step.preprocess(notebook, {"metadata": {"path": str(source)}})
+        for cell in filter(is_grade, notebook.cells):
+            points, most = determine_grade(cell)
+            if points is not None and points < most:
+                raise CanaryError(
+                    f"the cell {cell.metadata.nbgrader.grade_id} of {path.name} in source/ gets "
+                    f"{points:g} of {most:g} points: the instructor's own solution must be right")
+
+
+def _told(results: Path, study: Study, known: tuple[str, ...]) -> Iterator[str]:
+    """Why cells or checks of a submission were stopped or failed, each reason once."""
+    module_is_known = study.module and any(p.startswith(study.module) for p in known)
+    reasons = defaultdict(list)
+    for notebook, result in read_results(results).items():
+        if result["stopped"]:
+            yield f"{notebook}.ipynb: {result['stopped']}"
+        for outcome in result["outcomes"]:
+            if outcome["problem"] and not outcome["problem"].startswith(NOT_WRITTEN):
+                reasons[outcome["problem"]].append(outcome["check"])
+    if not module_is_known:
+        for problem, checks in reasons.items():
+            yield f"{', '.join(checks)}: {problem}"
+
+
+def _autograde(config: Config, study: Study, student: str, staging: Path, log: Path) -> None:
+    """nbgrader's own autograde of one submission, reading what the intake has staged."""
+    place = config.CourseDirectory
+    place.assignment_id, place.student_id = study.assignment, student
+    place.submitted_directory = str(staging)
+    converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    converter.log = quiet_log(log)
+    with warnings.catch_warnings():  # nbgrader's models make SQLAlchemy warn on every submission
+        warnings.simplefilter("ignore", SAWarning)
+        converter.start()

@@ -1,0 +1,80 @@
+"""The ledger: what became of each submission, so that a stopped run goes on where it was.
+
+An entry is written last, whole or not at all; while there is none, a submission counts as not
+graded. It holds a digest of what was handed in and one of all that decides the marks.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import verdicts
+from autograder.course_folder import CONFIG_FILE, CourseFolder
+from course.probes import HERE, Study
+
+LEDGER = "submission.json"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What became of one submission.
+
+    `status`: "graded"; "unchanged" (graded before, and nothing has changed since); "nothing to
+    grade"; "fault" (the machinery failed: no marks were given). `problems` are sentences about what
+    was handed in, and why a check or a cell was stopped.
+    """
+
+    student: str
+    status: str
+    problems: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether a person should look at what was handed in, or at the machinery."""
+        return bool(self.problems) or self.status in ("nothing to grade", "fault")
+
+
+def read_ledger(path: Path) -> dict | None:
+    """The ledger's entry of one submission, or None if it has not been graded to the end."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
+    part.replace(path)
+
+
+def grader_digest(folder: CourseFolder, study: Study) -> str:
+    """A digest of what decides the marks: when an instructor changes it, the class is regraded.
+
+    That is: points and positions, expected replies, what was released, and the configuration.
+    """
+    files = [folder.root / CONFIG_FILE, *sorted(folder.release(study.assignment).glob("*"))]
+    if study.checks:
+        files += [verdicts.expected_file(study), verdicts.HERE / f"{study.name}.toml",
+                  HERE / f"{study.name}.toml"]
+    return hashlib.sha256(b"\0".join(
+        path.read_bytes() for path in files if path.is_file())).hexdigest()
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the lock of a results folder: a run that was killed may still end a submission."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as file:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

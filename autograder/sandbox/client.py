@@ -1,0 +1,312 @@
+"""The trusted side of the sandbox: sends jobs in, watches them, and takes plain data out.
+
+What comes out is believed in one sense only: it is what the submission said. Whatever does not fit
+the schema counts as no answer, and can cost nobody but the submission itself.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from nbformat.v4 import new_output
+
+from autograder.sandbox.inside.frames import LENGTH, send
+from autograder.sandbox.launch import CannotIsolate, start
+from autograder.sandbox.limits import Limits
+from course.probes import Check
+from course.probes.process import MAX_REPLIES, Replies, parsed, read_replies
+
+WATCH = 0.1  # seconds between two looks at what a job uses
+GRACE = 1.0  # seconds from the interrupt of a cell to the end of its process
+START = 10.0  # seconds in which a fork must be behind its walls
+MAX_FRAME = 50_000_000  # bytes of one message from inside
+
+
+class SandboxFault(RuntimeError):
+    """The machinery failed: no mark may come of it."""
+
+
+@dataclass
+class Ran:
+    """What became of a notebook's cells: outputs by cell, None for one that did not end.
+
+    `stopped` is the sentence why the run ended before its time, `late` the cells that were
+    interrupted because they did not end.
+    """
+
+    outputs: list[list | None]
+    counts: list[int | None]
+    late: list[int] = field(default_factory=list)
+    stopped: str | None = None
+    seconds: float = 0.0
+    cpu: float = 0.0
+
+
+class _Ended(Exception):
+    """The process was ended for the reason in the message, or ended by itself without one."""
+
+
+class Sandbox:
+    """A warm parent behind walls; `with Sandbox(limits) as sandbox`. Not for several threads.
+
+    Raises `CannotIsolate` where this machine has no walls to offer.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._process, self._control = start()
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the warm parent, and with it whatever still runs inside."""
+        self._control.close()
+        self._process.kill()
+        self._process.wait()
+
+    def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
+                  later_seconds: float, all_seconds: float) -> Ran:
+        """Run code cells, in order, beside `files`.
+
+        A cell that does not end in `cell_seconds` is interrupted, and the later ones have only
+        `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
+        """
+        ran = Ran([None] * len(cells), [None] * len(cells))
+        begun = time.monotonic()
+        request = {"cells": list(cells), "characters": self.limits.characters}
+        with self._job("cells", files, request) as job:
+            try:
+                for number in range(len(cells)):
+                    self._run_cell(job, number, ran, begun + all_seconds,
+                                   later_seconds if ran.late else cell_seconds)
+            except _Ended as end:
+                ran.stopped = str(end)
+        if ran.stopped == "":
+            ran.stopped = f"a cell ended the Python process{job.how_it_ended()}"
+        ran.seconds, ran.cpu = round(time.monotonic() - begun, 3), job.cpu
+        return ran
+
+    def _run_cell(self, job: "_Job", number: int, ran: Ran, end: float, seconds: float) -> None:
+        """Receive one cell's outputs, interrupting it when its time is over."""
+        limit = min(time.monotonic() + seconds, end)
+        interrupted = False
+        while True:
+            try:
+                frame = job.receive(limit)
+            except TimeoutError:
+                if interrupted or limit == end:
+                    raise _Ended(f"stopped after {seconds:g} s") from None
+                ran.late.append(number)
+                job.interrupt()
+                interrupted, limit = True, time.monotonic() + GRACE
+                continue
+            if frame.get("end") == number:
+                ran.outputs[number] = [o for o in map(_output, _list(frame.get("outputs"))) if o]
+                count = frame.get("execution_count")
+                ran.counts[number] = count if type(count) is int else None
+                return
+
+    def ask(self, files: Mapping[str, bytes], module: str, check: Check,
+            seconds: float) -> Replies:
+        """Ask the module of that name among `files` every case of `check`, in a fork of its own.
+
+        Raises `SandboxFault`.
+        """
+        if module not in files:
+            return Replies((None,) * len(check.cases), broken=f"{module} is missing")
+        cases = [{**check.settings, **case} for case in check.cases]
+        begun = time.monotonic()
+        stopped, frames, size = None, [], 0
+        request = {"module": module, "ask": check.ask, "cases": cases}
+        with self._job("questions", files, request) as job:
+            try:
+                while size < MAX_REPLIES and len(frames) <= len(cases):
+                    frames.append(job.receive(begun + seconds))
+                    size += job.last_size
+            except TimeoutError:
+                stopped = f"stopped after {seconds:g} s"
+            except _Ended as end:
+                stopped = str(end)
+        answered = sum("case" in frame for frame in frames)
+        if stopped == "":
+            stopped = (None if answered == len(cases) or "broken" in frames[-1:]
+                       else f"the process ended before it had answered{job.how_it_ended()}")
+        return read_replies(frames, len(cases), stopped, time.monotonic() - begun)
+
+    @contextlib.contextmanager
+    def _job(self, kind: str, files: Mapping[str, bytes],
+             request: dict[str, Any]) -> Iterator["_Job"]:
+        ours, theirs = socket.socketpair()
+        with ours:
+            try:
+                with theirs:
+                    header = {"kind": kind, "limits": asdict(self.limits)}
+                    socket.send_fds(self._control, [json.dumps(header).encode()],
+                                    [theirs.fileno()])
+                _, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
+            except OSError as error:
+                raise SandboxFault(f"the sandbox does not answer: {error}") from error
+            if not descriptors:
+                raise SandboxFault("the sandbox has ended")
+            job = _Job(ours, descriptors[0], self.limits)
+            try:
+                job.begin(request | {"files": {name: base64.b64encode(data).decode()
+                                               for name, data in files.items()}})
+                yield job
+            finally:
+                job.kill()
+                end = json.loads(self._control.recv(1 << 16) or b"{}")
+                job.status, job.cpu = end.get("ended", 0), end.get("cpu", 0.0)
+
+
+class _Job:
+    """One process inside, as seen from outside: its messages, and a hand on it."""
+
+    def __init__(self, talk: socket.socket, pidfd: int, limits: Limits) -> None:
+        self.talk, self.pidfd, self.limits = talk, pidfd, limits
+        self.cpu, self.status = 0.0, 0  # known at the end
+        self.last_size = 0
+        self._buffer = bytearray()
+        self._looked = time.monotonic()
+        talk.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(talk, selectors.EVENT_READ)
+
+    def begin(self, request: dict[str, Any]) -> None:
+        """Send the request; raises `SandboxFault` unless the process is behind its walls."""
+        self.talk.settimeout(START)
+        with contextlib.suppress(OSError):  # it has ended: what it said, if anything, is read below
+            send(self.talk, request)
+        self.talk.setblocking(False)
+        try:
+            frame = self.receive(time.monotonic() + START)
+        except (_Ended, TimeoutError) as error:
+            raise SandboxFault(f"a process inside the sandbox did not start ({error})") from error
+        if frame != {"ready": True}:
+            raise SandboxFault(f"a process could not be isolated: {frame.get('fault')}")
+
+    def receive(self, end: float) -> dict[str, Any]:
+        """The next message; raises TimeoutError at `end`, and `_Ended` where there is none."""
+        while True:
+            if len(self._buffer) >= LENGTH.size:
+                size, = LENGTH.unpack_from(self._buffer)
+                if size > MAX_FRAME:
+                    raise _Ended("it put out more than is kept")
+                if len(self._buffer) >= LENGTH.size + size:
+                    data = bytes(self._buffer[LENGTH.size:LENGTH.size + size])
+                    del self._buffer[:LENGTH.size + size]
+                    self.last_size = size
+                    frame = parsed(data)
+                    return frame if isinstance(frame, dict) else {}
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if self._selector.select(min(left, WATCH)):
+                try:
+                    part = self.talk.recv(1 << 20)
+                except ConnectionError:
+                    part = b""
+                if not part:
+                    raise _Ended
+                self._buffer += part
+            if time.monotonic() - self._looked > WATCH:
+                self._look()
+
+    def how_it_ended(self) -> str:
+        """What the system says of the end, in brackets; empty if it says nothing."""
+        if os.WIFSIGNALED(self.status):
+            number = os.WTERMSIG(self.status)
+            if number == signal.SIGKILL and self.cpu >= self.limits.cpu_seconds:
+                return f" (stopped after {self.limits.cpu_seconds} s of computing)"
+            if number != signal.SIGKILL:
+                return f" ({signal.strsignal(number)})"
+        return ""
+
+    def _look(self) -> None:
+        """End the job if all its processes together use more than they may."""
+        self._looked = time.monotonic()
+        memory, seconds = _usage(_pid(self.pidfd))
+        if memory > self.limits.memory_mb << 20:
+            raise _Ended(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
+        if seconds > self.limits.cpu_seconds:
+            raise _Ended(f"stopped after {self.limits.cpu_seconds} s of computing")
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
+
+    def kill(self) -> None:
+        """End the process, and so everything in its pid namespace."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        os.close(self.pidfd)
+        self._selector.close()
+
+
+def _pid(pidfd: int) -> int:
+    lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
+
+
+def _usage(pid: int) -> tuple[int, float]:
+    """Memory in bytes, shared pages divided among those who share them, and seconds of computing,
+    of a process and all that it started."""
+    memory, seconds = 0, 0.0
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except (psutil.Error, ValueError):
+        return 0, 0.0
+    for member in family:
+        with contextlib.suppress(psutil.Error):
+            memory += member.memory_full_info().pss
+            times = member.cpu_times()
+            seconds += times.user + times.system
+    return memory, seconds
+
+
+def _list(data: Any) -> list:
+    return data if isinstance(data, list) else []
+
+
+def _output(data: Any):
+    """An output of a cell, made anew from its parts; None if it is none."""
+    match data:
+        case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
+            return new_output("stream", name=name, text=_writable(text))
+        case {"output_type": "error", "ename": str(name), "evalue": str(value),
+              "traceback": [*lines]} if all(isinstance(line, str) for line in lines):
+            return new_output("error", ename=_writable(name), evalue=_writable(value),
+                              traceback=list(map(_writable, lines)))
+        case {"output_type": "display_data" | "execute_result" as kind, "data": dict(bundle)}:
+            output = new_output(kind, data={
+                _writable(mime): _writable(value) for mime, value in bundle.items()
+                if isinstance(value, str)})
+            if kind == "execute_result":
+                count = data.get("execution_count")
+                output.execution_count = count if type(count) is int else None
+            return output
+    return None
+
+
+def _writable(text: str) -> str:
+    """`text` without half characters, which no file takes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+__all__ = ["CannotIsolate", "Ran", "Sandbox", "SandboxFault"]

@@ -1,0 +1,244 @@
+"""Runs a notebook's code cells in an IPython shell of this process, and sends their outputs.
+
+What Jupyter's kernel would send as messages is collected as notebook outputs: streams, displayed
+data, results and errors.
+"""
+
+import builtins
+import getpass
+import io
+import os
+import signal
+import sys
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+from .isolate import FOLDER
+
+WARM = """
+%matplotlib inline
+import numpy as np
+import numpy.random
+import matplotlib.pyplot as plt
+plt.figure(); plt.plot([0, 1], label="x"); plt.title("x"); plt.legend(); plt.show()
+np.random.default_rng(0).normal()
+"""
+
+
+class Outputs:
+    """The outputs of the cell that is running."""
+
+    def __init__(self, characters: int) -> None:
+        self.characters = characters  # that may still be kept
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a cell without outputs."""
+        self.found: list[dict[str, Any]] = []
+        self.displayed: dict[str, dict[str, Any]] = {}
+        self.clear_before_next = False
+
+    def add(self, output: dict[str, Any], size: int) -> None:
+        """Keep an output, unless too much has been kept already."""
+        if self.clear_before_next:
+            self.found.clear()
+            self.clear_before_next = False
+        if size > self.characters:
+            output = {"output_type": "stream", "name": "stderr",
+                      "text": "\n[more was put out than is kept]\n"}
+            size = self.characters
+            if self.found and self.found[-1] == output:
+                return
+        self.characters -= size
+        self.found.append(output)
+
+    def write(self, name: str, text: str) -> None:
+        """Add to a stream; neighbouring writes to the same one are one output."""
+        last = self.found[-1] if self.found else {}
+        if last.get("name") == name and len(text) <= self.characters and not self.clear_before_next:
+            self.characters -= len(text)
+            last["text"] += text
+        elif text:
+            self.add({"output_type": "stream", "name": name, "text": text}, len(text))
+
+
+class _Stream(io.TextIOBase):
+    """`sys.stdout` or `sys.stderr`."""
+
+    encoding, errors = "utf-8", "replace"
+
+    def __init__(self, name: str, outputs: Outputs, descriptor: int) -> None:
+        self.name, self._outputs, self._descriptor = name, outputs, descriptor
+
+    def write(self, text: str) -> int:
+        """Keep the text."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._outputs.write(self.name.strip("<>"), text)
+        return len(text)
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def fileno(self) -> int:
+        """The descriptor that programs which the cell starts write to."""
+        return self._descriptor
+
+
+class _Publisher(DisplayPublisher):
+    """Keeps what `display` shows."""
+
+    outputs: Outputs
+
+    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
+        """Keep displayed data, or put it in the place of what its id has shown."""
+        name = (transient or {}).get("display_id")
+        output = {"output_type": "display_data", "data": _jsonable(data),
+                  "metadata": metadata or {}}
+        if update and name in self.outputs.displayed:
+            self.outputs.displayed[name].update(output)
+        elif not update:
+            self.outputs.add(output, _size(output["data"]))
+            if name:
+                self.outputs.displayed[name] = output
+
+    def clear_output(self, wait=False):
+        """Forget what the cell has shown, at once or before its next output."""
+        if wait:
+            self.outputs.clear_before_next = True
+        else:
+            self.outputs.found.clear()
+
+
+class _Hook(DisplayHook):
+    """Keeps the value of a cell's last expression."""
+
+    outputs: Outputs
+
+    def write_output_prompt(self):
+        """The number stands beside the data."""
+
+    def write_format_data(self, format_dict, md_dict=None):
+        """Keep the value in all its forms."""
+        data = _jsonable(format_dict)
+        self.outputs.add({"output_type": "execute_result", "data": data, "metadata": md_dict or {},
+                          "execution_count": self.prompt_count}, _size(data))
+
+    def finish_displayhook(self):
+        """There is nothing to flush."""
+
+
+class Shell(InteractiveShell):
+    """IPython's shell with a place for outputs."""
+
+    display_pub_class = Type(_Publisher)
+    displayhook_class = Type(_Hook)
+    outputs: Outputs
+
+    def collect_in(self, outputs: Outputs) -> None:
+        """From now on, all that cells put out goes to `outputs`."""
+        self.outputs = outputs
+        self.display_pub.outputs = self.displayhook.outputs = outputs
+        sys.stdout = _Stream("<stdout>", outputs, 1)
+        sys.stderr = _Stream("<stderr>", outputs, 2)
+
+    def _showtraceback(self, etype, evalue, stb):
+        self.outputs.add({"output_type": "error", "ename": etype.__name__, "evalue": _text(evalue),
+                          "traceback": list(stb)}, sum(map(len, stb)))
+
+    system = InteractiveShell.system_raw  # there are no terminals; descriptors are collected
+
+    def enable_gui(self, gui=None):
+        """There is no screen."""
+
+    def ask_exit(self):
+        """`exit` ends nothing: the cells below are run, as nbgrader runs them."""
+
+
+def warm_up() -> None:
+    """Make the shell and import what notebooks import."""
+    config = Config()
+    config.HistoryManager.enabled = False  # it would write files, and start a thread
+    shell = Shell.instance(config=config)
+    shell.collect_in(Outputs(1_000_000))
+    try:
+        result = shell.run_cell(WARM)
+        shell.run_cell("1 / 0")  # the code that formats tracebacks is slow to import
+    finally:
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    result.raise_error()
+    shell.reset(new_session=True)
+    shell.execution_count = 1
+
+
+def run(request: dict[str, Any], send: Callable[[dict], None]) -> None:
+    """Run the cells in order; sends `{"begin": i}` before each and its outputs after."""
+    os.environ["HOME"] = "/tmp"
+    sys.path.append(str(FOLDER))  # last: side files are found, and shadow nothing installed
+    outputs = Outputs(request["characters"])
+    shell = Shell.instance()
+    shell.collect_in(outputs)
+    builtins.input = getpass.getpass = _no_input
+    written = _Written()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, source in enumerate(request["cells"]):
+        outputs.begin()
+        send({"begin": number})
+        count = shell.execution_count
+        try:
+            shell.run_cell(source, store_history=True)
+        except KeyboardInterrupt:  # between the cell's own lines and ours
+            shell.showtraceback()
+        written.collect(outputs)
+        send({"end": number, "execution_count": count, "outputs": outputs.found})
+    send({"done": True})
+
+
+class _Written:
+    """What programs that cells start write to the descriptors of standard output and error."""
+
+    def __init__(self) -> None:
+        self.files = {}
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            path = Path(f"/tmp/.{name}")
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+            self.files[name] = path.open("r", encoding="utf-8", errors="replace")
+
+    def collect(self, outputs: Outputs) -> None:
+        """Move what is new to the cell's outputs."""
+        for name, file in self.files.items():
+            outputs.write(name, file.read(outputs.characters + 1))
+
+
+def _no_input(prompt: str = "") -> str:
+    raise StdinNotImplementedError(
+        "raw_input was called, but this frontend does not support input requests.")
+
+
+def _jsonable(data: dict[str, Any]) -> dict[str, Any]:
+    """Displayed data as a notebook holds it: bytes, which pictures are, as base64."""
+    return {kind: b64encode(value).decode() if isinstance(value, bytes) else value
+            for kind, value in data.items()}
+
+
+def _size(data: dict[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, str) else 100 for value in data.values())
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:
+        return "(its message cannot be shown)"

@@ -1,0 +1,162 @@
+"""The walls around one job: namespaces, a private folder, limits, no privileges, a call filter.
+
+A job's process is the first of its own pid namespace, so that its end is the end of all that it
+started. Everything here is done before any of the submission is read.
+"""
+
+import base64
+import ctypes
+import errno
+import os
+import resource
+import socket
+from pathlib import Path
+from typing import Any
+
+import pyseccomp as seccomp
+
+from .frames import receive
+
+# <linux/sched.h>, <linux/prctl.h>, <sys/mount.h>, <linux/capability.h>
+NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP = (
+    0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x02000000)
+MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
+PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_KEEPCAPS = 24, 38, 8
+CAPABILITY_VERSION_3 = 0x20080522
+CAPABILITIES = 64  # more than any kernel has
+
+FOLDER = Path("/tmp/submission")
+
+# Calls that no exercise needs and that kernels have been attacked through.
+REFUSED = (
+    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise",
+    "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "fsconfig", "move_mount",
+    "open_tree", "mount_setattr", "unshare", "setns", "name_to_handle_at", "open_by_handle_at",
+    "keyctl", "add_key", "request_key", "bpf", "perf_event_open", "userfaultfd", "memfd_create",
+    "memfd_secret", "io_uring_setup", "io_uring_enter", "io_uring_register", "init_module",
+    "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
+    "quotactl", "acct", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
+    "sethostname", "setdomainname", "syslog", "personality", "vhangup", "lookup_dcookie",
+    "iopl", "ioperm", "modify_ldt", "fanotify_init", "landlock_create_ruleset", "seccomp",
+    "migrate_pages", "move_pages", "mbind", "set_mempolicy", "shmget", "msgget", "semget",
+)  # fmt: skip
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(function, *arguments) -> None:
+    if function(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{function.__name__}: {os.strerror(number)}")
+
+
+def _filter() -> seccomp.SyscallFilter:
+    calls = seccomp.SyscallFilter(seccomp.ALLOW)
+    refuse = seccomp.ERRNO(errno.EPERM)
+    for name in REFUSED:
+        try:
+            calls.add_rule(refuse, name)
+        except (RuntimeError, OSError):  # libseccomp, or this processor, does not know the call
+            continue
+    for flag in (NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP):
+        calls.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
+    calls.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be seen; clone serves
+    tiocsti = 0x5412  # typing into a terminal
+    calls.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, tiocsti))
+    return calls
+
+
+class Walls:
+    """Prepared once by the warm parent; `enter` puts a child behind them.
+
+    `uid` is the user that a child becomes where the parent is root; in a user namespace it is
+    somebody without rights already.
+    """
+
+    def __init__(self, uid: int) -> None:
+        self.uid = uid
+        self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.calls = _filter()
+        self.capabilities = _last_capability() + 1
+
+    def prepare(self) -> None:
+        """Let the next fork be the first process of a new pid namespace."""
+        _call(_libc.setns, self.own, NEWPID)
+        _call(_libc.unshare, NEWPID)
+
+    def enter(self, talk: socket.socket, limits: dict[str, int]) -> dict[str, Any]:
+        """Build the walls around this process, and return the request, its files written.
+
+        Raises OSError, and then nothing of the submission may be run.
+        """
+        os.setsid()
+        _only_descriptor(talk.fileno())
+        _call(_libc.unshare, NEWNS | NEWUTS | NEWIPC | NEWNET)
+        root = os.getuid() == 0
+        owner = f"uid={self.uid},gid={self.uid}" if root else f"uid={os.getuid()}"
+        megabytes, inodes = limits["files_mb"], limits["files"]
+        _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
+        _mount("/dev/shm", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
+        _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
+        for capability in range(self.capabilities):
+            _call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)
+        if root:
+            os.setgroups([])
+            os.setresgid(self.uid, self.uid, self.uid)
+            os.setresuid(self.uid, self.uid, self.uid)
+        _drop_capabilities()
+        _call(_libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        request = receive(talk)
+        _write_files(request.pop("files"))
+        _limit(limits)
+        self.calls.load()
+        os.umask(0o077)
+        return request
+
+
+def _mount(where: str, options: str, flags: int = 0) -> None:
+    _call(_libc.mount, b"tmpfs", where.encode(), b"tmpfs", MS_NOSUID | MS_NODEV | flags,
+          options.encode())
+
+
+def _only_descriptor(kept: int) -> None:
+    """Close everything but standard input, output and error, which are nowhere, and `kept`."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    os.closerange(3, kept)
+    os.closerange(kept + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _last_capability() -> int:
+    return int(Path("/proc/sys/kernel/cap_last_cap").read_text("ascii"))
+
+
+def _drop_capabilities() -> None:
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _call(_libc.capset, header, nothing)
+
+
+def _write_files(files: dict[str, str]) -> None:
+    """Write the submission's files, base64 by relative path, and make their folder the current."""
+    FOLDER.mkdir()
+    for name, data in files.items():
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(data))
+    os.chdir(FOLDER)
+
+
+def _limit(limits: dict[str, int]) -> None:
+    for name, value in (
+        ("RLIMIT_CPU", limits["cpu_seconds"]),
+        ("RLIMIT_DATA", 2 * limits["memory_mb"] << 20),  # the watch outside is exact, but slower
+        ("RLIMIT_NPROC", limits["processes"]),
+        ("RLIMIT_FSIZE", limits["files_mb"] << 20),
+        ("RLIMIT_NOFILE", limits["descriptors"]),
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_MSGQUEUE", 0),
+        ("RLIMIT_MEMLOCK", 0),
+    ):
+        resource.setrlimit(getattr(resource, name), (value, value))

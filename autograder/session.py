@@ -1,0 +1,59 @@
+"""One gradebook session for a whole class, where nbgrader opens ten for every submission.
+
+nbgrader's steps open the gradebook by the name `Gradebook` in their own modules; within
+`one_session` that name gives the same open gradebook each time. What one of their `with` blocks
+writes is one transaction, so that a run killed in the middle leaves no half of it.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+from nbgrader import api
+from nbgrader.converters import autograde
+from nbgrader.preprocessors import latesubmissions, overwritecells, saveautogrades
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
+from autograder import step
+
+USERS = (autograde, latesubmissions, overwritecells, saveautogrades, step)
+
+
+class _Batch(Session):
+    """Writes what is to be committed, and commits at the end of the block."""
+
+    def commit(self) -> None:
+        """Write, so that errors are told where they belong."""
+        self.flush()
+
+
+class _OpenGradebook(api.Gradebook):
+    """A gradebook that stays open when a block that uses it ends."""
+
+    def __init__(self, db_url: str, course_id: str) -> None:
+        super().__init__(db_url, course_id)
+        self.db = scoped_session(sessionmaker(bind=self.engine, class_=_Batch, future=True))
+
+    def __exit__(self, exc_type, exc_value, traceback) -> None:
+        session = self.db()
+        if exc_type is None:
+            Session.commit(session)
+        self.db.remove()  # rolls back what was not committed
+
+    def end(self) -> None:
+        """Close it for good."""
+        super().close()
+
+
+@contextlib.contextmanager
+def one_session(db_url: str, course_id: str) -> Iterator[api.Gradebook]:
+    """Within the block, nbgrader's grading steps share one open gradebook."""
+    shared = _OpenGradebook(db_url, course_id)
+    before = [module.Gradebook for module in USERS]
+    for module in USERS:
+        module.Gradebook = lambda *_arguments, **_options: shared
+    try:
+        yield shared
+    finally:
+        for module, theirs in zip(USERS, before, strict=True):
+            module.Gradebook = theirs
+        shared.end()
