@@ -124,7 +124,8 @@ def grade(study: StudyName, course: CoursePath = DEFAULT_COURSE,
     from autograder.course_folder import CourseFolder
 
     with told():
-        graded = grade_study(CourseFolder.open(course), load_study(study), student, force, jobs)
+        folder = CourseFolder.open(course)
+        graded = grade_study(folder, folder.assignment(study), student, force, jobs)
     raise typer.Exit(NEEDS_A_LOOK if any(g.needs_a_look for g in graded) else 0)
 
 
@@ -164,7 +165,8 @@ def feedback(study: StudyName, course: CoursePath = DEFAULT_COURSE,
     from autograder.course_folder import CourseFolder
 
     with told():
-        feedback_study(CourseFolder.open(course), load_study(study), student, jobs)
+        folder = CourseFolder.open(course)
+        feedback_study(folder, folder.assignment(study), student, jobs)
 
 
 def feedback_study(folder, study: Study, students=None, jobs=None) -> None:
@@ -186,7 +188,8 @@ def report(study: StudyName, course: CoursePath = DEFAULT_COURSE) -> None:
     from autograder.report import write_report
 
     with told():
-        for path in write_report(CourseFolder.open(course), load_study(study)):
+        folder = CourseFolder.open(course)
+        for path in write_report(folder, folder.assignment(study)):
             console.print(f"report: {path}", markup=False, highlight=False)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from traitlets.config import Config, PyFileConfigLoader
 
-from course.probes import load_study, studies
+from course.probes import Study, UnknownCheck, load_study, studies
 
 CONFIG_FILE = "nbgrader_config.py"
 CONFIG_TEXT = '''"""nbgrader's configuration of this course; add settings of your own below."""
@@ -72,6 +72,19 @@ class CourseFolder:
         """nbgrader's configuration, read from the folder's own file as nbgrader reads it."""
         put_environment_on_path()
         return PyFileConfigLoader(CONFIG_FILE, path=str(self.root)).load_config()
+
+    def assignment(self, name: str) -> Study:
+        """A study of the kit, or an assignment of the instructor's own that was released here.
+
+        Raises `UnknownCheck`.
+        """
+        try:
+            return load_study(name)
+        except UnknownCheck as unknown:
+            if not self.release(name).is_dir():
+                raise UnknownCheck(f"{unknown}; and no assignment {name!r} was released in "
+                                   f"{self.root}") from None
+        return Study(name, title=name, assignment=name, module="", checks={}, written={})
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""

@@ -62,7 +62,8 @@ def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Inta
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
     problems += _timestamp_problems(staged / "timestamp.txt")
-    problems += _module_problems(submission, study.module, files)
+    if study.module:
+        problems += _module_problems(submission, study.module, files)
     spare = [p for p in files if p.suffix == ".ipynb" and p.name not in notebooks]
     for name in sorted(notebooks):
         released = nbformat.read(release / name, as_version=4)

@@ -111,7 +111,7 @@ def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
         squeezed = re.sub(r'[\s",]+', "", text)  # a notebook keeps each line as a quoted string
         found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
                   if s.encode() in raw]
-        if BEGIN in text:
+        if re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
             found.append(f"{path.name} holds a solution region")
         if any(piece in squeezed for piece in pieces):
             found.append(f"{path.name} holds lines of the answer")
