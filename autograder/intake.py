@@ -203,6 +203,6 @@ def _the_one_that_counts(copies: list[NotebookNode],
     """The last copy; of written answers the last in which something was written."""
     untouched = ("", released.source.strip())
     written = [cell for cell in copies if cell.source.strip() not in untouched]
-    if not released.metadata.nbgrader.solution or not written or written[-1] is copies[-1]:
+    if not released.metadata.nbgrader.get("solution") or not written or written[-1] is copies[-1]:
         return copies[-1], "the last one"
     return written[-1], "the last one with an answer in it"

@@ -10,12 +10,17 @@ from collections.abc import Iterator
 
 from nbgrader import api
 from nbgrader.converters import autograde
-from nbgrader.preprocessors import latesubmissions, overwritecells, saveautogrades
+from nbgrader.preprocessors import (
+    latesubmissions,
+    overwritecells,
+    overwritekernelspec,
+    saveautogrades,
+)
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder import step
 
-USERS = (autograde, latesubmissions, overwritecells, saveautogrades, step)
+USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
 
 class _Batch(Session):

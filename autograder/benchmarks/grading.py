@@ -1,6 +1,7 @@
-"""Grading: submissions per second, beside plain nbgrader on the same class.
+"""Grading: submissions per second, beside plain nbgrader.
 
-The class hands in a classic assignment: four assert cells with numpy and one figure, no checks.
+The class hands in a classic assignment: four assert cells with numpy and one figure, no checks;
+seven of ten solve it.
 Plain nbgrader grades it by its own command, one process for each core, each with its share of the
 students; ours by `autograder grade`. Times are of whole commands, start included; the rate while
 grading is that between the first and the last submission that was done. Marks are compared cell by
@@ -51,11 +52,17 @@ TESTS = ("assert len(smooth(np.arange(10.0), 3)) == 8",
          "assert np.allclose(smooth(np.ones(5), 5), [1.0])",
          "noise = np.random.default_rng(0).normal(size=2000)\n"
          "assert smooth(noise, 50).std() < 0.3 * noise.std()")
-WAYS = ('    return np.convolve(values, np.ones(width) / width, mode="valid")',
-        '    return np.convolve(values, np.ones(width), mode="valid")',
-        '    return np.convolve(values, np.ones(width) / width, mode="same")',
-        "    return [sum(values[i:i + width]) / width for i in range(len(values) - width + 1)]",
-        "    raise NotImplementedError()")
+RIGHT = (
+    '    return np.convolve(values, np.ones(width) / width, mode="valid")',
+    "    return np.array([values[i:i + width].mean() for i in range(len(values) - width + 1)])",
+    "    sums = np.cumsum(np.insert(values, 0, 0.0))\n"
+    "    return (sums[width:] - sums[:-width]) / width")
+WRONG = (
+    '    return np.convolve(values, np.ones(width), mode="valid")',
+    '    return np.convolve(values, np.ones(width) / width, mode="same")',
+    "    raise NotImplementedError()")
+WAYS = (RIGHT[0], RIGHT[1], WRONG[0], RIGHT[2], RIGHT[0], WRONG[1], RIGHT[1], RIGHT[2], WRONG[2],
+        RIGHT[0])  # seven of ten right
 LOOP = "    while True:\n        pass"
 
 
@@ -149,7 +156,7 @@ def _hand_in(course: Path, student: str, way: str) -> None:
     shutil.copytree(course / "release" / ASSIGNMENT, target)
     path = target / f"{NOTEBOOK}.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    head = SOLUTION.split("    ### BEGIN")[0]
+    head = SOLUTION.split("    ### BEGIN", maxsplit=1)[0]
     for cell in notebook.cells:
         if cell.source.startswith("def smooth"):
             cell.source = head + way

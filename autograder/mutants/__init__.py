@@ -4,14 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.probes import complain_about_keys, load_study, read_table, table_error
+from course.probes import ASPECTS, complain_about_keys, load_study, read_table, table_error
 
 HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One slip. `loses` maps a check's name to the aspects that must lose marks, and no others."""
+    """One slip. `loses` maps a check's name to the aspects that must lose marks, and no others.
+
+    Aspects that no points are given for are left out when it is loaded.
+    """
 
     name: str
     sentence: str
@@ -45,14 +48,16 @@ def load_mutants(study: str) -> list[Mutant]:
             raise table_error(file, where, "there are two of this name")
         for edit in entry["edit"]:
             complain_about_keys(edit, {"old": str, "new": str}, file, where)
+        loses = {}
         for check, aspects in entry["loses"].items():
             if check not in checks:
                 raise table_error(file, where, f"there is no check {check!r}")
-            there_are = list(checks[check].points)
+            there_are = ASPECTS[checks[check].ask]
             if not isinstance(aspects, list) or any(a not in there_are for a in aspects):
                 raise table_error(file, where, f"what it loses in {check} must be a list of some "
                                                f"of {', '.join(there_are)}, and is {aspects!r}")
-        mutants[entry["name"]] = Mutant(
-            entry["name"], entry["sentence"], entry["loses"],
-            [(edit["old"], edit["new"]) for edit in entry["edit"]], file)
+            if marked := [aspect for aspect in aspects if aspect in checks[check].points]:
+                loses[check] = marked
+        edits = [(edit["old"], edit["new"]) for edit in entry["edit"]]
+        mutants[entry["name"]] = Mutant(entry["name"], entry["sentence"], loses, edits, file)
     return list(mutants.values())

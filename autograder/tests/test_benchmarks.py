@@ -54,16 +54,25 @@ def test_a_new_module_is_a_new_benchmark(fake):
 
 
 def test_without_a_name_the_benchmarks_are_listed(fake, capsys):
-    """`bench` alone prints one line for each benchmark."""
+    """`bench` alone prints one line for each benchmark, which fits into a terminal."""
     assert benchmarks.main([]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "fake_one  A fake that measures nothing." in lines
     assert len(lines) == len(benchmarks.available())
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_list_is_there_for_programs_too(fake, capsys):
+    """With --json the list is an array of objects, as the results are."""
+    assert benchmarks.main(["--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {"name": fake, "description": "A fake that measures nothing."} in listed
+    assert [set(entry) for entry in listed] == [{"name", "description"}] * len(listed)
 
 
 def test_json_is_the_results_and_nothing_else(fake, capsys):
     """Programs get a list of objects with five keys; what the benchmark prints goes to stderr."""
-    assert benchmarks.main([fake, "--json"]) == 0
+    assert benchmarks.main([fake, "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out) == FAKE_RESULTS
     assert list(json.loads(out)[0]) == ["name", "value", "unit", "target", "peer"]
@@ -72,7 +81,7 @@ def test_json_is_the_results_and_nothing_else(fake, capsys):
 
 def test_people_get_a_table_and_a_statement_for_each_target(fake, capsys):
     """Each target is said to be met, not met, not measured or not judged."""
-    assert benchmarks.main([fake]) == 0
+    assert benchmarks.main([fake]) == 1
     out = capsys.readouterr().out
     assert "Peer [1]" in out
     assert "some noise" not in out
@@ -82,6 +91,28 @@ def test_people_get_a_table_and_a_statement_for_each_target(fake, capsys):
         "missing: not measured (target 4).",
         "remark: target soon not judged, measured 0.25 s.",
     ]
+
+
+@pytest.mark.parametrize(("results", "status"), [
+    ([], 0), ([Result("it", 2, "s", ">= 1")], 0), ([Result("it", 0, "s", ">= 1")], 1),
+    ([Result("it", None, "s", ">= 1"), Result("it", 1, "s", "soon"), Result("it", 1, "s")], 0),
+    ([Result("it", 0, "s", "== 1"), Result("it", 2, "s", 1)], 1),
+])  # fmt: skip
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_target_that_is_not_met_is_an_exit_status(monkeypatch, capsys, results, status, options):
+    """One that is missed gives 1; what could not be measured or judged does not."""
+    monkeypatch.setattr(search, "run", lambda: results)
+    assert benchmarks.main(["search", *options]) == status
+
+
+def test_help_describes_both_kinds_of_json(capsys):
+    """The help names the keys of results and of the list, and the exit status."""
+    with pytest.raises(SystemExit, match="0"):
+        benchmarks.main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "(name, value, unit, target, peer;" in text
+    assert "(name, description)" in text
+    assert "1 if a target is not met" in text
 
 
 def test_an_unknown_name_is_one_sentence(fake, capsys):

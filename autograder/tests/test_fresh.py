@@ -1,5 +1,6 @@
 """What is derived is fresh: stubs, notebooks, expected replies, node counts, locks."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from autograder import verdicts
 from autograder.derive import derived_files
+from course import probes
+from course.probes import studies
 
 ROOT = Path(__file__).parents[2]
 SIX = {"jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest"}
@@ -26,6 +30,19 @@ def test_derived_files_are_fresh():
     stale = [path.name for path, text in derived_files()
              if not path.exists() or path.read_bytes() != text.encode()]
     assert not stale
+
+
+@pytest.mark.parametrize("name", studies())
+def test_expected_replies_take_a_line_each(name):
+    """In the files of expected replies a change of one reply is a change of one line."""
+    for path in (probes.HERE / f"{name}.expected.json", verdicts.HERE / f"{name}.expected.json"):
+        text = path.read_text("utf-8")
+        data = json.loads(text)
+        replies = [reply for observed in (data["expected"], *(s["observed"] for s in data["slips"]))
+                   for of_check in observed.values() for reply in of_check]
+        lines = [line.strip().removesuffix(",") for line in text.splitlines()]
+        assert [json.loads(line) for line in lines
+                if re.fullmatch(r"null|\{.+\}", line)] == replies
 
 
 def test_conda_names_what_pyproject_names():

@@ -465,6 +465,43 @@ def test_a_duplicated_cell_is_told_of(desk, new_id):
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
 
+ONCE = "*Write here.*"  # what the release says where the answer goes
+
+
+@pytest.mark.parametrize(("sources", "counting", "which"), [
+    (("Mine.", ONCE), 0, "the last one with an answer in it"),
+    (("Mine.", f" {ONCE}\n", ""), 0, "the last one with an answer in it"),
+    (("First.", "Second.", ONCE), 1, "the last one with an answer in it"),
+    ((ONCE, "Mine."), 1, "the last one"), (("First.", "Second."), 1, "the last one"),
+    ((ONCE, ONCE), 1, "the last one"), ((ONCE, ""), 1, "the last one"),
+])  # fmt: skip
+def test_of_copied_answers_the_last_written_one_counts(desk, sources, counting, which):
+    """A copy that was left as it was released does not take the place of an answer."""
+    def edit(data):
+        twins = [copy.deepcopy(data["cells"][2]) | {"id": f"twin{number}", "source": source}
+                 for number, source in enumerate(sources)]
+        data["cells"][2:3] = twins
+
+    desk.edit(edit)
+    assert desk.take_in() == desk_result(
+        f"01_first.ipynb: the cell answer-why is there {len(sources)} times; {which} counts")
+    assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
+    assert ["nbgrader" in cell.metadata for cell in desk.notebook().cells[2:]] == [
+        number == counting for number in range(len(sources))]
+
+
+def test_of_copied_checks_the_last_one_counts(desk):
+    """A check holds no answer, so one that was written over has no claim to be the one."""
+    def edit(data):
+        data["cells"].append(copy.deepcopy(data["cells"][1]) | {"id": "twin"})
+        data["cells"][1]["source"] = "1 + 1"
+
+    desk.edit(edit)
+    assert desk.take_in() == desk_result(
+        "01_first.ipynb: the cell check-study9-one is there 2 times; the last one counts")
+    assert "nbgrader" in desk.notebook().cells[-1].metadata
+
+
 CHANGES = {
     "points": {"points": 1000}, "points as text": {"points": "many"}, "unlocked": {"locked": False},
     "not graded": {"grade": False}, "a solution": {"solution": True}, "a task": {"task": True},

@@ -267,10 +267,12 @@ def test_the_smallest_failing_case_is_explained():
     assert marked(*but(2, move=4)).case["asked"]["on"] == "_________"
 
 
-def test_an_answered_case_explains_more_than_a_silent_one():
-    """A larger position with a reply is shown rather than a smaller one without."""
+def test_a_stopped_check_shows_where_it_was_stopped_and_no_other_position():
+    """The position in the sentence and the one explained are the same: one is given away."""
     outcome = marked({**EXPECTED[0], "move": 4}, None, EXPECTED[2], stopped="stopped")
-    assert outcome.case["asked"]["on"] == BOARDS[0]
+    assert outcome.case["asked"]["on"] == BOARDS[1]
+    assert BOARDS[1] in outcome.problem
+    assert BOARDS[0] not in as_text(outcome)
 
 
 def test_an_outcome_is_plain_data():
