@@ -7,6 +7,7 @@ them.
 """
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,14 +19,16 @@ from nbgrader.utils import is_grade, is_task
 from traitlets import Enum, Float, Integer
 
 from autograder import verdicts
+from autograder.divergence import TRACED, first_divergence, trace_check
 from autograder.kernel import run_in_kernel
 from autograder.ledger import LEDGER, write_json
 from autograder.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox
 from autograder.sandbox.limits import Limits
+from course.probes import Check
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import SECONDS, ask_module
+from course.probes.process import SECONDS, Replies, ask_module
 
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
 
@@ -90,11 +93,18 @@ class GradingStep(NbGraderPreprocessor):
         study = verdicts.hidden_study(check_id.split(".", maxsplit=1)[0])
         check = next(c for c in study.checks.values() if c.id == check_id)
         seconds = seconds or self.probe_seconds
+        outcome = mark_by_file(check, self._ask(folder, study.module, check, seconds),
+                               verdicts.expected_file(study))
+        if check.ask in TRACED and outcome.is_wrong_somewhere and outcome.slip is None:
+            asked = outcome.case["asked"]
+            trace = self._ask(folder, study.module, trace_check(check, asked), self.later_seconds)
+            outcome = replace(outcome, divergence=first_divergence(check, asked, trace))
+        return outcome
+
+    def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         if self.isolation == "process":
-            replies = ask_module(folder / study.module, check, seconds)
-        else:
-            replies = _sandbox(self._limits()).ask(_files(folder), study.module, check, seconds)
-        return mark_by_file(check, replies, verdicts.expected_file(study))
+            return ask_module(folder / module, check, seconds)
+        return _sandbox(self._limits()).ask(_files(folder), module, check, seconds)
 
     def _limits(self) -> Limits:
         return Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,

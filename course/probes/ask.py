@@ -5,7 +5,8 @@ costs only the aspects of that part. Nothing here knows a right answer.
 """
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import Any
 
 from course.probes.made_up import Row
 from tictactoe import Board, State
+from tictactoe.nodes import Trace, Visit
 
 NOT_WRITTEN = "not written yet"  # how the error of an unfilled stub begins
 MAX_ITEMS = 1000  # in a reply, its inner lists' included
 MAX_LENGTH = 1000  # characters of a string; a whole number may have ten times as many bits
 MAX_DEPTH = 10  # of lists in lists
+MAX_TRACE, CHUNK = 5_000, 20  # nodes of a trace, and of one string of it
 Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and what computes them
 
 
@@ -30,7 +33,7 @@ def reply(module: ModuleType, ask: str, case: dict[str, Any]) -> dict[str, Any]:
     """Ask one case: `{aspect: plain value}`, and `"errors": {aspect: message}` for what failed."""
     observation: dict[str, Any] = {}
     errors: dict[str, str] = {}
-    for aspects, compute in QUESTIONS[ask](module, **case):
+    for aspects, compute in (QUESTIONS | EXPLANATIONS)[ask](module, **case):
         try:
             values = zip(aspects, compute(), strict=True)
             for aspect, value in values:
@@ -76,10 +79,17 @@ def read_state(text: str) -> State:
 
 
 def _search(module, on: str, agent: str, order: str | None = None, **options) -> Iterator[Part]:
-    if order == "board":
-        options["order"] = lambda state: state.legal_moves()
+    options = agent_options({"order": order, **options})
     yield (("move", "value", "nodes"),
            lambda: _three(_get(module, agent)(**options).search(read_state(on)), agent))
+
+
+def agent_options(options: dict[str, Any]) -> dict[str, Any]:
+    """What an agent is made with: the order "board" is that of the legal moves, None its own."""
+    rest = {name: value for name, value in options.items() if name != "order"}
+    if options.get("order") == "board":
+        rest["order"] = lambda state: state.legal_moves()
+    return rest
 
 
 def _table(module, on: str, agent: str) -> Iterator[Part]:
@@ -142,10 +152,36 @@ def _priority(module, on: str) -> Iterator[Part]:
     yield ("order",), lambda: [_items(_get(module, "by_priority")(state))]
 
 
+def _trace(module, on: str, agent: str, **options) -> Iterator[Part]:
+    def nodes():
+        state = read_state(on)
+        with Trace(most=MAX_TRACE) as trace, suppress(RuntimeError):  # full: its start is enough
+            _get(module, agent)(**agent_options(options)).search(state)
+        return [[";".join(f"{visit.depth},{visit.move},{visit.value!r}" for visit in chunk)
+                 for chunk in _chunks(islice(_preorder(trace.roots), MAX_TRACE))]]
+
+    yield ("trace",), nodes
+
+
+def _preorder(visits: Iterable[Visit]) -> Iterator[Visit]:
+    for visit in visits:
+        yield visit
+        yield from _preorder(visit.children)
+
+
+def _chunks(visits: Iterator[Visit]) -> Iterator[list[Visit]]:
+    while chunk := list(islice(visits, CHUNK)):
+        yield chunk
+
+
 QUESTIONS: dict[str, Callable[..., Iterator[Part]]] = {
     "search": _search, "table": _table, "mixed": _mixed, "lane_counts": _lane_counts,
     "heuristic": _heuristic, "is_quiescent": _is_quiescent, "priority": _priority,
 }  # fmt: skip
+
+
+# Asked for explanations and never for marks; "trace" replies with more than a mark needs.
+EXPLANATIONS: dict[str, Callable[..., Iterator[Part]]] = {"trace": _trace}
 
 
 def _items(iterable: Any) -> list:

@@ -44,6 +44,9 @@ def as_text(outcome: Outcome) -> str:
                          + _reading(name, expected))
     if outcome.cause:
         lines += ["", f"Likely cause: {outcome.cause}"]
+    if outcome.divergence:
+        lines += ["", "Where your search first differs: " + outcome.divergence["sentence"], "",
+                  *("          " + line for line in str(_node(outcome)).splitlines())]
     return _writable("\n".join(lines))
 
 
@@ -66,13 +69,25 @@ def as_html(outcome: Outcome) -> str:
         parts.append(_case_html(outcome))
     if outcome.cause:
         parts.append(f"<p><strong>Likely cause:</strong> {html.escape(outcome.cause)}</p>")
+    if outcome.divergence:
+        parts.append("<p><strong>Where your search first differs:</strong> "
+                     f"{html.escape(outcome.divergence['sentence'])}</p>"
+                     f"<p>{_picture(_node(outcome))}</p>")
     return _writable("".join(parts))
+
+
+def _node(outcome: Outcome):
+    return read_state(outcome.divergence["board"])
+
+
+def _picture(board) -> str:
+    return (board._repr_html_() if hasattr(board, "_repr_html_")
+            else f"<code>{html.escape(str(board))}</code>")
 
 
 def _case_html(outcome: Outcome) -> str:
     asked = html.escape(describe_question(outcome.case["asked"], _ask(outcome)))
-    boards = " ".join(b._repr_html_() if hasattr(b, "_repr_html_")
-                      else f"<code>{html.escape(str(b))}</code>" for b in _boards(outcome))
+    boards = " ".join(map(_picture, _boards(outcome)))
     rows = ""
     for name, expected in outcome.case["expected"].items():
         got = outcome.case["got"][name]

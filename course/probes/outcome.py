@@ -41,6 +41,7 @@ class Outcome:
     cause: str | None  # and its sentence
     stopped: bool  # whether the module was stopped, or ended, before it had answered
     seconds: float
+    divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
 
     @property
     def earned(self) -> float:
@@ -61,6 +62,12 @@ class Outcome:
     def unwritten(self) -> bool:
         """Whether the code that was asked is still the stub."""
         return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
+
+    @property
+    def is_wrong_somewhere(self) -> bool:
+        """Whether a case was answered, and not rightly."""
+        return (self.case is not None and not self.stopped
+                and any(value is not None for value in self.case["got"].values()))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the sums included."""

@@ -1,0 +1,41 @@
+"""Generated classes for the benchmarks: a course folder with submissions of known kinds."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from itertools import cycle, islice
+from pathlib import Path
+
+from autograder import workspace
+from autograder.course_folder import CourseFolder
+from autograder.release import release
+from course.probes import load_study
+
+KINDS = 12  # reference, stub and the first slips of the study
+
+
+def generated_class(root: Path, study_name: str, students: int) -> CourseFolder:
+    """A course folder in which so many students have handed in modules of several kinds."""
+    study = load_study(study_name)
+    folder = CourseFolder.create(root)
+    release(folder, study)
+    texts = list(workspace.module_texts(study).values())[:KINDS]
+    for number, text in enumerate(islice(cycle(texts), students)):
+        target = folder.submission(study.assignment, f"s{number:04}")
+        shutil.copytree(folder.release(study.assignment), target)
+        (target / study.module).write_text(text, "utf-8")
+    return folder
+
+
+def booked(folder: CourseFolder) -> list[tuple]:
+    """All that the gradebook holds of submissions, sorted; without the random ids of its rows."""
+    query = """
+        SELECT a.name, s.student_id, n.name, c.name, g.auto_score, g.manual_score, g.extra_credit,
+               g.needs_manual_grade, s.timestamp, sn.late_submission_penalty
+        FROM grade g JOIN base_cell c ON g.cell_id = c.id
+        JOIN submitted_notebook sn ON g.notebook_id = sn.id
+        JOIN notebook n ON sn.notebook_id = n.id
+        JOIN submitted_assignment s ON sn.assignment_id = s.id
+        JOIN assignment a ON s.assignment_id = a.id"""
+    with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
+        return sorted(map(tuple, database.execute(query)), key=repr)

@@ -1,0 +1,61 @@
+"""Kills: a run killed at a random moment, then resumed, books what an undisturbed run books.
+
+Every second kill hits only the command itself, the others its workers and sandboxes too.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from autograder.benchmarks import Result
+from autograder.benchmarks._classes import booked, generated_class
+from autograder.course_folder import CourseFolder
+
+KILLS = 100
+STUDENTS = 12
+SEED = 1
+
+
+def run() -> list[Result]:
+    """How often the gradebook was the same after a kill and a second run."""
+    chance = random.Random(SEED)
+    with tempfile.TemporaryDirectory(prefix="bench-resume-") as temporary:
+        fresh = generated_class(Path(temporary, "fresh"), "study2", STUDENTS).root
+        calm = CourseFolder(shutil.copytree(fresh, Path(temporary, "calm")))
+        start = time.perf_counter()
+        _start(calm).wait()
+        whole = time.perf_counter() - start
+        wanted = booked(calm)
+        same = during = 0
+        for kill in range(KILLS):
+            folder = CourseFolder(shutil.copytree(fresh, Path(temporary, "killed")))
+            process = _start(folder)
+            time.sleep(chance.uniform(0.2, 1.0) * whole)
+            if process.poll() is None:
+                if kill % 2:
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
+            process.wait()
+            entries = len(list(folder.root.glob("results/*/*/submission.json")))
+            during += 0 < entries < STUDENTS
+            _start(folder).wait()
+            same += booked(folder) == wanted
+            print(f"kill {kill + 1} of {KILLS}, with {entries} of {STUDENTS} graded: "
+                  f"{same} the same so far", file=sys.stderr)
+            shutil.rmtree(folder.root)
+    return [Result("gradebooks identical after a kill", same, f"of {KILLS}", f"== {KILLS}",
+                   "an undisturbed run"),
+            Result("kills after the first mark and before the last", during, f"of {KILLS}")]
+
+
+def _start(folder: CourseFolder) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "autograder", "grade", "study2", "--course", str(folder.root)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)

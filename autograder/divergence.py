@@ -1,0 +1,150 @@
+"""The first node at which a student's search leaves the reference's, in one sentence.
+
+Both searches are walked in the order in which they happened. The student's tree comes from its own
+process as plain data, by the node counter alone; the reference's is made here, and knows alpha and
+beta.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import isclose
+from typing import Any
+
+from autograder.workspace import load_answer
+from course.probes import Check
+from course.probes.ask import MAX_TRACE, agent_options, read_state
+from course.probes.process import Replies
+from tictactoe.nodes import Trace, Visit
+
+TRACED = ("search", "table")  # the questions whose agents walk a tree
+
+
+@dataclass
+class Node:
+    """A node of the student's tree, as it was told."""
+
+    move: str
+    value: str
+    children: list["Node"] = field(default_factory=list)
+
+
+def trace_check(check: Check, case: Mapping[str, Any]) -> Check:
+    """The question for the tree that the student's agent walks in one case."""
+    asked = {name: value for name, value in case.items() if name != "draws"}
+    return replace(check, ask="trace", settings={}, cases=(asked,))
+
+
+def first_divergence(check: Check, case: Mapping[str, Any],
+                     replies: Replies) -> dict[str, Any] | None:
+    """Where the tree in `replies` leaves the reference's: `{"board", "path", "sentence"}`.
+
+    None if the trees are the same, or one of them is not there or is too large.
+    """
+    theirs = _trees(replies)
+    ours = _reference(check.study, case["agent"], case["on"], tuple(sorted(
+        (name, value) for name, value in case.items() if name not in ("agent", "on", "draws"))))
+    if not theirs or ours is None:
+        return None
+    if len(theirs) > 1:
+        return _told(ours, [], f"your value function was entered {len(theirs)} times from outside, "
+                               "and it must be entered once, for the root, which is a node too")
+    return _compare(ours, theirs[0], [])
+
+
+@cache
+def _reference(study: str, agent: str, on: str, options: tuple) -> Visit | None:
+    made = getattr(load_answer(study), agent)(**agent_options(dict(options)))
+    with Trace(most=MAX_TRACE) as trace:
+        try:
+            made.search(read_state(on))
+        except RuntimeError:  # too large to be explained
+            return None
+    return trace.roots[0] if trace.roots else None
+
+
+def _trees(replies: Replies) -> list[Node]:
+    """The student's trees, one for each outermost call, from their preorder (depth, move, value).
+
+    What is no such text ends the tree.
+    """
+    chunks = (replies.observations[0] or {}).get("trace")
+    if not isinstance(chunks, list):
+        return []
+    roots: list[Node] = []
+    path: list[Node] = []
+    with suppress(ValueError, AttributeError):
+        for text in ";".join(map(str, chunks)).split(";"):
+            depth, move, value = text.split(",", 2)
+            node = Node(move, value)
+            del path[int(depth):]
+            (path[-1].children if path else roots).append(node)
+            path.append(node)
+    return roots
+
+
+def _compare(ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
+    for number in range(max(len(ours.children), len(theirs.children))):
+        expected = ours.children[number] if number < len(ours.children) else None
+        got = theirs.children[number] if number < len(theirs.children) else None
+        if expected is None or got is None or str(expected.move) != got.move:
+            return _told(ours, path, _different_child(ours, number, expected, got))
+        found = _compare(expected, got, [*path, expected.move])
+        if found:
+            return found
+    if not _same(ours.value, theirs.value):
+        return _told(ours, path, f"this node's value is {_short(ours.value)}, "
+                                 f"and your search returned {theirs.value:.40}")
+    return None
+
+
+def _told(node: Visit, path: list, sentence: str) -> dict[str, Any]:
+    bounds = [f"{name} {_short(node.bounds[name])}" for name in ("alpha", "beta")
+              if name in node.bounds]
+    where = f"after {', '.join(map(str, path))}" if path else "at the root"
+    return {"board": node.state.text if hasattr(node.state, "text") else str(node.state),
+            "path": list(path), "sentence":
+            f"{where} ({', '.join([f'depth {node.depth}', *bounds])}): {sentence}"}
+
+
+def _different_child(node: Visit, number: int, expected: Visit | None, got: Node | None) -> str:
+    if expected is not None and got is not None:
+        return (f"your search explored {_cell(got.move)} next, and {_cell(expected.move)} "
+                "comes first")
+    if got is None:
+        if number == 0:
+            return "your search stopped here, and this node must be expanded"
+        return f"your search left out {_cell(expected.move)} and what follows it"
+    explored = f"your search explored {_cell(got.move)}"
+    if node.state.is_terminal():
+        return f"{explored} although the game is over"
+    if number == 0:
+        return f"{explored}, although the search is cut off here and the node's value estimated"
+    return f"{explored} although {_cut(node)}"
+
+
+def _cut(node: Visit) -> str:
+    """Why the reference stopped before this node's children were all explored."""
+    values = [child.value for child in node.children]
+    player = node.bounds.get("player")
+    if "beta" not in node.bounds or player is None:
+        return "the reference does not"
+    if node.state.to_move == player:
+        return f"{_short(max(values))} >= beta {_short(node.bounds['beta'])}"
+    return f"{_short(min(values))} <= alpha {_short(node.bounds['alpha'])}"
+
+
+def _cell(move: Any) -> str:
+    return f"cell {move}"
+
+
+def _same(ours: float | None, theirs: str) -> bool:
+    try:
+        return isclose(ours, float(theirs), rel_tol=0, abs_tol=1e-9)
+    except (TypeError, ValueError):
+        return False
+
+
+def _short(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)
