@@ -21,7 +21,7 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   lock                renew the lock files (needs uv)
   help                this text
 
-Everything else is the autograder's: release, grade, feedback, report, doctor, build.
+Everything else is the autograder's: release, grade, feedback, report, export, doctor, build.
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """
@@ -30,7 +30,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
-AUTOGRADER = ("build", "doctor", "feedback", "grade", "release", "report")
+AUTOGRADER = ("build", "doctor", "export", "feedback", "grade", "release", "report")
 
 
 def main(arguments):
@@ -61,10 +61,12 @@ def main(arguments):
         parallel = [] if any(a.startswith("-n") for a in rest) else ["-n", "auto"]
         return run(["-m", "pytest", *parallel, *rest])
     if command == "lab":
-        return lab(*(rest or ["course"]))
+        return lab(*(rest or [os.path.join(ROOT, "course")]))
     if command == "bench":
         return run(["-m", "autograder.benchmarks", *rest])
-    return run(["-m", "autograder", *([] if command == "autograder" else [command]), *rest])
+    # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
+    return run(["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest],
+               None)
 
 
 def say(problem):
@@ -74,7 +76,7 @@ def say(problem):
 
 
 def run(arguments, folder=ROOT):
-    """Run the environment's Python with its programs on PATH; returns the exit status."""
+    """Run the environment's Python in `folder` (None: where we are); returns the exit status."""
     environment = dict(os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""),
                        VIRTUAL_ENV=VENV)
     environment.pop("PYTHONHOME", None)
@@ -85,8 +87,10 @@ def run(arguments, folder=ROOT):
 
 
 def lab(folder, *arguments):
-    """Open JupyterLab with `folder` as its root; `arguments` go to JupyterLab."""
-    path = os.path.join(ROOT, folder)
+    """Open JupyterLab with `folder`, of here or of the kit, as its root; passes `arguments` on."""
+    path = os.path.abspath(folder)
+    if not os.path.isdir(path):
+        path = os.path.join(ROOT, folder)
     if not os.path.isdir(path):
         return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
     return run(["-m", "jupyterlab", "--ServerApp.root_dir=" + path, *arguments], path)

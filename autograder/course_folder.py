@@ -17,6 +17,7 @@ from pathlib import Path
 
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.errors import Refused
 from course.probes import Study, UnknownCheck, load_study, studies
 
 CONFIG_FILE = "nbgrader_config.py"
@@ -33,7 +34,7 @@ configure(c, __file__)
 ANSWER_STUB = "*Write your answer here.*"
 
 
-class CourseFolderError(ValueError):
+class CourseFolderError(Refused):
     """The folder is not a course folder, or cannot be made one."""
 
 
@@ -99,6 +100,12 @@ class CourseFolder:
         """The folder of what students get."""
         return self.root / "release" / assignment
 
+    def require_release(self, study: Study) -> None:
+        """Raise `CourseFolderError` unless `study` has been released here."""
+        if not self.release(study.assignment).is_dir():
+            raise CourseFolderError(f"{study.assignment} has not been released in {self.root}: "
+                                    f"run `autograder release {study.name}` first")
+
     def results(self, assignment: str, student: str) -> Path:
         """The folder of what each check saw of one submission."""
         return self.root / "results" / assignment / student
@@ -119,6 +126,7 @@ def configure(c: Config, config_file: str) -> None:
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [
+        "autograder.step.RestoreCells",
         "nbgrader.preprocessors.DeduplicateIds",
         "nbgrader.preprocessors.OverwriteKernelspec",
         "nbgrader.preprocessors.OverwriteCells",
@@ -136,6 +144,10 @@ def configure(c: Config, config_file: str) -> None:
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
     c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
+    # Students' HTML must not run in the pages of whoever grades, see `autograder.pages`.
+    c.HTMLExporter.sanitize_html = True
+    c.HTMLExporter.filters = {
+        "clean_html": "autograder.pages.clean", "markdown2html": "autograder.pages.markdown"}
     # Feedback is read without a network: our template is nbgrader's, less what asks for one.
     c.HTMLExporter.template_name = "offline_feedback"
     c.HTMLExporter.extra_template_basedirs = [

@@ -1,50 +1,73 @@
-"""Feedback pages for students, by nbgrader's own converter, readable without a network."""
+"""Feedback pages for students, by nbgrader's own converter, readable without a network.
 
+This module imports little: the workers import nbgrader.
+"""
+
+import contextlib
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-
-from nbgrader.converters import GenerateFeedback
-from nbgrader.coursedir import CourseDirectory
+from typing import NamedTuple
 
 from autograder.course_folder import CourseFolder, quiet_log
 from autograder.grade import GradingError
-from autograder.ledger import LEDGER, read_ledger
+from autograder.ledger import standing
+from autograder.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
+
+
+class Feedback(NamedTuple):
+    """One student's pages: their folder, and why they could not be written, if they could not."""
+
+    student: str
+    folder: Path
+    problem: str | None
 
 
 def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] | None = None,
                    jobs: int | None = None,
-                   done: Callable[[str], None] = lambda student: None) -> list[Path]:
+                   done: Callable[[Feedback], None] = lambda feedback: None) -> list[Feedback]:
     """Write `feedback/{student}/{assignment}/*.html` for everybody who has been graded.
 
-    Returns the folders. Raises `GradingError` if nobody has been.
+    `done` hears of each. Raises `GradingError` if nobody has been graded, or not all `students`.
     """
-    graded = [student for student in folder.submitted(study.assignment)
-              if (read_ledger(folder.results(study.assignment, student) / LEDGER) or {})
-              .get("status") == "graded"]
-    wanted = graded if students is None else list(students)
+    prepare(["autograder.quick_start", "nbgrader.converters"])
+    assignment = study.assignment
+    graded = [student for student in folder.submitted(assignment)
+              if standing(folder, assignment, student)["status"] == "graded"]
+    wanted = graded if students is None else list(dict.fromkeys(students))
     ungraded = sorted(set(wanted) - set(graded))
     if ungraded or not wanted:
         who = ", ".join(ungraded) or "everybody"
-        raise GradingError(f"not graded in {study.assignment} yet: {who}; "
+        raise GradingError(f"not graded in {assignment} yet: {who}; "
                            f"run `autograder grade {study.name}` first")
-    context = get_context("forkserver" if os.name == "posix" else "spawn")
-    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
-        futures = {pool.submit(_one, folder, study.assignment, s): s for s in wanted}
-        for future in as_completed(futures):
-            future.result()
-            done(futures[future])
-    return [folder.root / "feedback" / student / study.assignment for student in wanted]
+    written = []
+    try:
+        for student, result in run_tasks(_writer, (folder, assignment), wanted,
+                                         min(jobs or os.cpu_count() or 1, len(wanted))):
+            written.append(Feedback(student, folder.root / "feedback" / student / assignment,
+                                    result.reason if isinstance(result, Failed) else None))
+            done(written[-1])
+    except CannotWork as error:
+        raise GradingError(f"no feedback was written: {error}") from error
+    return sorted(written)
 
 
-def _one(folder: CourseFolder, assignment: str, student: str) -> None:
+@contextlib.contextmanager
+def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[str], None]]:
+    """The worker's side: gives a function that writes one student's pages."""
+    import autograder.quick_start  # noqa: F401, I001 - before nbformat
+    from nbgrader.converters import GenerateFeedback
+    from nbgrader.coursedir import CourseDirectory
+
     config = folder.config()
-    config.CourseDirectory.assignment_id = assignment
-    config.CourseDirectory.student_id = student
-    converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
-    converter.force = True
-    converter.log = quiet_log(folder.results(assignment, student) / "feedback.log")
-    converter.start()
+
+    def write(student: str) -> None:
+        config.CourseDirectory.assignment_id = assignment
+        config.CourseDirectory.student_id = student
+        converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+        converter.force = True
+        converter.log = quiet_log(folder.results(assignment, student) / "feedback.log")
+        converter.start()
+
+    yield write

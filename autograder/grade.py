@@ -10,12 +10,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from autograder.course_folder import CourseFolder
-from autograder.ledger import Graded
+from autograder.errors import Refused
+from autograder.ledger import Graded, note_fault
 from autograder.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
 
 
-class GradingError(RuntimeError):
+class GradingError(Refused):
     """Nothing can be graded: the class is missing, or the machinery cannot be trusted."""
 
 
@@ -26,7 +27,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
 
     `isolation` overrides the course's configuration. Before anybody is graded, the reference must
     get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
-    isolated, or if there is nothing to grade.
+    isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
     prepare(["autograder.grader"])
     submitted = _submitted(folder, study, students)
@@ -37,6 +38,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
                                          jobs):
             graded.append(Graded(student, "fault", (result.reason,))  # a fault is never a mark
                           if isinstance(result, Failed) else result)
+            note_fault(folder.results(study.assignment, student), graded[-1])
             done(graded[-1])
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
@@ -44,9 +46,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
 
 
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
-    if not folder.release(study.assignment).is_dir():
-        raise GradingError(f"{study.assignment} has not been released in {folder.root}: "
-                           f"run `autograder release {study.name}` first")
+    folder.require_release(study)
     submitted = list(folder.submitted(study.assignment))
     if students is not None:
         wanted = list(dict.fromkeys(students))

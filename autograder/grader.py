@@ -7,6 +7,7 @@ ledger. The worker has one sandbox and one open gradebook for all of them.
 import autograder.quick_start  # noqa: F401, I001 - before nbformat
 
 import contextlib
+import gc
 import tempfile
 import time
 import warnings
@@ -50,6 +51,8 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)
     place = config.CourseDirectory
+    gc.collect()
+    gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
     with one_session(place.db_url, place.course_id):
         yield partial(grade_one, folder, study, config, force)
 

@@ -134,7 +134,7 @@ def _notebook(path: Path, released: NotebookNode, files: list[Path],
     notebook, why = _read(path)
     if notebook is None:
         return released, [*problems, f"{path.name} {why}: {stands_in}"]
-    return notebook, problems + _restore_metadata(notebook, released, path.name)
+    return notebook, problems + restore_metadata(notebook, released, path.name)
 
 
 def _read(path: Path) -> tuple[NotebookNode | None, str]:
@@ -165,8 +165,16 @@ def _nbgrader_cells(notebook: NotebookNode) -> Counter:
     return Counter(str(m["grade_id"]) for m in marked if isinstance(m, dict) and "grade_id" in m)
 
 
-def _restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
-    """Give every cell the release's nbgrader metadata, and take tags off, which can skip cells."""
+def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
+    """Give every cell the release's nbgrader metadata, and take tags off, which can skip cells.
+
+    The notebook's own metadata are the release's too; those of outputs are taken off: pages that
+    show a notebook make HTML of both.
+    """
+    notebook.metadata = copy.deepcopy(released.metadata)
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
+        if "metadata" in output:
+            output.metadata = NotebookNode()
     known = {cell.metadata.nbgrader.grade_id: cell
              for cell in released.cells if "nbgrader" in cell.metadata}
     for index, cell in enumerate(notebook.cells):

@@ -17,6 +17,8 @@ from autograder.course_folder import CONFIG_FILE, CourseFolder
 from course.probes import HERE, Study
 
 LEDGER = "submission.json"
+FAULT = "fault.txt"  # in the place of an entry: why the machinery failed
+LOG = "grade.log"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,29 @@ def read_ledger(path: Path) -> dict | None:
         return json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
+
+
+def note_fault(results: Path, graded: Graded) -> None:
+    """Keep why the machinery failed with a submission, until it is graded."""
+    if graded.status == "fault":
+        results.mkdir(parents=True, exist_ok=True)
+        (results / FAULT).write_text("\n".join(graded.problems) + "\n", "utf-8")
+    else:
+        (results / FAULT).unlink(missing_ok=True)
+
+
+def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
+    """The ledger's entry of a submission, or what is known of one that has none, alike."""
+    results = folder.results(assignment, student)
+    if entry := read_ledger(results / LEDGER):
+        return entry
+    if (results / FAULT).exists():
+        return {"status": "fault", "seconds": 0,
+                "problems": (results / FAULT).read_text("utf-8").splitlines()}
+    by_nbgrader = (folder.root / "autograded" / student / assignment).is_dir()
+    if by_nbgrader and not (results / LOG).exists():  # its own command, or formgrader
+        return {"status": "graded", "seconds": 0, "problems": []}
+    return {"status": "not graded", "seconds": 0, "problems": ["it has not been graded yet"]}
 
 
 def write_json(path: Path, data: object) -> None:

@@ -13,13 +13,14 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.errors import Refused
 from course.probes import Check, Study
 
 CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\((["'])([a-z0-9_.]+)\1\)""")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-class NotebookError(ValueError):
+class NotebookError(Refused):
     """The text of a notebook and the study's table do not fit together."""
 
 

@@ -18,6 +18,7 @@ import tictactoe
 from autograder import verdicts, workspace
 from autograder.course_folder import CONFIG_FILE, CourseFolder, quiet_log
 from autograder.derive import COURSE
+from autograder.errors import Refused
 from autograder.notebooks import notebook_texts
 from autograder.strip import BEGIN, solutions
 from course.probes import Study, load_expected
@@ -28,7 +29,7 @@ REPLIES = 4  # so many neighbouring replies, or all node counts of a check, are 
 STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are not handed out
 
 
-class ReleaseError(RuntimeError):
+class ReleaseError(Refused):
     """The assignment was not released; the message says why."""
 
 

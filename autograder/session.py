@@ -1,15 +1,21 @@
-"""One gradebook session for a whole class, where nbgrader opens ten for every submission.
+"""Spares what nbgrader repeats for every submission: opening its gradebook, checking its schema.
 
-nbgrader's steps open the gradebook by the name `Gradebook` in their own modules; within
-`one_session` that name gives the same open gradebook each time. What one of their `with` blocks
-writes is one transaction, so that a run killed in the middle leaves no half of it.
+nbgrader's steps open the gradebook about ten times for each submission, by the name `Gradebook` in
+their own modules; within `one_session` that name gives the same open gradebook each time. What one
+of their `with` blocks writes is one transaction, so that a run killed in the middle leaves no half
+of it.
 """
 
 import contextlib
+import json
 from collections.abc import Iterator
+from functools import cache
 
+import jsonschema
+from jsonschema.exceptions import best_match
 from nbgrader import api
 from nbgrader.converters import autograde
+from nbgrader.nbgraderformat import common
 from nbgrader.preprocessors import (
     latesubmissions,
     overwritecells,
@@ -49,6 +55,25 @@ class _OpenGradebook(api.Gradebook):
         super().close()
 
 
+class _CheckedSchema:
+    """In the place of jsonschema where nbgrader validates cells: a schema is checked only once."""
+
+    @staticmethod
+    @cache
+    def _validator(schema: str) -> jsonschema.protocols.Validator:
+        content = json.loads(schema)
+        kind = jsonschema.validators.validator_for(content)
+        kind.check_schema(content)
+        return kind(content)
+
+    @classmethod
+    def validate(cls, instance: dict, schema: dict) -> None:
+        """As `jsonschema.validate`."""
+        error = best_match(cls._validator(json.dumps(schema)).iter_errors(instance))
+        if error is not None:
+            raise error
+
+
 @contextlib.contextmanager
 def one_session(db_url: str, course_id: str) -> Iterator[api.Gradebook]:
     """Within the block, nbgrader's grading steps share one open gradebook."""
@@ -56,9 +81,11 @@ def one_session(db_url: str, course_id: str) -> Iterator[api.Gradebook]:
     before = [module.Gradebook for module in USERS]
     for module in USERS:
         module.Gradebook = lambda *_arguments, **_options: shared
+    common.jsonschema = _CheckedSchema
     try:
         yield shared
     finally:
+        common.jsonschema = jsonschema
         for module, theirs in zip(USERS, before, strict=True):
             module.Gradebook = theirs
         shared.end()

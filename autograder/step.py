@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
@@ -20,6 +21,7 @@ from traitlets import Enum, Float, Integer
 
 from autograder import verdicts
 from autograder.divergence import TRACED, first_divergence, trace_check
+from autograder.intake import restore_metadata
 from autograder.kernel import run_in_kernel
 from autograder.ledger import LEDGER, write_json
 from autograder.notebooks import check_id
@@ -31,6 +33,24 @@ from course.probes.outcome import Outcome, mark_by_file
 from course.probes.process import SECONDS, Replies, ask_module
 
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
+
+
+class RestoreCells(NbGraderPreprocessor):
+    """nbgrader's first step here: the release's cells, in the notebooks that its own door takes.
+
+    Our command does the same before nbgrader sees a notebook; nbgrader's commands and formgrader's
+    button begin here.
+    """
+
+    def preprocess(self, nb, resources):
+        """Give `nb` the graded cells and the metadata that were released."""
+        where = resources["nbgrader"]
+        path = Path("release", where["assignment"], f"{where['notebook']}.ipynb")
+        if path.is_file():
+            released = nbformat.read(path, as_version=4)
+            for problem in restore_metadata(nb, released, path.name):
+                self.log.warning("%s: %s", where["student"], problem)
+        return nb, resources
 
 
 class GradingStep(NbGraderPreprocessor):

@@ -4,10 +4,12 @@ import ast
 import re
 from collections.abc import Container
 
+from autograder.errors import Refused
+
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"  # nbgrader's markers
 
 
-class SolutionRegionError(ValueError):
+class SolutionRegionError(Refused):
     """A solution region is unmatched, nested, empty or not inside a function."""
 
 

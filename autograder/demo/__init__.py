@@ -17,6 +17,11 @@ from course.probes import Study, load_study
 
 HERE = Path(__file__).parent
 HANDED_IN = "2026-03-02 10:00:00 UTC"
+MARK = "made_by_the_demo.txt"
+MARKED = """`autograder demo` made this folder, and the next demo deletes it with all that is in it.
+
+Keep nothing of your own here. Without this file the demo leaves the folder alone.
+"""
 LIMITS = """
 # The bundled class has an endless loop in it; it is stopped sooner than the default says.
 c.GradingStep.cell_seconds = 6
@@ -25,11 +30,25 @@ c.GradingStep.probe_seconds = 6
 
 
 def make_way(course: Path) -> None:
-    """Clear the demo's folder, if what is there is a course folder; leave anything else alone."""
-    if (course / CONFIG_FILE).exists():
-        shutil.rmtree(course)
+    """Make a new course folder with the demo's mark, in the place of an earlier demo's, if any.
+
+    Raises `CourseFolderError` for a folder that holds anything else; it is left as it is.
+    """
+    mark = course / MARK
+    if course.is_symlink():
+        raise CourseFolderError(f"{course} is a link: name a folder")
+    if mark.is_file():
+        for path in course.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path != mark:
+                path.unlink()
+        mark.unlink()  # last, so that a demo that is stopped here may go on
     elif course.exists() and any(course.iterdir()):
-        raise CourseFolderError(f"{course} is not empty and no course folder: name another one")
+        raise CourseFolderError(f"{course} is not empty and was not made by the demo, so it is "
+                                "left alone: name another folder")
+    CourseFolder.create(course)
+    mark.write_text(MARKED, "utf-8")
 
 
 def hand_in(folder: CourseFolder) -> int:

@@ -8,6 +8,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -29,7 +30,11 @@ from course.probes.process import MAX_REPLIES, Replies, parsed, read_replies
 WATCH = 0.1  # seconds between two looks at what a job uses
 GRACE = 1.0  # seconds from the interrupt of a cell to the end of its process
 START = 10.0  # seconds in which a fork must be behind its walls
-MAX_FRAME = 50_000_000  # bytes of one message from inside
+BYTES = 12  # that JSON needs at most for one character
+ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
+MAX_DEPTH = 20  # of lists in lists in a reply
+# What could steer a terminal, turn a line around, or not be written to a file.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class SandboxFault(RuntimeError):
@@ -88,7 +93,8 @@ class Sandbox:
         ran = Ran([None] * len(cells), [None] * len(cells))
         begun = time.monotonic()
         request = {"cells": list(cells), "characters": self.limits.characters}
-        with self._job("cells", files, request) as job:
+        most = BYTES * self.limits.characters + ROOM
+        with self._job("cells", files, request, most) as job:
             try:
                 for number in range(len(cells)):
                     self._run_cell(job, number, ran, begun + all_seconds,
@@ -130,13 +136,12 @@ class Sandbox:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
         cases = [{**check.settings, **case} for case in check.cases]
         begun = time.monotonic()
-        stopped, frames, size = None, [], 0
+        stopped, frames = None, []
         request = {"module": module, "ask": check.ask, "cases": cases}
-        with self._job("questions", files, request) as job:
+        with self._job("questions", files, request, MAX_REPLIES) as job:
             try:
-                while size < MAX_REPLIES and len(frames) <= len(cases):
-                    frames.append(job.receive(begun + seconds))
-                    size += job.last_size
+                while len(frames) <= len(cases):
+                    frames.append(_plain(job.receive(begun + seconds)))
             except TimeoutError:
                 stopped = f"stopped after {seconds:g} s"
             except _Ended as end:
@@ -148,8 +153,8 @@ class Sandbox:
         return read_replies(frames, len(cases), stopped, time.monotonic() - begun)
 
     @contextlib.contextmanager
-    def _job(self, kind: str, files: Mapping[str, bytes],
-             request: dict[str, Any]) -> Iterator["_Job"]:
+    def _job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
+             most: int) -> Iterator["_Job"]:
         ours, theirs = socket.socketpair()
         with ours:
             try:
@@ -162,7 +167,7 @@ class Sandbox:
                 raise SandboxFault(f"the sandbox does not answer: {error}") from error
             if not descriptors:
                 raise SandboxFault("the sandbox has ended")
-            job = _Job(ours, descriptors[0], self.limits)
+            job = _Job(ours, descriptors[0], self.limits, most)
             try:
                 job.begin(request | {"files": {name: base64.b64encode(data).decode()
                                                for name, data in files.items()}})
@@ -174,12 +179,14 @@ class Sandbox:
 
 
 class _Job:
-    """One process inside, as seen from outside: its messages, and a hand on it."""
+    """One process inside, as seen from outside: its messages, and a hand on it.
 
-    def __init__(self, talk: socket.socket, pidfd: int, limits: Limits) -> None:
-        self.talk, self.pidfd, self.limits = talk, pidfd, limits
+    All its messages together may have `most` bytes.
+    """
+
+    def __init__(self, talk: socket.socket, pidfd: int, limits: Limits, most: int) -> None:
+        self.talk, self.pidfd, self.limits, self.left = talk, pidfd, limits, most
         self.cpu, self.status = 0.0, 0  # known at the end
-        self.last_size = 0
         self._buffer = bytearray()
         self._looked = time.monotonic()
         talk.setblocking(False)
@@ -204,12 +211,12 @@ class _Job:
         while True:
             if len(self._buffer) >= LENGTH.size:
                 size, = LENGTH.unpack_from(self._buffer)
-                if size > MAX_FRAME:
+                if size > self.left:
                     raise _Ended("it put out more than is kept")
                 if len(self._buffer) >= LENGTH.size + size:
                     data = bytes(self._buffer[LENGTH.size:LENGTH.size + size])
                     del self._buffer[:LENGTH.size + size]
-                    self.last_size = size
+                    self.left -= size
                     frame = parsed(data)
                     return frame if isinstance(frame, dict) else {}
             left = end - time.monotonic()
@@ -275,13 +282,25 @@ def _usage(pid: int) -> tuple[int, float]:
     for member in family:
         with contextlib.suppress(psutil.Error):
             memory += member.memory_full_info().pss
-            times = member.cpu_times()
-            seconds += times.user + times.system
+            seconds += sum(member.cpu_times()[:4])  # its own, and of children that have ended
     return memory, seconds
 
 
 def _list(data: Any) -> list:
     return data if isinstance(data, list) else []
+
+
+def _plain(data: Any, depth: int = 0) -> Any:
+    """A reply without control characters, and without what is nested too deeply to be one."""
+    if isinstance(data, str):
+        return CONTROLS.sub("?", data)
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(data, list):
+        return [_plain(item, depth + 1) for item in data]
+    if isinstance(data, dict):
+        return {_plain(key): _plain(value, depth + 1) for key, value in data.items()}
+    return data
 
 
 def _output(data: Any):

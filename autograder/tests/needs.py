@@ -6,6 +6,9 @@ from types import ModuleType
 
 import pytest
 
+from autograder.sandbox.client import CannotIsolate, Sandbox
+from autograder.sandbox.limits import Limits
+
 
 def need_module(name: str, why: str) -> ModuleType:
     """Import module `name`, or skip the test: `why` tells what stays unchecked without it.
@@ -18,7 +21,19 @@ def need_module(name: str, why: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if not error.name or not f"{name}.".startswith(f"{error.name}."):
             raise
-    reason = f"{name} is not installed: {why}"
+    _unchecked(f"{name} is not installed: {why}")
+    return None
+
+
+def need_isolation() -> None:
+    """Skip the test where submissions cannot be isolated; where CI is "true", fail it."""
+    try:
+        Sandbox(Limits()).close()
+    except CannotIsolate as error:
+        _unchecked(str(error))
+
+
+def _unchecked(reason: str) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{reason} (CI must have it)", pytrace=False)
     pytest.skip(reason, allow_module_level=True)

@@ -18,7 +18,7 @@ from autograder.grade import GradingError
 from autograder.notebooks import NotebookError
 from autograder.release import ReleaseError
 from autograder.strip import SolutionRegionError
-from course.probes import UnknownCheck, load_study, studies
+from course.probes import StudyTableError, UnknownCheck, load_study, studies
 
 pytestmark = pytest.mark.xdist_group("cli")  # the release is made once, in one process
 
@@ -91,6 +91,12 @@ def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
         found[name].mkdir()
     (found["foreign"] / "thesis.txt").write_text("years of work", "utf-8")
     found["file"].write_text("more of it", "utf-8")
+    found["link"] = root / "link"
+    found["link"].symlink_to(found["empty"])
+    found["kit"] = root / "kit"
+    found["kit"].mkdir()
+    (found["kit"] / "pyproject.toml").touch()
+    monkeypatch.setattr(cli, "KIT", found["kit"])
     monkeypatch.chdir(root)
     return found
 
@@ -107,13 +113,24 @@ BAD_INPUT = [
     *((f"{command} study2 -c {{{place}}}", NO_COURSE % place)
       for command in ("grade", "feedback", "report")
       for place in ("foreign", "empty", "file", "missing")),
-    ("grade study2", "build/course is not a course folder"),
+    *((f"export -c {{{place}}}", NO_COURSE % place)
+      for place in ("foreign", "empty", "file", "missing")),
+    ("grade study2", "{kit}/build/course is not a course folder"),
     ("release study2 -c {file}", "{file} is not a folder"),
     ("release study2 -c {file}/below/it", "{file}/below"),
     ("release study2 -c {foreign}", "{foreign} is not empty and has no nbgrader_config.py"),
     ("demo -c {file}", "{file}"),
     ("demo -c {file}/below", "{file}/below"),
-    ("demo -c {foreign}", "{foreign} is not empty and no course folder"),
+    ("demo -c {foreign}", "{foreign} is not empty and was not made by the demo"),
+    ("demo -c {course}", "{course} is not empty and was not made by the demo"),
+    ("demo -c {unreleased}", "{unreleased} is not empty and was not made by the demo"),
+    ("demo -c {link}", "{link} is a link: name a folder"),
+    ("report study2 -c {unreleased}",
+     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+    ("export -c {unreleased}", "there is no gradebook in {unreleased} yet"),
+    ("export -c {course} --output {missing}/marks.csv", "there is no folder {missing}"),
+    ("export -c {course} --output {foreign}", "{foreign}"),
+    ("grade study2 -c {course} --json", "there are no submissions"),
     ("grade study2 -c {unreleased}",
      f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
     ("grade study2 -c {course}", f"there are no submissions to {ALPHA_BETA} in {{course}}"),
@@ -140,7 +157,7 @@ def test_bad_input_is_told_in_one_sentence_and_loses_nothing(places, command, se
 
 
 @pytest.mark.parametrize(("program", "arguments", "sentence"), [
-    (MODULE, ["demo", "-c", "{foreign}"], "{foreign} is not empty and no course folder"),
+    (MODULE, ["demo", "-c", "{foreign}"], "{foreign} is not empty and was not made"),
     pytest.param(PROGRAM, ["grade", "study2", "-c", "{course}", "--student", "zoe"], "by zoe",
                  marks=pytest.mark.slow),
 ], ids=["module", "program"])  # fmt: skip
@@ -174,7 +191,8 @@ def test_a_slip_of_the_pen_is_told(places, arguments, problem):
 
 @pytest.mark.parametrize("kind", [
     UnknownCheck, CourseFolderError, GradingError, NotebookError, ReleaseError,
-    SolutionRegionError, PermissionError,
+    SolutionRegionError, StudyTableError, PermissionError, NotADirectoryError,
+    IsADirectoryError, FileExistsError,
 ])
 def test_every_known_problem_is_told(places, monkeypatch, kind):
     """Each error that says what to do is printed as it stands, brackets and all."""
@@ -379,9 +397,10 @@ def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
 ARGUMENTS = {  # of every command: what its usage line ends with, and its options
     "build": ("[STUDY]", {"--check"}),
     "release": ("[STUDY]...", {"--course"}),
-    "grade": ("STUDY", {"--course", "--student", "--force", "--jobs"}),
+    "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
     "report": ("STUDY", {"--course"}),
+    "export": ("", {"--course", "--format", "--output"}),
     "doctor": ("STUDY", {"--verbose"}),
     "demo": ("", {"--course", "--jobs"}),
 }
@@ -424,7 +443,7 @@ def test_no_arguments_print_help(arguments):
         assert f"{name} {sentence}" in text(done.stdout)
 
 
-@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report"])
+@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "export"])
 def test_the_course_is_looked_for_in_the_same_place(command):
     """Every command that needs a course folder takes the same one unless told otherwise."""
-    assert "[default: build/course]" in text(autograder(command, "--help").stdout)
+    assert "[default: (the kit's build/course)]" in text(autograder(command, "--help").stdout)

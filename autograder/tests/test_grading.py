@@ -838,17 +838,50 @@ def test_a_run_that_was_killed_goes_on(run):
     finish(run, kept)
 
 
-# ---- nbgrader's own command
+# ---- nbgrader's own command, and formgrader's button
+
+FORMGRADER = """
+import sys
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import PyFileConfigLoader
+
+config = PyFileConfigLoader("nbgrader_config.py", path=".").load_config()
+done = NbGraderAPI(config=config).autograde(sys.argv[1], sys.argv[2])
+sys.exit(0 if done["success"] else done["log"])
+"""
+DOORS = {"command": ["-m", "nbgrader", "autograde", STUDY.assignment, "--student", "{student}"],
+         "button": ["-c", FORMGRADER, STUDY.assignment, "{student}"]}
 
 
-def test_nbgraders_own_command_gives_the_same_marks(course, school):
-    """`nbgrader autograde` in the course folder marks as our command does, by the same settings."""
+def spoil(notebook) -> None:
+    """What students do to notebooks: a check twice, a deleted answer, tags, points of one's own."""
+    checks = [cell for cell in notebook.cells if cell.source.startswith("check(")]
+    checks[0].metadata.nbgrader.points = 1000
+    checks[0].metadata.tags = ["skip-execution"]
+    notebook.cells.append(nbformat.from_dict({**checks[0], "id": "another"}))
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type != "markdown"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
+    """`nbgrader autograde` and formgrader's button mark as our command does."""
     hand_in(course, "cy", MODULES[SLIP.name])
-    subprocess.run([sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment,
-                    "--student", "cy"], cwd=course.root, check=True, capture_output=True)
-    assert auto_scores(course, "cy") == auto_scores(school.folder, "cy")
+    hand_in(course, "dee", MODULES[SLIP.name], spoil)
+    for student in ("cy", "dee"):
+        subprocess.run([sys.executable, *(word.format(student=student) if word == "{student}"
+                                          else word for word in DOORS[door])],
+                       cwd=course.root, check=True, capture_output=True)
+        assert auto_scores(course, student) == auto_scores(school.folder, "cy")
     seen, ours = (outcomes(f, "cy")[CHECK.id] for f in (course, school.folder))
     assert {**seen, "seconds": 0} == {**ours, "seconds": 0}
+
+
+def test_our_door_gives_a_spoilt_notebook_the_same_marks(course, school):
+    """The intake repairs what nbgrader's doors repair, and tells it."""
+    hand_in(course, "dee", MODULES[SLIP.name], spoil)
+    done, = grade(course, STUDY)
+    assert auto_scores(course, "dee") == auto_scores(school.folder, "cy")
+    assert len(done.problems) >= 2
 
 
 # ---- Report

@@ -116,6 +116,7 @@ def bare(tmp_path, programs, monkeypatch) -> Checkout:
     shutil.copy(RUN, root)
     for name in ("requirements.lock", f"requirements-{EXTRA}.lock", "pyproject.toml", "README.md"):
         (root / name).write_text(name, "utf-8")
+    monkeypatch.chdir(tmp_path)  # no command depends on where it is started
     return open_checkout(root, monkeypatch)
 
 
@@ -253,12 +254,14 @@ PASSED_ON = [
 @pytest.mark.parametrize(("arguments", "module", "rest"), PASSED_ON,
                          ids=[" ".join(row[0]) for row in PASSED_ON])
 def test_a_command_is_run_by_the_environments_python(ready, arguments, module, rest):
-    """Its arguments are passed on as they are, and it runs in the checkout."""
+    """Its arguments are passed on as they are; the autograder runs in the caller's folder, from
+    which it imports nothing, and the rest in the checkout."""
+    ours = module == "autograder"
     assert ready.main(*arguments) == 0
     (command, folder, _), = ready.calls.running
-    assert command == [ready.run.PYTHON, "-m", module, *rest]
+    assert command == [ready.run.PYTHON, *(["-P"] if ours else []), "-m", module, *rest]
     assert Path(command[0]).is_relative_to(ready.environment)
-    assert folder == str(ready.root)
+    assert folder == (None if ours else str(ready.root))
 
 
 def test_the_environments_programs_come_first(ready, programs, monkeypatch):
@@ -303,6 +306,16 @@ def test_lab_opens_a_folder(ready, arguments, folder, rest):
     path = ready.root / folder
     assert command == [ready.run.PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={path}", *rest]
     assert Path(where) == path
+
+
+def test_lab_looks_for_a_folder_here_first(ready, tmp_path, monkeypatch):
+    """A relative path is the caller's; the kit's own course opens wherever one is."""
+    (tmp_path / "elsewhere" / "course").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ready.main("lab", "course")
+    ready.main("lab")
+    assert [Path(where) for _, where, _ in ready.calls.running] == [
+        tmp_path / "elsewhere" / "course", ready.root / "course"]
 
 
 @pytest.mark.parametrize("folder", ["build/demo", "README.md"])

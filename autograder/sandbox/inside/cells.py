@@ -33,6 +33,21 @@ plt.figure(); plt.plot([0, 1], label="x"); plt.title("x"); plt.legend(); plt.sho
 np.random.default_rng(0).normal()
 """
 
+WARM_ERROR = """
+import numpy as np
+def smooth(values, width=3, *, mode="valid"):
+    '''A docstring, "a string".'''
+    if not (width > 0 and len(values) >= width):  # a comment
+        raise ValueError(f"width {width!r} is not right: {1.5e-3}")
+    return [np.convolve(value, [None] * 2) for value in values]
+class Smooth:
+    def __init__(self): self.answer = {"a": 1, 'b': lambda x: x ** 2 % 3 or None}
+try:
+    smooth([], 1)
+except ValueError as error:
+    assert smooth([1, 2]) == Smooth().answer, "it fails: %s" % error
+"""
+
 
 class Outputs:
     """The outputs of the cell that is running."""
@@ -173,7 +188,7 @@ def warm_up() -> None:
     shell.collect_in(Outputs(1_000_000))
     try:
         result = shell.run_cell(WARM)
-        shell.run_cell("1 / 0")  # the code that formats tracebacks is slow to import
+        shell.run_cell(WARM_ERROR)  # the code that formats tracebacks is slow at first
     finally:
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     result.raise_error()

@@ -27,6 +27,7 @@ def main() -> None:
     walls = isolate.Walls(uid)
     gc.collect()
     gc.freeze()  # so that a child's collector does not touch, and thereby copy, all of it
+    gc.set_threshold(50_000, 20, 20)  # a child lives too briefly for frequent collections
     control.sendmsg([b'{"ready": true}'])
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)

@@ -1,0 +1,44 @@
+"""Makes what students wrote safe to show in feedback pages and in formgrader.
+
+There, where an instructor's browser may change marks, a page must not run what a student wrote.
+nbgrader's templates call these two filters by the names of nbconvert's own, see
+`course_folder.configure`.
+"""
+
+import re
+
+import bleach
+from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+from jinja2 import pass_context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+TAGS = bleach.ALLOWED_TAGS | {
+    "br", "caption", "dd", "del", "details", "div", "dl", "dt", "figcaption", "figure", "h1", "h2",
+    "h3", "h4", "h5", "h6", "hr", "img", "ins", "kbd", "p", "pre", "s", "samp", "small", "span",
+    "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "var",
+}  # fmt: skip
+ATTRIBUTES = {  # no classes and no ids: those of the page around it must not be borrowed
+    "*": ["style", "title", "lang", "dir"], "ol": ["start"],
+    "a": lambda _tag, name, value: name == "href" and re.match("https?://|mailto:|#", value),
+    "th": ["scope", "colspan", "rowspan"], "td": ["colspan", "rowspan"],
+    "img": lambda _tag, name, value: (
+        name in ("alt", "width", "height", "style")
+        or name == "src" and value.startswith("data:image/")),  # nothing is fetched
+}  # fmt: skip
+STYLES = CSSSanitizer(allowed_css_properties=ALLOWED_CSS_PROPERTIES | {
+    "max-width", "border", "border-collapse", "margin", "padding"})
+_cleaner = bleach.Cleaner(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES,
+                          protocols=bleach.ALLOWED_PROTOCOLS | {"data"})
+
+
+def clean(page: object) -> str:
+    """HTML without anything that a browser would run, fetch, or take for the page's own."""
+    return _cleaner.clean(page.decode("utf-8", "replace") if isinstance(page, bytes) else str(page))
+
+
+@pass_context
+def markdown(context, text: str) -> str:
+    """Markdown as clean HTML; its pictures are those attached to the cell."""
+    renderer = IPythonRenderer(escape=False, attachments=context["cell"].get("attachments", {}),
+                               exclude_anchor_links=True)
+    return clean(MarkdownWithMath(renderer=renderer).render(text))

@@ -1,0 +1,80 @@
+"""What the commands show: their two consoles, the progress bar, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from autograder.doctor import Finding
+    from course.probes import Study
+
+console = Console(soft_wrap=True)
+errors = Console(stderr=True, soft_wrap=True)
+
+
+def say(line: str) -> None:
+    """Print a line as it stands on stdout."""
+    console.print(line, markup=False, highlight=False)
+
+
+def complain(line: str) -> None:
+    """Print a line as it stands on stderr."""
+    errors.print(line, markup=False, highlight=False)
+
+
+class Rate(ProgressColumn):
+    """How many are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate, once there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f}/s" if speed else "", style="progress.data.speed")
+
+
+def progress() -> Progress:
+    """A bar with the rate and the time left on stderr; nothing at all where that is no terminal."""
+    return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+                    MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
+                    TextColumn("{task.fields[note]}", markup=False), console=errors,
+                    disable=not errors.is_terminal)
+
+
+def findings_table(study: Study, findings: Iterable[Finding], verbose: bool) -> Table:
+    """What the doctor found: a line for each module, or only for those that matter."""
+    table = Table(title=study.title, title_justify="left", caption_justify="left",
+                  caption=None if verbose else "Mutants that are as they should be: -v shows them.")
+    for column in ("module", "points", "loses", "as it should"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        if verbose or not finding.healthy or finding.name in ("reference", "stub"):
+            loses = "; ".join(f"{c}: {', '.join(a)}" for c, a in finding.loses.items()) or "nothing"
+            verdict = "yes" if finding.healthy else (
+                "no, it should lose " + ("; ".join(f"{c}: {', '.join(a)}" for c, a in
+                                                   finding.should_lose.items()) or "nothing")
+                if finding.loses != finding.should_lose else "no, feedback cannot name the slip")
+            table.add_row(finding.name, f"{finding.earned:g} of {finding.points:g}", loses, verdict)
+    return table
+
+
+def where_table(lines: Iterable[tuple[str, object]]) -> Table:
+    """What was made, and where it is."""
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for what, where in lines:
+        table.add_row(what, str(where))
+    return table
