@@ -17,6 +17,7 @@ import tictactoe
 HERE = Path(__file__).parent
 AUTOGRADER = HERE.parent  # never to be seen inside
 PACKAGES = (tictactoe, sequence, course)
+KIT = Path("/kit")  # inside
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
           "/etc/alternatives", "/etc/fonts", "/etc/localtime", "/etc/ssl/certs")
 DEVICES = ("null", "full", "random", "urandom")  # zero can be mapped as uncounted memory
@@ -76,7 +77,7 @@ def _start(rights: tuple[str, ...]) -> tuple[subprocess.Popen, socket.socket]:
             [bubblewrap(), "--die-with-parent", "--new-session", "--clearenv",
              "--chdir", "/tmp", *rights, *NAMESPACES,
              *_tree(), *_environment(), "--",
-             sys.executable, "-s", "-P", "-B", "-m", "inside.zygote", str(theirs.fileno()),
+             _python(), "-s", "-P", "-B", "-m", "inside.zygote", str(theirs.fileno()),
              str(FIRST_UID + os.getpid())],
             stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()])
         theirs.close()
@@ -96,34 +97,50 @@ def _start(rights: tuple[str, ...]) -> tuple[subprocess.Popen, socket.socket]:
 
 
 def _tree() -> Iterator[str]:
-    """The read-only tree: the system's programs, Python, the public packages, and nothing else."""
-    interpreter = (sys.prefix, sys.base_prefix, Path(sys.executable).resolve().parents[1])
+    """The read-only tree: the system's programs, Python, the public packages, and nothing else.
+
+    What is the kit's own stands below /kit, wherever it stands outside, even below /tmp.
+    """
     public = [Path(package.__file__).parent for package in PACKAGES]
-    seen = [path for path in dict.fromkeys(map(Path, (*SYSTEM, *interpreter))) if path.exists()]
-    for path in (*seen, *public, Path("/kit/inside")):
-        for parent in reversed(path.parents[:-1]):  # else only root could pass through
+    seen = {Path(path): Path(path) for path in (
+        *SYSTEM, sys.base_prefix, Path(sys.executable).resolve().parents[1])}
+    seen[Path(sys.prefix)] = _prefix()
+    seen = {path: place for path, place in seen.items() if path.exists()}
+    for place in (*seen.values(), KIT / "public" / "course", KIT / "inside"):
+        for parent in reversed(place.parents[:-1]):  # else only root could pass through
             yield from ("--perms", "0755", "--dir", str(parent))
-    for path in seen:
-        if path.is_symlink():
-            yield from ("--symlink", str(path.readlink()), str(path))
+    for path, place in seen.items():
+        if path.is_symlink() and path == place:
+            yield from ("--symlink", str(path.readlink()), str(place))
         else:
-            yield from ("--ro-bind", str(path), str(path))
+            yield from ("--ro-bind", str(path), str(place))
     for path in (AUTOGRADER, *public):
-        if any(path.is_relative_to(root) for root in seen):
-            yield from ("--tmpfs", str(path))  # what is installed beside it is not to be seen
+        for root, place in seen.items():
+            if path.is_relative_to(root):  # what is installed beside it is not to be seen
+                yield from ("--tmpfs", str(place / path.relative_to(root)))
     for path in public:
-        yield from ("--ro-bind", str(path), str(path))
-    yield from ("--ro-bind", str(HERE / "inside"), "/kit/inside")
+        yield from ("--ro-bind", str(path), str(KIT / "public" / path.name))
+    yield from ("--ro-bind", str(HERE / "inside"), str(KIT / "inside"))
     yield from ("--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev", "--dir", "/dev/shm")
     for name in DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
 
 
+def _prefix() -> Path:
+    """Where Python's environment stands inside: a virtual one can be moved, others cannot."""
+    return Path(sys.prefix) if sys.prefix == sys.base_prefix else KIT / "environment"
+
+
+def _python() -> str:
+    return str(_prefix() / Path(sys.executable).relative_to(sys.prefix))
+
+
 def _environment() -> Iterator[str]:
     for name, value in {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
-        "PYTHONPATH": "/kit", "PYTHONHASHSEED": "0", "MPLCONFIGDIR": "/tmp/matplotlib",
-        "MPLBACKEND": "module://matplotlib_inline.backend_inline", "IPYTHONDIR": "/tmp/ipython",
+        "PATH": f"{Path(_python()).parent}:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
+        "PYTHONPATH": f"{KIT}:{KIT / 'public'}", "PYTHONHASHSEED": "0",
+        "MPLCONFIGDIR": "/tmp/matplotlib", "IPYTHONDIR": "/tmp/ipython",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "NBGRADER_EXECUTION": "autograde", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
     }.items():
         yield from ("--setenv", name, value)
