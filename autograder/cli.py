@@ -59,7 +59,7 @@ CoursePath = Annotated[Path, typer.Option(
     "--course", "-c", metavar="FOLDER", help="The nbgrader course folder.",
     default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
 Jobs = Annotated[int | None, typer.Option(
-    min=1, help="How many submissions at once; one per core unless given.", show_default=False)]
+    min=1, help="Submissions at once; one per core unless given.", show_default=False)]
 Students = Annotated[list[str] | None, typer.Option(
     "--student", help="Only this student; may be given several times.", show_default=False)]
 
@@ -148,7 +148,7 @@ def report(study: StudyName, course: CoursePath) -> None:
     with told():
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
-        folder.require_release(wanted)
+        folder.require_release(wanted)  # at once: what comes next is slow to import
         from autograder.report import write_report
 
         for path in write_report(folder, wanted):
@@ -158,7 +158,8 @@ def report(study: StudyName, course: CoursePath) -> None:
 @app.command()
 def export(course: CoursePath,
            kind: Annotated[Format, typer.Option(
-               "--format", metavar="NAME", help="One of gradebook, canvas, moodle.")] = Format.GRADEBOOK,
+               "--format", metavar="NAME",
+               help="One of gradebook, canvas, moodle.")] = Format.GRADEBOOK,
            output: Annotated[Path | None, typer.Option(
                metavar="FILE", help="The CSV file, - for stdout; in reports/ unless given.",
                show_default=False)] = None) -> None:

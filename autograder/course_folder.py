@@ -148,9 +148,11 @@ def configure(c: Config, config_file: str) -> None:
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {
         "clean_html": "autograder.pages.clean", "markdown2html": "autograder.pages.markdown"}
-    # Feedback is read without a network: our template is nbgrader's, less what asks for one.
-    c.HTMLExporter.template_name = "offline_feedback"
-    c.HTMLExporter.extra_template_basedirs = [
+    # Feedback is read without a network: our template is nbgrader's, less what asks for one. It is
+    # set for the feedback's exporter alone, because formgrader's pages are made by HTMLExporter.
+    c.GenerateFeedback.exporter_class = "autograder.pages.FeedbackExporter"
+    c.FeedbackExporter.template_name = "offline_feedback"
+    c.FeedbackExporter.extra_template_basedirs = [
         str(Path(__file__).parent / "templates"),
         str(Path(formgrader.__file__).parent / "templates")]
 

@@ -15,6 +15,8 @@ from autograder.ledger import standing
 from autograder.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
 
+LOG = "feedback.log"
+
 
 class Feedback(NamedTuple):
     """One student's pages: their folder, and why they could not be written, if they could not."""
@@ -45,8 +47,10 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
     try:
         for student, result in run_tasks(_writer, (folder, assignment), wanted,
                                          min(jobs or os.cpu_count() or 1, len(wanted))):
-            written.append(Feedback(student, folder.root / "feedback" / student / assignment,
-                                    result.reason if isinstance(result, Failed) else None))
+            log = folder.results(assignment, student) / LOG
+            written.append(Feedback(
+                student, folder.root / "feedback" / student / assignment,
+                f"{result.reason} (see {log})" if isinstance(result, Failed) else None))
             done(written[-1])
     except CannotWork as error:
         raise GradingError(f"no feedback was written: {error}") from error
@@ -67,7 +71,7 @@ def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[str], N
         config.CourseDirectory.student_id = student
         converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
-        converter.log = quiet_log(folder.results(assignment, student) / "feedback.log")
+        converter.log = quiet_log(folder.results(assignment, student) / LOG)
         converter.start()
 
     yield write

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from nbgrader import api
+from sqlalchemy.orm import Query
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 
@@ -107,7 +108,7 @@ def marks_of(gradebook: api.Gradebook, assignment: str) -> Mapping[str, Marks]:
     return dict(found)
 
 
-def _cells(query, kind: type):
+def _cells(query: Query, kind: type[api.Base]) -> Query:
     """A query of something that each cell of each submission has, in the order of notebooks."""
     return (query.select_from(kind).join(api.BaseCell, kind.cell_id == api.BaseCell.id)
             .join(api.SubmittedNotebook, kind.notebook_id == api.SubmittedNotebook.id)

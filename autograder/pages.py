@@ -10,6 +10,7 @@ import re
 import bleach
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
 from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 TAGS = bleach.ALLOWED_TAGS | {
@@ -23,12 +24,16 @@ ATTRIBUTES = {  # no classes and no ids: those of the page around it must not be
     "th": ["scope", "colspan", "rowspan"], "td": ["colspan", "rowspan"],
     "img": lambda _tag, name, value: (
         name in ("alt", "width", "height", "style")
-        or name == "src" and value.startswith("data:image/")),  # nothing is fetched
+        or (name == "src" and value.startswith("data:image/"))),  # nothing is fetched
 }  # fmt: skip
 STYLES = CSSSanitizer(allowed_css_properties=ALLOWED_CSS_PROPERTIES | {
     "max-width", "border", "border-collapse", "margin", "padding"})
 _cleaner = bleach.Cleaner(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES,
                           protocols=bleach.ALLOWED_PROTOCOLS | {"data"})
+
+
+class FeedbackExporter(HTMLExporter):
+    """Exports feedback pages; a class of its own so that it has settings of its own."""
 
 
 def clean(page: object) -> str:
@@ -39,6 +44,6 @@ def clean(page: object) -> str:
 @pass_context
 def markdown(context, text: str) -> str:
     """Markdown as clean HTML; its pictures are those attached to the cell."""
-    renderer = IPythonRenderer(escape=False, attachments=context["cell"].get("attachments", {}),
-                               exclude_anchor_links=True)
+    attached = context.get("cell", {}).get("attachments", {})  # a grader's comment has no cell
+    renderer = IPythonRenderer(escape=False, attachments=attached, exclude_anchor_links=True)
     return clean(MarkdownWithMath(renderer=renderer).render(text))

@@ -20,6 +20,7 @@ from autograder.suspicious import suspicions
 from course.plots import COLOURS, figure, picture
 from course.probes import Study
 from course.probes.ask import NOT_WRITTEN
+from tictactoe.view import Picture
 
 BINS = 10  # of the distribution of marks
 
@@ -195,7 +196,7 @@ def _cells(found: Class) -> Iterator[dict[str, Any]]:
                "waiting": len(marks) - len(given), "mean": mean(given) if given else None}
 
 
-def _distribution(most: float, scores: Sequence[float]):
+def _distribution(most: float, scores: Sequence[float]) -> Picture | None:
     """A histogram of the marks, as a picture with its numbers in words."""
     if not scores or not most:
         return None

@@ -133,7 +133,7 @@ def _digest(path: Path) -> str | None:
         return None
     raw = path.read_bytes()
     try:
-        tokens = [(t.type, "" if t.type in (tokenize.INDENT, tokenize.NEWLINE) else t.string)
+        tokens = [(t.type, " ".join(t.string.split()))  # no more of indents and line ends
                   for t in tokenize.tokenize(io.BytesIO(raw).readline) if t.type not in LAYOUT]
         blank = all(not string for _, string in tokens)
         raw = repr(tokens).encode("utf-8", "surrogatepass")

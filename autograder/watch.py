@@ -42,7 +42,7 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
             bar.update(task, advance=1, note=f"{failures} failed, {look} to look at")
 
         return grade(folder, study, students, force=force, jobs=jobs,
-                           isolation=isolation, done=done)
+                     isolation=isolation, done=done)
 
 
 def tell_grades(study: Study, graded: list[Graded]) -> None:

@@ -118,10 +118,11 @@ import socket
 if [name for _, name in socket.if_nameindex() if name != "lo"]: print("taken")"""),
     "devices": ("disks", """
 import os
-if {"sda", "vda", "mem", "kmsg", "tty", "fuse", "kvm"} & set(os.listdir("/dev")): print("taken")"""),
+if {"sda", "vda", "mem", "kmsg", "tty", "fuse"} & set(os.listdir("/dev")): print("taken")"""),
     "device node": ("a device of its own", """
 import os, stat
-os.mknod("/tmp/disk", stat.S_IFBLK | 0o600, os.makedev(8, 0)); open("/tmp/disk"); print("taken")"""),
+os.mknod("/tmp/disk", stat.S_IFBLK | 0o600, os.makedev(8, 0)); open("/tmp/disk")
+print("taken")"""),
     "su": ("root by su", """
 import subprocess
 said = subprocess.run(["su", "-c", "id -u"], capture_output=True, text=True).stdout
@@ -154,13 +155,13 @@ for number in range(64):
         print("taken")"""),
 }  # fmt: skip
 
-# Tries to disturb: the batch goes on, the next student notices nothing. -> (what, cells)
+# Tries to disturb: name -> the cells of a notebook; `os`, `sys` and `time` are imported above.
 NUISANCES = {
     "kill the parent": ("os.kill(os.getppid(), 9)",),
     "kill everybody": ("os.kill(-1, 9)",),
     "kill the first": ("os.kill(1, 9); os.kill(1, 19); os.kill(1, 6)",),
     "stop itself": ("os.kill(os.getpid(), 19)",),
-    "stop a child": ("import subprocess; p = subprocess.Popen(['sleep', '99']); p.send_signal(19)",),
+    "stop a child": ("import subprocess; subprocess.Popen(['sleep', '99']).send_signal(19)",),
     "end in the middle": ("print(1)", "os._exit(0)", "print(2)"),
     "end by exit": ("exit", "raise SystemExit(0)", "import sys; sys.exit(7)"),
     "segfault": ("import ctypes; ctypes.string_at(0)",),
@@ -185,7 +186,7 @@ NUISANCES = {
     "descriptors": ("kept = []\nwhile True: kept.append(open(os.devnull))",),
     "pipes": ("kept = []\nwhile True: kept.append(os.pipe())",),
     "disk": ("with open('/tmp/big', 'wb') as file:\n    while True: file.write(b'x' * 1000000)",
-             "with open('/dev/shm/big', 'wb') as file:\n    while True: file.write(b'x' * 1000000)"),
+             "with open('/dev/shm/big', 'wb') as file:\n    while True: file.write(bytes(99_999))"),
     "names": ("for n in range(10**6): open(f'/tmp/{n}', 'w').close()",),
     "flood": ("while True: print('x' * 100)",),
     "flood of one": ("print('x' * 30_000_000)",),
@@ -199,7 +200,7 @@ NUISANCES = {
     "half a character": ("print('\\ud800'); raise ValueError('\\udfff')", "'\\ud800'"),
     "odd output": ("import sys; sys.stdout.write(7)", "sys.stdout = None; print(1)",
                    "sys.stdout = sys.stderr = 5", "1 / 0"),
-    "error that cannot be shown": ("class E(Exception):\n    def __str__(self): os._exit(0)\nraise E",),
+    "error that ends": ("class E(Exception):\n    def __str__(self): os._exit(0)\nraise E",),
     "error without end": ("class E(Exception):\n    def __str__(self):\n        while True: pass\n"
                           "raise E",),
     "shown without end": ("class R:\n    def __repr__(self):\n        while True: pass\nR()",),
@@ -222,7 +223,8 @@ NUISANCES = {
 SPEAK = """
 import gc, json, os, socket, struct
 talk = [o for o in gc.get_objects() if type(o) is socket.socket][0]
-def send(data, size=None): talk.sendall(struct.pack(">Q", len(data) if size is None else size) + data)
+def send(data, size=None):
+    talk.sendall(struct.pack(">Q", len(data) if size is None else size) + data)
 def say(**frame): send(json.dumps(frame).encode())
 """
 WORDS = {
@@ -240,8 +242,8 @@ WORDS = {
     "no object": "send(b'7'); send(b'[]'); send(b'null'); send(b'')",
     "not UTF-8": "send(b'\\xff\\xfe')",
     "deep JSON": "send(b'[' * 100_000)",
-    "deep replies": "for n in (100, 400, 900): send(b'{\"case\": 0, \"observation\": {\"move\": '"
-                    " + b'[' * n + b']' * n + b'}}')\nos._exit(0)",
+    "deep replies": "for n in range(9): send(b'{\"case\": %d, \"observation\": {\"move\": ' % n"
+                    " + b'[' * 600 + b']' * 600 + b'}}')\nos._exit(0)",
     "deep reasons": "send(b'{\"broken\": ' + b'[' * 900 + b']' * 900 + b'}')\nos._exit(0)",
     "a huge number": "send(b'{\"end\": ' + b'9' * 5000 + b'}')",
     "huge counts": "send(b'{\"end\": 0, \"execution_count\": ' + b'9' * 4000 + b'}')",
@@ -272,7 +274,7 @@ class Everything(BASE):
     def __eq__(self, other): return True
     def __ne__(self, other): return False
     def __hash__(self): return 0
-    def __float__(self): return 1.0
+    def __float__(self): return 0.125
     def __index__(self): return 999_999
     def __int__(self): return 999_999
     def __len__(self): return 1
@@ -313,17 +315,17 @@ MODULES = {
     "interrupts": SEARCH.format("(_ for _ in ()).throw(KeyboardInterrupt)"),
     "at exit": "import atexit, os; atexit.register(os.write, 1, b'15')\n" + SEARCH.format(None),
     "patched json": "import json; json.dumps = lambda *a, **k: '{\"earned\": 15}'\n"
-                    + SEARCH.format("(0, 0, 0)"),
+                    + SEARCH.format("(-1, 0.5, -1)"),
     "patched frames": "import inside.frames, inside.zygote\n"
                       "inside.frames.send = inside.zygote.send = lambda *a: None\n"
-                      + SEARCH.format("(0, 0, 0)"),
+                      + SEARCH.format("(-1, 0.5, -1)"),
     "patched marking": "import course.probes.outcome as o, course.probes.ask as a\n"
                        "o.equal = o.is_right = o.mark = lambda *x: True\n"
                        "a.plain = a.reply = lambda *x: {'earned': 15}\n"
-                       + SEARCH.format("(0, 0, 0)"),
+                       + SEARCH.format("(-1, 0.5, -1)"),
     "patched builtins": "import builtins; builtins.isinstance = lambda *a: True\n"
-                        "builtins.type = builtins.len = builtins.zip = builtins.map = lambda *a: 15\n"
-                        + SEARCH.format("(0, 0, 0)"),
+                        "builtins.type = builtins.len = builtins.zip = lambda *a: 15\n"
+                        + SEARCH.format("(-1, 0.5, -1)"),
     "patched counter": "import tictactoe.nodes as n\n"
                        "for name in dir(n):\n    if name[0] != '_': setattr(n, name, None)\n"
                        + SEARCH.format("(None, None, -1)"),
@@ -335,8 +337,9 @@ MODULES = {
     "forks": "import os; os.fork(); os.fork()\n" + SEARCH.format("('x', 'x', 'x')"),
     "daemon": "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(99)\n"
               + SEARCH.format("('x', 'x', 'x')"),
-    "knows that it is graded": "import os\nif os.getpid() == 1 or 'NBGRADER_EXECUTION' in os.environ:\n"
-                               "    os._exit(0)\n" + SEARCH.format("(0, 0, 0)"),
+    "knows that it is graded": "import os\nif os.getpid() == 1 or "
+                               "'NBGRADER_EXECUTION' in os.environ:\n    os._exit(0)\n"
+                               + SEARCH.format("(-1, 0.5, -1)"),
     "module with a getattr": "def __getattr__(name):\n    import os; os._exit(0)",
     "coroutine": "class AlphaBeta:\n    async def search(self, state): return 1, 2, 3\n",
     "no text": "\x00\x01",
@@ -350,7 +353,8 @@ MODULES = {
 # ---- Files that would be imported in the place of real ones, or run by Python or IPython.
 SHADOW = "import sys; sys.modules['builtins'].owned = True; raise ImportError('owned')"
 SHADOWS = {name: SHADOW.encode() for name in (
-    "json.py", "matplotlib.py", "numpy.py", "tictactoe.py", "statistics.py", "socket.py", "inside.py",
+    "json.py", "matplotlib.py", "numpy.py", "tictactoe.py", "statistics.py", "socket.py",
+    "inside.py",
     "course/__init__.py", "tictactoe/__init__.py", "IPython/__init__.py", "sitecustomize.py",
     "usercustomize.py", "conftest.py", "ipython_config.py", "startup/00-first.py",
     "profile_default/startup/00-first.py", ".ipython/profile_default/startup/00-first.py",
@@ -358,3 +362,6 @@ SHADOWS = {name: SHADOW.encode() for name in (
     "nbgrader_config.py", "jupyter_config.py")} | {
     "own.pth": b"import builtins; builtins.owned = True", "python311._pth": b".\nimport site",
     "pyvenv.cfg": b"home = /tmp", "matplotlibrc": b"backend: nonsense", "tictactoe.zip": b"PK"}
+
+SLOW = {"deaf by catching", "patched signals", "error without end", "shown without end",
+        "huge number", "flood of displays", "loop", "floods"}  # stopped by time alone

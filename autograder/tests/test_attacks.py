@@ -8,6 +8,7 @@ that the attack then succeeds.
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import sqlite3
@@ -16,7 +17,7 @@ import sys
 import threading
 import time
 from contextlib import closing
-from dataclasses import asdict
+from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
@@ -31,7 +32,7 @@ from nbgrader.utils import determine_grade
 
 from autograder import intake, verdicts, workspace
 from autograder import step as steps
-from autograder.course_folder import CourseFolder, configure, quiet_log
+from autograder.course_folder import CourseFolder, quiet_log
 from autograder.feedback import write_feedback
 from autograder.grader import grader
 from autograder.release import release
@@ -55,6 +56,12 @@ MODULES = workspace.module_texts(STUDY)
 MISTAKES = {"NameError", "SyntaxError", "IndentationError", "TabError", "UnboundLocalError"}
 WARM = 2  # processes below bubblewrap: its own second one, and the warm parent
 INSIDE = Path(launch.HERE) / "inside"
+
+
+def rows(table) -> list:
+    """The names of a table's rows, those that take seconds marked as slow."""
+    return [pytest.param(name, marks=[pytest.mark.slow] if name in attacks.SLOW else [])
+            for name in table]
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +114,7 @@ def errors(ran) -> set[str]:
             if output.output_type == "error"}
 
 
-def ask(sandbox: Sandbox, module: str | bytes, seconds: float = 3, **files: bytes):
+def ask(sandbox: Sandbox, module: str | bytes, seconds: float = 2, **files: bytes):
     """The outcome of the check of study 2 for a module, which can be shown and kept."""
     data = module.encode("utf-8", "surrogatepass") if isinstance(module, str) else module
     replies = sandbox.ask({STUDY.module: data} | files, STUDY.module, CHECK, seconds)
@@ -173,16 +180,13 @@ def test_modules_are_asked_behind_the_same_walls(sandbox, names):
 
 def test_no_expected_value_is_in_the_process(sandbox):
     """In all memory that Python knows there are the asked positions, and nothing to reply."""
-    expected = json.loads(verdicts.expected_file(HIDDEN).read_text("utf-8"))["expected"]
-    numbers = sorted({o["nodes"] for o in expected["alpha_beta"] if o["nodes"] > 500})
-    other = verdicts.hidden_study("study3").checks["type_a"]
-    asked = [case["on"] for case in CHECK.cases]
-    texts = [case["on"] for case in other.cases if case["on"] not in asked]
-    assert numbers
-    assert texts
+    asked = [case["on"][::-1] for case in CHECK.cases]
+    other = verdicts.hidden_study("study3").checks["type_a"].cases
+    hidden = sorted({case["on"][::-1] for case in other} - set(asked))
+    assert hidden
     module = f"""
 import gc, sys
-seen, values, left = set(), set(), [sys._getframe(), *gc.get_objects(), *gc.get_referrers(gc)]
+seen, texts, replies, left = set(), set(), 0, [*gc.get_objects()]
 frame = sys._getframe()
 while frame:
     left += [*frame.f_locals.values(), *frame.f_globals.values()]
@@ -191,21 +195,20 @@ while left:
     thing = left.pop()
     if id(thing) in seen: continue
     seen.add(id(thing))
-    if type(thing) in (int, str): values.add(thing)
-    else: left += gc.get_referents(thing)
-wanted = [text[::-1] for text in {[text[::-1] for text in texts]}] + [
-    -number for number in {[-number for number in numbers]}]
-raise ValueError(f"{{len([w for w in wanted if w in values])}} of them, "
-                 f"{{len([w for w in {[text[::-1] for text in asked]} if w[::-1] in values])}} asked")
+    if type(thing) is str: texts.add(thing)
+    elif type(thing) is dict and type(thing.get("nodes")) is int: replies += 1
+    left += gc.get_referents(thing)
+found = [sum(text[::-1] in texts for text in some) for some in ({hidden!r}, {asked!r})]
+raise ValueError(f"found {{replies}} replies, {{found[0]}} hidden, {{found[1]}} asked")
 """
     assert ask(sandbox, module).problem.startswith(
-        f"ValueError: 0 of them, {len(set(asked))} asked")
+        f"ValueError: found 0 replies, 0 hidden, {len(asked)} asked")
 
 
 def test_two_at_once_do_not_see_each_other(sandbox, names):
     """One student's socket and files are not there for another who is graded at the same time."""
-    serve = ("import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('\\0meet'); s.listen()"
-             "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close(); time.sleep(1.5)")
+    serve = ("import socket, time; s = socket.socket(socket.AF_UNIX)\ns.bind('\\0meet'); s.listen()"
+             "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close(); time.sleep(1)")
     meet = ("import socket, time, os; time.sleep(.5); assert not os.path.exists('/tmp/left')\n"
             "assert os.listdir('/dev/shm') == []\n"
             "socket.socket(socket.AF_UNIX).connect('\\0meet')")
@@ -222,7 +225,7 @@ def test_two_at_once_do_not_see_each_other(sandbox, names):
 # ---- Disturbing
 
 
-@pytest.mark.parametrize("name", attacks.NUISANCES)
+@pytest.mark.parametrize("name", rows(attacks.NUISANCES))
 def test_the_next_student_notices_nothing(sandbox, name):
     """Whatever one notebook does, it ends in time, costs little, and the next one is well."""
     begun, before = time.monotonic(), psutil.virtual_memory().available
@@ -268,7 +271,7 @@ def test_words_on_the_socket_in_the_place_of_replies(sandbox, name):
     assert processes(sandbox) == WARM
 
 
-@pytest.mark.parametrize("name", attacks.MODULES)
+@pytest.mark.parametrize("name", rows(attacks.MODULES))
 def test_a_module_earns_nothing(sandbox, name):
     """A module that does not solve the exercise earns nothing, however it answers."""
     outcome = ask(sandbox, attacks.MODULES[name])
@@ -286,13 +289,14 @@ def test_the_reference_still_earns_all(sandbox):
 @pytest.mark.parametrize("name", attacks.SHADOWS)
 def test_a_file_shadows_nothing(sandbox, name):
     """What is named like a real module, or like a file that Python or IPython runs, is not run."""
-    ran = run(sandbox, "import json, numpy, statistics, socket, matplotlib.pyplot, tictactoe, course"
+    ran = run(sandbox, "import json, numpy, statistics, socket, matplotlib.pyplot, tictactoe"
               "\nimport course.check, subprocess, sys, IPython, bleach\n"
               "import builtins; assert not hasattr(builtins, 'owned')\n"
               "assert json.dumps([1]) == '[1]' and statistics.mean([1, 3]) == 2\n"
               "done = subprocess.run([sys.executable, '-c', "
-              "'import builtins, json, statistics; assert not hasattr(builtins, \"owned\")'])\n"
-              "assert done.returncode == 0\nmatplotlib.pyplot.figure().savefig('x.png')\nprint('ok')",
+              "'import builtins; assert not hasattr(builtins, \"owned\")'])\n"
+              "assert done.returncode == 0\nmatplotlib.pyplot.figure().savefig('x.png')\n"
+              "matplotlib.pyplot.close()\nprint('ok')",
               files={name: attacks.SHADOWS[name]}, seconds=4)
     assert shown(ran) == "ok\n"
     outcome = ask(sandbox, MODULES["reference"], **{name: attacks.SHADOWS[name]})
@@ -343,20 +347,16 @@ WEAKER = {  # what is taken away: file, replacements, what a program then gets
                       "shared memory"),
     "bounding set": ("isolate.py", [("_call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)",
                                      "pass")], "bounding set"),
-    "privileges": ("isolate.py", [("        _call(_libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)\n",
-                                   ""),
-                                  ("        self.calls.load()\n", "")], "setuid programs"),
-    "user": ("isolate.py", [("os.setresuid(self.uid, self.uid, self.uid)", "pass")], "root"),
+    "user": ("isolate.py", [("os.setresuid(self.uid, self.uid, self.uid)", "pass"),
+                            ('f"uid={self.uid},gid={self.uid}"', '"uid=0"')], "root"),
     "limits": ("isolate.py", [("        _limit(limits)\n", "")], "hard limit"),
-    "private folder": ("isolate.py", [("mode=700,{owner}\")\n        _mount(\"/dev/shm\"",
-                                       "mode=777\")\n        _mount(\"/dev/shm\"")], None),
-}
+}  # fmt: skip
 PROGRAMS = {name: program for name, (_, program) in attacks.READS.items()} | {
     "hard limit": "import resource\nif resource.getrlimit(resource.RLIMIT_NPROC)[1] != 32:\n"
                   "    print('taken')"}
 
 
-@pytest.mark.parametrize("name", [name for name in WEAKER if WEAKER[name][2]])
+@pytest.mark.parametrize("name", WEAKER)
 def test_without_a_wall(sandbox, names, monkeypatch, tmp_path_factory, name):
     """Each wall, taken away by itself, lets through what it is there to stop."""
     file, lines, program = WEAKER[name]
@@ -460,21 +460,32 @@ def test_without_the_schema(sandbox, monkeypatch, name, where):
 
     whole()
     monkeypatch.setattr(where, lambda data, *depth: data or True)
-    with pytest.raises((AttributeError, TypeError, ValueError, RecursionError,
+    with pytest.raises((AttributeError, KeyError, TypeError, ValueError, RecursionError,
                         nbformat.ValidationError)):
         whole()
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="root plays an ordinary user")
-@pytest.mark.parametrize("name", ["passwd", "answers", "gradebook edit", "other student", "proc",
-                                  "loopback", "abstract", "ptrace", "unshare", "environment", "root"])
-def test_the_walls_of_an_ordinary_user(sandbox, names, monkeypatch, name):
-    """In a user namespace, as where the grader is not root, the walls are the same."""
-    monkeypatch.setattr(launch, "AS_ROOT", launch.AS_USER)
-    with Sandbox(LIMITS) as theirs:
-        assert shown(run(theirs, "import os; print(os.getuid())")) == "1000\n"
-        assert "taken" not in shown(run(theirs, names, PROGRAMS[name])).split()
-        assert ask(theirs, MODULES["reference"]).earned == CHECK.max_points
+@pytest.fixture(scope="module")
+def unprivileged(sandbox):
+    """A sandbox in a user namespace, as where the grader is not root."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "AS_ROOT", launch.AS_USER)
+        with Sandbox(LIMITS) as theirs:
+            yield theirs
+
+
+@pytest.mark.parametrize("name", attacks.READS)
+def test_the_walls_of_an_ordinary_user(unprivileged, names, name):
+    """Without root, the walls are the same."""
+    assert shown(run(unprivileged, "import os; print(os.getuid())")) == "1000\n"
+    assert "taken" not in shown(run(unprivileged, names, PROGRAMS[name])).split()
+
+
+def test_an_ordinary_user_gives_the_same_marks(unprivileged):
+    """Without root, full marks are full marks, and nobody is left behind."""
+    assert ask(unprivileged, MODULES["reference"]).earned == CHECK.max_points
+    run(unprivileged, "import os", *attacks.NUISANCES["daemon"])
+    assert_next_student_is_well(unprivileged)
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="root plays another user")
@@ -493,3 +504,429 @@ def test_an_ordinary_user_can_grade(sandbox):
         pytest.skip("this Python lies where other users cannot read it; AS_USER is tested as root")
     ran = subprocess.run([sys.executable, "-c", program], check=False, **nobody)
     assert ran.stdout.strip() == "1000", ran.stderr
+
+
+# ---- Whole submissions, marked in nbgrader's real gradebook
+
+WRONG = "def double(x):\n    return 5 * x"
+RIGHT = "def double(x):\n    return 2 * x"
+TESTS = ("assert double(2) == 4", "import statistics\nassert double(statistics.mean([3, 5])) == 8")
+FULL = 10.0 * len(TESTS)
+CLASSIC, PAPER = "classic", "doubles"
+
+
+def graded_cell(name: str, source: str, **more):
+    """A code cell that nbgrader knows."""
+    marked = {"grade": True, "grade_id": name, "locked": True, "points": 10, "schema_version": 3,
+              "solution": False, "task": False} | more
+    if not marked["grade"]:
+        del marked["points"]
+    return new_code_cell(source, metadata={"nbgrader": marked})
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course with study 2, and with an assignment of the instructor's own assert cells."""
+    need_isolation()
+    folder = CourseFolder.create(tmp_path_factory.mktemp("attacked") / "course")
+    release(folder, STUDY)
+    notebook = new_notebook(metadata={"kernelspec": {
+        "display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook.cells = [
+        new_markdown_cell("# Doubles"),
+        graded_cell("double", RIGHT.replace("    return", "    ### BEGIN SOLUTION\n    return")
+                    + "\n    ### END SOLUTION", grade=False, locked=False, solution=True),
+        *(graded_cell(f"test-{number}", test) for number, test in enumerate(TESTS))]
+    source = folder.root / "source" / CLASSIC
+    source.mkdir(parents=True)
+    nbformat.write(notebook, source / f"{PAPER}.ipynb")
+    config = folder.config()
+    config.CourseDirectory.assignment_id = CLASSIC
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    converter.log = quiet_log(folder.root / "release.log")
+    converter.start()
+    with (folder.root / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write("c.GradingStep.cell_seconds = c.GradingStep.probe_seconds = 2\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def grade_classic(course):
+    """Grades a student's doubles, one after another in one process."""
+    with grader(course, course.assignment(CLASSIC), force=True, isolation=None) as grade:
+        yield grade
+
+
+@pytest.fixture(scope="module")
+def grade_study(course):
+    """The same for study 2."""
+    with grader(course, STUDY, force=True, isolation=None) as grade:
+        yield grade
+
+
+def hand_in(course: CourseFolder, student: str, assignment: str, edit) -> Path:
+    """Hand in what was released, after `edit(folder, notebook)`."""
+    folder = course.submission(assignment, student)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(course.release(assignment), folder)
+    path, = folder.glob("*.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    edit(folder, notebook)
+    if path.exists():
+        path.write_text(json.dumps(notebook), "utf-8")
+    return folder
+
+
+def answer(notebook, source: str) -> list:
+    """Write the solution; gives the test cells."""
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "double":
+            cell.source = source
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+
+
+def scores(course: CourseFolder, assignment: str, student: str) -> dict[str, float | None]:
+    """What the gradebook holds of one submission."""
+    with Gradebook(course.config().CourseDirectory.db_url, "adversarial_search") as book:
+        submission = book.find_submission(assignment, student)
+        return {g.name: g.auto_score for notebook in submission.notebooks for g in notebook.grades}
+
+
+def everything_but(course: CourseFolder, student: str) -> dict[str, object]:
+    """Every file of the course but one student's, and all marks but theirs and who they are."""
+    files = {path: path.read_bytes() for path in course.root.rglob("*")
+             if path.is_file() and student not in path.relative_to(course.root).parts
+             and not path.name.startswith(("gradebook.db", "."))}
+    with Gradebook(course.config().CourseDirectory.db_url, "adversarial_search") as book:
+        marks = {(s.assignment.name, s.student_id): [(g.name, g.auto_score, g.extra_credit)
+                                                     for n in s.notebooks for g in n.grades]
+                 for a in book.assignments for s in a.submissions if s.student_id != student}
+        points = {a.name: a.max_score for a in book.assignments}
+    return {"files": files, "marks": marks, "points": points}
+
+
+def each(change):
+    """An edit that hands in a wrong solution and changes every test cell."""
+    def edit(folder, notebook):
+        for cell in answer(notebook, WRONG):
+            change(cell)
+    return edit
+
+
+def first(source: str, solution: str = WRONG):
+    """An edit that hands in a wrong solution with a cell before it."""
+    def edit(folder, notebook):
+        answer(notebook, solution)
+        notebook.cells.insert(0, new_code_cell(source))
+    return edit
+
+
+def files(**texts: str):
+    """An edit that hands in a wrong solution beside files."""
+    def edit(folder, notebook):
+        answer(notebook, WRONG)
+        for name, text in texts.items():
+            (folder / f"{name}.py").write_text(text, "utf-8")
+    return edit
+
+
+def drop(folder, notebook):
+    """Delete the test cells."""
+    for cell in answer(notebook, WRONG):
+        notebook.cells.remove(cell)
+
+
+def double(folder, notebook):
+    """Write a passing copy of every test cell under its grade_id."""
+    for cell in answer(notebook, WRONG):
+        notebook.cells.append(new_code_cell("1", metadata=dict(cell.metadata)))
+
+
+def thousand(folder, notebook):
+    """Hand in a thousand cells more."""
+    answer(notebook, WRONG)
+    notebook.cells[:0] = [new_code_cell("1") for _ in range(1000)]
+
+
+TAMPERED = {  # with a wrong solution, none of these may earn a point
+    "skip": each(lambda cell: cell.metadata.update(tags=["skip-execution"])),
+    "may raise": each(lambda cell: cell.metadata.update(tags=["raises-exception"])),
+    "source": each(lambda cell: cell.update(source="assert True")),
+    "no source": each(lambda cell: cell.update(source="")),
+    "outputs": each(lambda cell: cell.update(outputs=[new_output("execute_result", {
+        "text/plain": "10"})])),
+    "cell type": each(lambda cell: (cell.update(cell_type="markdown"), cell.pop("outputs"),
+                                    cell.pop("execution_count"))),
+    "points": each(lambda cell: cell.metadata.nbgrader.update(points=1000)),
+    "checksum": each(lambda cell: cell.metadata.nbgrader.update(checksum="0" * 32)),
+    "not graded": each(lambda cell: cell.metadata.nbgrader.update(grade=False, solution=True)),
+    "by hand": each(lambda cell: cell.metadata.nbgrader.update(solution=True, locked=False)),
+    "score": each(lambda cell: cell.metadata.nbgrader.update(score=10, extra_credit=10)),
+    "deletable": each(lambda cell: cell.metadata.update(deletable=True, editable=True)),
+    "deleted": drop,
+    "duplicate": double,
+    "shadow": files(statistics="mean = lambda x: 8 / 5"),
+    "prints": first("print(10)\n10"),
+    "ends": first("import os; os._exit(0)"),
+    "gradebook": first("import sqlite3\nfor up in range(6):\n    with sqlite3.connect("
+                       "'../' * up + 'gradebook.db') as book: book.execute('delete from grade')"),
+    "thousand cells": thousand,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_notebook_earns_nothing(course, grade_classic, name):
+    """Marks are what the solution earns, others' files and marks stay, the next one is well."""
+    hand_in(course, "mallory", CLASSIC, TAMPERED[name])
+    before = everything_but(course, "mallory")
+    assert grade_classic("mallory").status == "graded"
+    assert sum(scores(course, CLASSIC, "mallory").values()) == 0
+    assert everything_but(course, "mallory") == before
+    hand_in(course, "honest", CLASSIC, lambda folder, notebook: answer(notebook, RIGHT))
+    assert grade_classic("honest").status == "graded"
+    assert sum(scores(course, CLASSIC, "honest").values()) == FULL
+
+
+FORGED = {  # what decides the mark in the student's interpreter can be forged there
+    "transformer": "import ast\nclass Drop(ast.NodeTransformer):\n"
+                   "    def visit_Assert(self, node): return ast.Pass()\n"
+                   "get_ipython().ast_transformers.append(Drop())",
+    "lines": "get_ipython().input_transformers_cleanup.append(\n"
+             "    lambda lines: [line.replace('assert', 'print') for line in lines])",
+    "run_cell": "get_ipython().run_cell = lambda *a, **k: None",
+    "everything": "class Everything:\n    __eq__ = lambda *a: True\n"
+                  "def forged(x): return Everything()",
+    "words": attacks.SPEAK + "for n in range(9): say(end=n, outputs=[])",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_assert_cells_can_be_forged_and_the_report_is_told(course, grade_classic, name):
+    """An instructor's own assert cells are decided inside; who reads the results is told so."""
+    solution = "double = forged" if name == "everything" else WRONG
+    hand_in(course, "mallory", CLASSIC, first(FORGED[name], solution))
+    grade_classic("mallory")
+    kept = json.loads((course.results(CLASSIC, "mallory") / f"{PAPER}.json").read_text("utf-8"))
+    assert kept["inside"] == [f"test-{number}" for number in range(len(TESTS))]
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_checks_cannot_be_forged(course, grade_study, name):
+    """A check, which is decided outside, earns nothing by the same."""
+    def edit(folder, notebook):
+        notebook.cells.insert(0, new_code_cell(FORGED[name]))
+        (folder / STUDY.module).write_text(
+            FORGED[name] + "\n" + attacks.MODULES["equal to everything"], "utf-8")
+
+    hand_in(course, "mallory", STUDY.assignment, edit)
+    before = everything_but(course, "mallory")
+    assert grade_study("mallory").status == "graded"
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
+    assert everything_but(course, "mallory") == before
+
+
+def test_without_the_verdict_outside(course, grade_study, monkeypatch):
+    """If the check ran in the student's interpreter, a patch of it would earn all points."""
+    patch = "import course.check\ncheck = course.check.check = lambda *a: 15.0"
+
+    def edit(folder, notebook):
+        notebook.cells[:0] = [new_code_cell(patch)]
+        for cell in notebook.cells:
+            cell.source = cell.source.replace("from course.check import check", "")
+
+    hand_in(course, "mallory", STUDY.assignment, edit)
+    grade_study("mallory")
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
+    monkeypatch.setattr(steps, "_is_check", lambda cell: False)
+    grade_study("mallory")
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == CHECK.max_points
+
+
+def test_without_the_intake(course, grade_classic, monkeypatch):
+    """If metadata were believed, tags would reach the kernel and a duplicate would end it all."""
+    for module in (intake, steps):
+        monkeypatch.setattr(module, "restore_metadata", lambda notebook, released, name: [])
+    hand_in(course, "mallory", CLASSIC, TAMPERED["skip"])
+    notebook, _ = intake._read(course.submission(CLASSIC, "mallory") / f"{PAPER}.ipynb")
+    cells = answer(notebook, WRONG)
+    step = steps.GradingStep(config=course.config(), isolation="process", run_cells="always")
+    step.preprocess(notebook, {"metadata": {"path": str(course.submission(CLASSIC, "mallory"))}})
+    assert [determine_grade(cell) for cell in cells] == [(10, 10)] * len(TESTS)
+    hand_in(course, "mallory", CLASSIC, TAMPERED["duplicate"])
+    assert grade_classic("mallory").status == "fault"
+
+
+def links(course: CourseFolder):
+    """An edit that puts links of all kinds into a submission."""
+    def edit(folder, notebook):
+        other = course.submission(STUDY.assignment, "honest") / STUDY.module
+        (folder / STUDY.module).unlink()
+        (folder / STUDY.module).symlink_to(other)
+        (folder / "marks.db").symlink_to(course.root / "gradebook.db")
+        (folder / "users").symlink_to("/etc/passwd")
+        (folder / "all").symlink_to("/")
+        (folder / "self").symlink_to(folder)
+        os.mkfifo(folder / "pipe.py")
+        with contextlib.suppress(OSError):
+            (folder / b"\xff\n.py".decode("utf-8", "surrogateescape")).write_text("", "utf-8")
+    return edit
+
+
+def test_links_are_not_followed(course, grade_study):
+    """What a link or a pipe in a submission leads to is neither read nor changed."""
+    hand_in(course, "honest", STUDY.assignment, lambda folder, notebook: (
+        folder / STUDY.module).write_text(MODULES["reference"], "utf-8"))
+    assert grade_study("honest").status == "graded"
+    hand_in(course, "mallory", STUDY.assignment, links(course))
+    before = everything_but(course, "mallory")
+    result = grade_study("mallory")
+    assert result.status == "graded"
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
+    assert sum("links are not taken" in problem for problem in result.problems) == 5
+    assert everything_but(course, "mallory") == before
+    assert scores(course, STUDY.assignment, "honest")[CHECK.grade_id] == CHECK.max_points
+
+
+def test_what_is_told_steers_no_terminal(course, grade_study):
+    """An error's escape codes do not reach whoever grades."""
+    hand_in(course, "mallory", STUDY.assignment, lambda folder, notebook: (
+        folder / STUDY.module).write_text(
+            "raise ValueError('\\x1b]0;owned\\x07\\x1b[2J')", "utf-8"))
+    problem, = grade_study("mallory").problems
+    assert "owned" in problem
+    assert "\x1b" not in problem
+
+
+# ---- Pages
+
+SCRIPTS = {
+    "text/html": "<script>attack()</script><img src=x onerror=attack()><svg onload=attack()>"
+                 "<iframe src='javascript:attack()'></iframe><a href='javascript:attack()'>x</a>"
+                 "<a href='da&#9;ta:text/html,x'>x</a><form action=/x><input name=_xsrf></form>"
+                 "<style>body { display: none }</style><base href='//evil'>"
+                 "<div class='score' id='toc' style='position: fixed; top: 0'>x</div>"
+                 "<img src='http://evil/x.png'><math><mi><style><img src=x onerror=attack()>",
+    "text/markdown": "<script>attack()</script> [x](javascript:attack()) ![x](http://evil/x.png)",
+    "application/javascript": "attack()",
+    "image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg' onload='attack()'/>",
+    "text/latex": "<script>attack()</script>",
+    "text/plain": "\x1b[31m<script>attack()</script>",
+    "text/vnd.mermaid": "</pre><script>attack()</script>",
+    "application/vnd.jupyter.widget-view+json": {"model_id": "</script><script>attack()"},
+}
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+
+
+def hostile(folder, notebook) -> None:
+    """Write scripts wherever a page may show them."""
+    (folder / STUDY.module).write_text(
+        "raise ValueError('<script>attack()</script><img src=x onerror=attack()>')", "utf-8")
+    notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "'><script>attack()"}
+    notebook.metadata["title"] = "</title><script>attack()</script>"
+    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {
+        "state": {"x": {"model_module": "//evil/x", "state": {}}}}}
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = SCRIPTS["text/markdown"] + SCRIPTS["text/html"] + (
+                "\n\n**bold** $a<b$ 1 < 2 ![dot](attachment:dot.png)")
+            cell.attachments = {"dot.png": {"image/png": DOT}}
+    notebook.cells += [
+        *(new_code_cell("1", metadata={"tags": ["'><script>attack()</script>"]}, outputs=[
+            new_output("display_data", {mime: data, "text/plain": SCRIPTS["text/plain"]})])
+          for mime, data in SCRIPTS.items()),
+        new_code_cell("1", outputs=[new_output("display_data", {"image/png": DOT}, metadata={
+            "image/png": {"width": "1 onerror=attack()", "alt": "x onerror=attack()"},
+            "filenames": {"image/png": "//evil/x.png"}})]),
+        new_code_cell("1", outputs=[new_output("display_data", {
+            "text/html": "<script>attack()</script>"}, metadata={
+                "text/html": {"isolated": True}})]),
+        new_code_cell("<script>attack()</script>", outputs=[new_output(
+            "error", ename="<script>", evalue="<script>", traceback=["<script>attack()"])])]
+    notebook.cells.append(nbformat.v4.new_raw_cell(
+        "<script>attack()</script>", metadata={"raw_mimetype": "text/html"}))
+
+
+def pages_of(course: CourseFolder, student: str) -> dict[str, str]:
+    """The feedback page of a graded submission, and the page that formgrader shows of it."""
+    write_feedback(course, STUDY, [student])
+    page, = course.root.glob(f"feedback/{student}/{STUDY.assignment}/*.html")
+    config = course.config()
+    config.HTMLExporter.template_name = "formgrade"
+    return {"feedback": page.read_text("utf-8"), "formgrader": exported(course, student, config)}
+
+
+def exported(course: CourseFolder, student: str, config) -> str:
+    """A graded notebook as formgrader's exporter makes a page of it."""
+    graded, = course.root.glob(f"autograded/{student}/{STUDY.assignment}/*.ipynb")
+    return HTMLExporter(config=config).from_filename(str(graded), {
+        "index": 0, "total": 1, "base_url": "", "notebook_id": "x"})[0]
+
+
+@pytest.fixture(scope="module")
+def pages(course, grade_study):
+    """The pages of a hostile submission."""
+    hand_in(course, "mallory", STUDY.assignment, hostile)
+    assert grade_study("mallory").status == "graded"
+    return pages_of(course, "mallory")
+
+
+class Dangers(HTMLParser):
+    """Collects what a browser would run or fetch for the student, in the part that shows cells."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        """Note what is dangerous about an element."""
+        values = {name: value or "" for name, value in attrs}
+        self.found += [(tag, name) for name, value in values.items()
+                       if name.startswith("on") and "attack" in value]
+        self.found += [(tag, name, value) for name, value in values.items()
+                       if re.match(r"\s*(javascript|vbscript|data:(?!image/))", value, re.I)
+                       or "evil" in value]
+        if tag in ("iframe", "form", "base", "object", "embed", "math", "svg"):
+            self.found.append((tag,))
+        if "fixed" in values.get("style", "") or (values.get("class") == "score" and tag == "div"):
+            self.found.append((tag, "style"))
+
+
+@pytest.mark.parametrize("kind", ["feedback", "formgrader"])
+def test_no_script_of_a_student_runs_in_a_page(pages, kind):
+    """Pages show what students wrote and run, fetch or overlay nothing of it."""
+    page = pages[kind]
+    assert Dangers(page).found == []
+    assert not re.search(r"<script[^>]*>[^<]*attack\(\)", page)
+    assert "&lt;script&gt;attack()" in page  # it is shown
+
+
+@pytest.mark.parametrize("kind", ["feedback", "formgrader"])
+def test_pages_still_show_what_is_honest(pages, kind):
+    """Pictures, emphasis and mathematics are shown."""
+    page = pages[kind]
+    assert page.count(f"data:image/png;base64,{DOT}") > 1  # attached, and put out
+    assert "<strong>bold</strong>" in page
+    assert "1 &lt; 2" in page
+
+
+def test_our_explanations_are_still_shown(course, grade_study):
+    """The table of marks and the boards of an explanation come through as they were made."""
+    hand_in(course, "slip", STUDY.assignment, lambda folder, notebook: (
+        folder / STUDY.module).write_text(MODULES["root_not_counted"], "utf-8"))
+    assert grade_study("slip").status == "graded"
+    for page in pages_of(course, "slip").values():
+        assert re.search(r'<img [^>]*src="data:image/svg\+xml;base64,', page)
+        assert re.search(r'<th [^>]*scope="row"[^>]*>nodes</th>', page)
+        assert "<strong>Likely cause:</strong>" in page
+
+
+def test_without_the_cleaning_of_pages(course, pages):
+    """As nbgrader is set up by itself, the student's scripts would run."""
+    config = course.config()
+    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.sanitize_html = False
+    del config.HTMLExporter["filters"]
+    page = exported(course, "mallory", config)
+    assert Dangers(page).found
+    assert re.search(r"<script[^>]*>[^<]*attack\(\)", page)

@@ -1,5 +1,7 @@
 """The command line: one sentence for bad input, nothing lost by it, exit statuses, and its help."""
 
+import io
+import json
 import re
 import shutil
 import subprocess
@@ -7,12 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from autograder import cli, derive, doctor, workspace
+from autograder import cli, demo, derive, doctor, screen, watch, workspace
 from autograder import release as releasing
 from autograder.cli import app
-from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError
 from autograder.doctor import Finding
 from autograder.grade import GradingError
 from autograder.notebooks import NotebookError
@@ -291,6 +294,66 @@ def test_one_unknown_student_stops_the_others_too(school):
     assert contents(root) == before
 
 
+def test_grades_for_machines(school):
+    """With --json stdout is one array, and stderr is silent where nobody watches."""
+    done = autograder("grade", "study2", "-c", str(school[0]), "--json")
+    assert (done.exit_code, done.stderr) == (1, "")
+    ada, bob = json.loads(done.stdout)
+    assert (ada["student"], ada["status"], ada["problems"], ada["needs_a_look"]) == (
+        "ada", "unchanged", [], False)
+    assert bob["problems"] == [BOB.partition(": ")[2].strip()]
+    assert bob["needs_a_look"]
+
+
+@pytest.mark.parametrize("isolation", [None, "process", "sandbox"])
+def test_the_isolation_is_passed_on(school, monkeypatch, isolation):
+    """What is said on the command line goes before the configuration."""
+    seen = []
+    monkeypatch.setattr(watch, "grade", lambda *a, isolation, **k: seen.append(isolation) or [])
+    options = ["--isolation", isolation] if isolation else []
+    assert autograder("grade", "study2", "-c", str(school[0]), *options).exit_code == 0
+    assert seen == [isolation]
+
+
+def test_an_unknown_isolation_is_told(school):
+    """There are two."""
+    done = autograder("grade", "study2", "-c", str(school[0]), "--isolation", "none")
+    assert done.exit_code == 2
+    assert "'sandbox', 'process'" in text(done.stderr)
+
+
+def test_progress_has_rate_time_and_failures(school, monkeypatch):
+    """In a terminal there is a bar with the rate, the time left and what has failed so far."""
+    said = io.StringIO()
+    monkeypatch.setattr(screen, "errors", Console(file=said, force_terminal=True, width=140))
+    watch.grade_study(CourseFolder.open(school[0]), STUDY)
+    assert "0 failed, 1 to look at" in said.getvalue()
+    assert re.search(r"2/2.*/s", said.getvalue())
+    assert re.search(r"\d:\d\d:\d\d", said.getvalue())
+
+
+def test_a_student_named_twice_counts_once(school):
+    """One page is written, by one process."""
+    done = autograder("feedback", "study2", "-c", str(school[0]), "--student", "ada",
+                      "--student", "ada")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("feedback of 1 students")
+
+
+def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
+    """A student whose graded notebook is broken gets no page; everybody else does."""
+    root = shutil.copytree(school[0], tmp_path / "course")
+    for stage in ("submitted", "autograded"):
+        shutil.copytree(root / stage / "ada", root / stage / "cy")
+    shutil.copytree(root / "results" / ALPHA_BETA / "ada", root / "results" / ALPHA_BETA / "cy")
+    (root / "autograded" / "cy" / ALPHA_BETA / NOTEBOOK).write_text("{", "utf-8")
+    done = autograder("feedback", "study2", "-c", str(root), "--jobs", "2")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"{ALPHA_BETA}/cy: no feedback: ")
+    assert done.stdout.startswith("feedback of 1 students")
+    assert (root / "feedback" / "ada" / ALPHA_BETA / "02_alpha_beta.html").is_file()
+
+
 def test_feedback_says_where_it_is(school):
     """One student's pages are written, and their number and folder named."""
     root, _ = school
@@ -308,6 +371,48 @@ def test_the_report_says_where_it_is(school):
     named = [Path(line.removeprefix("report: ")) for line in done.stdout.splitlines()]
     assert named == [root / "reports" / f"{ALPHA_BETA}.{kind}" for kind in ("html", "csv")]
     assert all(path.stat().st_size for path in named)
+
+
+# ---- The demo's folder
+
+
+def test_the_demo_deletes_only_what_it_made(tmp_path):
+    """The second demo clears the first one's folder; without the mark nothing is touched."""
+    folder = tmp_path / "demo"
+    demo.make_way(folder)
+    (folder / "submitted").mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    demo.make_way(folder)
+    assert {path.name for path in folder.iterdir()} == {demo.MARK, CONFIG_FILE}
+    (folder / demo.MARK).unlink()
+    with pytest.raises(CourseFolderError, match="was not made by the demo"):
+        demo.make_way(folder)
+    assert (folder / CONFIG_FILE).exists()
+
+
+def test_the_demo_may_be_stopped_while_it_clears_its_folder(tmp_path, monkeypatch):
+    """The mark goes last, so that the next demo goes on."""
+    demo.make_way(tmp_path / "demo")
+    (tmp_path / "demo" / "submitted").mkdir()
+    with monkeypatch.context() as broken:
+        broken.setattr(demo.shutil, "rmtree", lambda path: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            demo.make_way(tmp_path / "demo")
+    demo.make_way(tmp_path / "demo")
+    assert not (tmp_path / "demo" / "submitted").exists()
+
+
+# ---- Starting
+
+
+def test_bad_input_costs_no_heavy_imports():
+    """A command that refuses at once has not imported nbgrader."""
+    program = ("import sys\nfrom autograder.cli import app\n"
+               "try:\n    app(['grade', 'study2', '-c', 'nowhere'])\nexcept SystemExit as end:\n"
+               "    print(end.code, [m for m in sys.modules if m in ('nbgrader', 'nbformat')])")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          check=True)
+    assert done.stdout == "2 []\n"
 
 
 # ---- Derived files, and the proofs

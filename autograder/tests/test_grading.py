@@ -518,6 +518,13 @@ def test_feedback_needs_no_network(school, student):
     assert loads_from_elsewhere(page_of(school.folder, student)) == []
 
 
+def test_formgraders_pages_keep_their_own_template(school):
+    """Our template is the feedback exporter's alone: with it, formgrader would have no forms."""
+    config = school.folder.config()
+    assert "template_name" not in config.HTMLExporter
+    assert config.FeedbackExporter.template_name == "offline_feedback"
+
+
 def test_feedback_holds_nothing_but_the_students_own(school):
     """The folder has the page and what was handed in, no ledger and no outcomes."""
     for student in GRADED:
@@ -915,7 +922,7 @@ def test_the_reports_numbers_are_the_gradebooks(school):
             float(rows[student][f"{CHECK.id}.{aspect}"]) for aspect in CHECK.points)
         assert float(rows[student]["max_score"]) == STUDY.max_points
     assert {s: (rows[s]["status"], rows[s]["score"]) for s in ("eve", "lou")} == {
-        "eve": ("nothing to grade", ""), "lou": ("not graded", "")}
+        "eve": ("nothing to grade", ""), "lou": ("fault", "")}
     assert {s for s, row in rows.items() if row["written_answers_waiting"] == "yes"} == {"ada"}
     assert {s for s, row in rows.items() if row["causes"] == SLIP.name} == {"cy", *FORGERIES}
 
@@ -929,13 +936,16 @@ def test_the_report_counts_misconceptions(school):
 
 
 def test_the_report_says_who_needs_a_look(school):
-    """Whoever was stopped, broken, empty or not graded is listed with a reason, and nobody else."""
-    part = section(school.report.read_text("utf-8"), "Who needs a look")
-    assert named(part) == ["dan", "eve", "ivy", "jon", "kit", "lou"]
-    assert part.count("<ul>") == 6
+    """Whoever was stopped, broken or empty is listed with a reason, and nobody else; the fault has
+    a section of its own."""
+    page = school.report.read_text("utf-8")
+    assert named(section(page, "Faults of the machinery")) == ["lou"]
+    part = section(page, "Who needs a look")
+    assert named(part) == ["dan", "eve", "ivy", "jon", "kit"]
+    assert part.count("<ul>") == 5
     assert re.search(r"<ul>\s*</ul>", part) is None
     for reason in ("is not JSON", "no marks: nothing to grade", "ended the Python process",
-                   "did not end within 6 s", "stopped after 4 s", "no marks: not graded"):
+                   "did not end within 6 s", "stopped after 4 s"):
         assert reason in part, reason
 
 

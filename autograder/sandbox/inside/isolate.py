@@ -5,6 +5,7 @@ started. Everything here is done before any of the submission is read.
 """
 
 import base64
+import contextlib
 import ctypes
 import errno
 import os
@@ -155,8 +156,12 @@ def _write_files(files: dict[str, str]) -> None:
             paths[-1].parent.mkdir(parents=True, exist_ok=True)
             paths[-1].write_bytes(base64.b64decode(data))
     except OSError:
-        for path in paths[-4:]:  # leaves some room
-            path.unlink(missing_ok=True)
+        for path in (paths[-1], *paths[20:][-4:]):  # some room is left for what cells write
+            with contextlib.suppress(OSError):
+                path.unlink()
+            for folder in path.relative_to(FOLDER).parents[:-1]:
+                with contextlib.suppress(OSError):  # it is not empty
+                    (FOLDER / folder).rmdir()
     os.chdir(FOLDER)
 
 
