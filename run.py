@@ -58,7 +58,9 @@ def main(arguments):
     if command == "setup":
         return 0
     if command == "test":
-        parallel = [] if any(a.startswith("-n") for a in rest) else ["-n", "auto"]
+        parallel = ["-n", "auto", "--dist", "loadgroup"]
+        if any(a.startswith("-n") for a in rest):  # or as the caller says
+            parallel = []
         return run(["-m", "pytest", *parallel, *rest])
     if command == "lab":
         return lab(*(rest or [os.path.join(ROOT, "course")]))
