@@ -79,15 +79,24 @@ def _regular_files(submission: Path) -> tuple[list[Path], list[str]]:
     files, problems = [], []
     for path in sorted(submission.rglob("*")):
         name = path.relative_to(submission)
-        shown = str(name).encode("utf-8", "backslashreplace").decode()  # names may be any bytes
+        shown = _shown(name)
         if path.is_symlink():
             problems.append(f"{shown} is a link: links are not taken")
+        elif path.is_file() and path.stat().st_nlink > 1:  # it may be anybody's
+            problems.append(f"{shown} is a hard link to a file that has another name on this disk: "
+                            "it is not taken; put a copy in its place if it is the student's own")
         elif path.is_file() and path.stat().st_size > MAX_BYTES:
             problems.append(f"{shown} has {path.stat().st_size:,} bytes: more than "
                             f"{MAX_BYTES:,} are not taken")
         elif path.is_file() and not any(part.startswith(".") for part in name.parts):
             files.append(path)
     return files, problems
+
+
+def _shown(name: Path) -> str:
+    """A file's name, which may be any bytes, as a person can read it on one line."""
+    text = str(name).encode("utf-8", "backslashreplace").decode()
+    return text if text.isprintable() else repr(text)
 
 
 def _timestamp_problems(path: Path) -> list[str]:

@@ -6,6 +6,7 @@ step reads the marks. Other cells, an instructor's own assert cells among them, 
 them.
 """
 
+import atexit
 import json
 from dataclasses import replace
 from functools import cache
@@ -104,7 +105,7 @@ class GradingStep(NbGraderPreprocessor):
     def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path) -> Ran:
         if self.isolation == "process":
             return run_in_kernel(nb, cells, folder, self.cell_seconds, self.config)
-        return _sandbox(self._limits()).run_cells(
+        return self._sandbox().run_cells(
             _files(folder), [cell.source for cell in cells],
             self.cell_seconds, self.later_seconds, self.notebook_seconds)
 
@@ -124,18 +125,21 @@ class GradingStep(NbGraderPreprocessor):
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         if self.isolation == "process":
             return ask_module(folder / module, check, seconds)
-        return _sandbox(self._limits()).ask(_files(folder), module, check, seconds)
+        return self._sandbox().ask(_files(folder), module, check, seconds)
 
-    def _limits(self) -> Limits:
-        return Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
-                      processes=self.processes, files_mb=self.files_mb,
-                      characters=self.output_characters)
+    def _sandbox(self) -> Sandbox:
+        limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
+                        processes=self.processes, files_mb=self.files_mb,
+                        characters=self.output_characters)
+        return _sandbox(limits, self.config.CourseDirectory.get("root"))
 
 
 @cache
-def _sandbox(limits: Limits) -> Sandbox:
-    """The warm parent of this process; it ends with the process."""
-    return Sandbox(limits)
+def _sandbox(limits: Limits, course: str | None) -> Sandbox:
+    """The warm parent of this process, which cannot see the course folder; it ends with us."""
+    sandbox = Sandbox(limits, [Path(course)] if course else [])
+    atexit.register(sandbox.close)
+    return sandbox
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ class _Worker:
             result = self.pipe.recv()
         except (EOFError, OSError):
             self.process.join()
-            return Failed(f"the process that graded it ended with status {self.process.exitcode}")
+            return Failed(f"its worker process ended with status {self.process.exitcode}")
         if isinstance(result, CannotWork):
             raise result
         return result
@@ -99,13 +99,15 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
         try:
             do = stack.enter_context(work(*arguments))
         except Exception as error:
-            pipe.recv()
-            pipe.send(CannotWork(str(error) if isinstance(error, RuntimeError) else _line(error)))
+            with suppress(EOFError, OSError):
+                pipe.recv()
+                pipe.send(CannotWork(
+                    str(error) if isinstance(error, RuntimeError) else _line(error)))
             return
         while True:
             try:
                 task = pipe.recv()
-            except EOFError:
+            except (EOFError, OSError):
                 return
             try:
                 result = do(task)
@@ -113,7 +115,7 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
                 result = Failed(_line(error))
             try:
                 pipe.send(result)
-            except BrokenPipeError:
+            except OSError:
                 return
 
 

@@ -1,4 +1,4 @@
-"""Kills: a run killed at a random moment, then resumed, books what an undisturbed run books.
+"""Kills: a killed and resumed run books what an undisturbed one books.
 
 Every second kill hits only the command itself, the others its workers and sandboxes too.
 """

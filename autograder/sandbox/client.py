@@ -13,7 +13,7 @@ import selectors
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,9 +67,9 @@ class Sandbox:
     Raises `CannotIsolate` where this machine has no walls to offer.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, hidden: Iterable[Path] = ()) -> None:
         self.limits = limits
-        self._process, self._control = start()
+        self._process, self._control = start(hidden)
 
     def __enter__(self) -> "Sandbox":
         return self

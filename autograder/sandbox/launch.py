@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import course
@@ -35,9 +35,10 @@ class CannotIsolate(RuntimeError):
     """Submissions cannot be run safely here; the message has the reason and the remedy."""
 
 
-def start() -> tuple[subprocess.Popen, socket.socket]:
+def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]:
     """Start a warm parent; returns its process and the socket to it, ready for jobs.
 
+    `hidden`: folders that must not be seen inside, even where they stand in the environment's.
     Raises `CannotIsolate`.
     """
     if sys.platform != "linux":
@@ -46,7 +47,7 @@ def start() -> tuple[subprocess.Popen, socket.socket]:
     reasons = []
     for rights in ([AS_ROOT] if os.geteuid() == 0 else []) + [AS_USER]:
         try:
-            return _start(rights)
+            return _start(rights, tuple(hidden))
         except OSError as error:
             reasons.append(str(error))
     raise CannotIsolate(_sentence(
@@ -70,13 +71,14 @@ def _sentence(reason: str, remedy: str) -> str:
             "--isolation=process, which lets their code do whatever you can do")
 
 
-def _start(rights: tuple[str, ...]) -> tuple[subprocess.Popen, socket.socket]:
+def _start(rights: tuple[str, ...],
+           hidden: tuple[Path, ...]) -> tuple[subprocess.Popen, socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs, tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [bubblewrap(), "--die-with-parent", "--new-session", "--clearenv",
              "--chdir", "/tmp", *rights, *NAMESPACES,
-             *_tree(), *_environment(), "--",
+             *_tree(hidden), *_environment(), "--",
              _python(), "-s", "-P", "-B", "-m", "inside.zygote", str(theirs.fileno()),
              str(FIRST_UID + os.getpid())],
             stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()])
@@ -96,7 +98,7 @@ def _start(rights: tuple[str, ...]) -> tuple[subprocess.Popen, socket.socket]:
     return process, ours
 
 
-def _tree() -> Iterator[str]:
+def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
     """The read-only tree: the system's programs, Python, the public packages, and nothing else.
 
     What is the kit's own stands below /kit, wherever it stands outside, even below /tmp.
@@ -114,7 +116,7 @@ def _tree() -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), str(place))
         else:
             yield from ("--ro-bind", str(path), str(place))
-    for path in (AUTOGRADER, *public):
+    for path in (AUTOGRADER, *public, *hidden):
         for root, place in seen.items():
             if path.is_relative_to(root):  # what is installed beside it is not to be seen
                 yield from ("--tmpfs", str(place / path.relative_to(root)))

@@ -20,6 +20,7 @@ from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
+import bleach
 import nbformat
 import psutil
 import pytest
@@ -28,6 +29,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.server_extensions import formgrader
 from nbgrader.utils import determine_grade
 
 from autograder import intake, verdicts, workspace
@@ -412,6 +414,16 @@ def test_without_the_cover_of_the_staff(names, sandbox, monkeypatch):
     monkeypatch.setattr(launch, "AUTOGRADER", Path("/nowhere"))
     with Sandbox(LIMITS) as weak:
         assert "taken" in shown(run(weak, names, PROGRAMS["verdicts"])).split()
+
+
+def test_a_course_folder_in_the_environments_is_not_seen(sandbox, names):
+    """Even below Python's own folder, what is to be hidden is an empty folder inside."""
+    site = Path(bleach.__file__).parent  # stands for a course folder in a bad place
+    look = "import importlib.util, os\nprint(os.listdir({!r}))"
+    place = look.format(str(launch.KIT / "environment" / site.relative_to(sys.prefix)))
+    assert "__init__.py" in shown(run(sandbox, place))
+    with Sandbox(Limits(), [site]) as blind:
+        assert shown(run(blind, place)) == "[]\n"
 
 
 def test_without_an_own_environment(names, sandbox, monkeypatch):
@@ -846,12 +858,16 @@ def hostile(folder, notebook) -> None:
         "<script>attack()</script>", metadata={"raw_mimetype": "text/html"}))
 
 
+FORMGRADER = {"template_name": "formgrade",  # as the extension sets them
+              "extra_template_basedirs": [str(Path(formgrader.__file__).parent / "templates")]}
+
+
 def pages_of(course: CourseFolder, student: str) -> dict[str, str]:
     """The feedback page of a graded submission, and the page that formgrader shows of it."""
     write_feedback(course, STUDY, [student])
     page, = course.root.glob(f"feedback/{student}/{STUDY.assignment}/*.html")
     config = course.config()
-    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.update(FORMGRADER)
     return {"feedback": page.read_text("utf-8"), "formgrader": exported(course, student, config)}
 
 
@@ -924,7 +940,7 @@ def test_our_explanations_are_still_shown(course, grade_study):
 def test_without_the_cleaning_of_pages(course, pages):
     """As nbgrader is set up by itself, the student's scripts would run."""
     config = course.config()
-    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.update(FORMGRADER)
     config.HTMLExporter.sanitize_html = False
     del config.HTMLExporter["filters"]
     page = exported(course, "mallory", config)

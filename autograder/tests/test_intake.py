@@ -591,6 +591,23 @@ def test_links_are_not_taken(desk, tmp_path, target):
     assert {p.name for p in desk.staged.rglob("*")} == {"module.py", *NOTEBOOKS}
 
 
+def test_a_hard_link_is_not_taken(desk, tmp_path):
+    """Another name of a file, which may be the gradebook's, is told of and not read."""
+    (tmp_path / "gradebook.db").write_text("secret", "utf-8")
+    (desk.submission / "data.db").hardlink_to(tmp_path / "gradebook.db")
+    intake = desk.take_in()
+    assert [p.split(":")[0] for p in intake.problems] == [
+        "data.db is a hard link to a file that has another name on this disk"]
+    assert not (desk.staged / "data.db").exists()
+
+
+def test_a_name_that_would_steer_a_terminal_is_told_safely(desk):
+    """Control characters in a file's name are shown as escapes, on one line."""
+    (desk.submission / "a\x1b[2J\nb.txt").symlink_to("nowhere")
+    problem, = desk.take_in().problems
+    assert problem.isprintable()
+
+
 @symlinks
 def test_a_notebook_that_is_a_link_is_replaced(desk, tmp_path):
     """A link to somebody else's notebook earns nothing."""

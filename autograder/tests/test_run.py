@@ -244,8 +244,8 @@ PASSED_ON = [
     (["autograder", "--help"], "autograder", ["--help"]),
     (["bench"], "autograder.benchmarks", []),
     (["bench", "search", "--json"], "autograder.benchmarks", ["search", "--json"]),
-    (["test"], "pytest", ["-n", "auto"]),
-    (["test", "-m", "not slow"], "pytest", ["-n", "auto", "-m", "not slow"]),
+    (["test"], "pytest", ["-n", "auto", "--dist", "loadgroup"]),
+    (["test", "-m", "not slow"], "pytest", ["-n", "auto", "--dist", "loadgroup", "-m", "not slow"]),
     (["test", "-n0"], "pytest", ["-n0"]),
     (["test", "-n", "4", "course"], "pytest", ["-n", "4", "course"]),
 ]
