@@ -1,6 +1,7 @@
 """Kills: a killed and resumed run books what an undisturbed one books.
 
-Every second kill hits only the command itself, the others its workers and sandboxes too.
+Every second kill hits only the command itself, the others its workers and sandboxes too; one in ten
+comes before the first mark.
 """
 
 import os
@@ -18,7 +19,7 @@ from autograder.benchmarks._classes import booked, generated_class
 from autograder.course_folder import CourseFolder
 
 KILLS = 100
-STUDENTS = 12
+STUDENTS = 24
 SEED = 1
 
 
@@ -28,15 +29,17 @@ def run() -> list[Result]:
     with tempfile.TemporaryDirectory(prefix="bench-resume-") as temporary:
         fresh = generated_class(Path(temporary, "fresh"), "study2", STUDENTS).root
         calm = CourseFolder(shutil.copytree(fresh, Path(temporary, "calm")))
-        start = time.perf_counter()
+        start = time.time()
         _start(calm).wait()
-        whole = time.perf_counter() - start
+        marked = _first_mark(calm) - start  # seconds until the first mark, and from there on
+        rest = time.time() - start - marked
         wanted = booked(calm)
         same = during = 0
         for kill in range(KILLS):
             folder = CourseFolder(shutil.copytree(fresh, Path(temporary, "killed")))
             process = _start(folder)
-            time.sleep(chance.uniform(0.2, 1.0) * whole)
+            time.sleep(chance.uniform(0.1 * marked, marked) if kill % 10 == 0
+                       else marked + chance.uniform(-0.2, 1) * rest)
             if process.poll() is None:
                 if kill % 2:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -53,6 +56,10 @@ def run() -> list[Result]:
     return [Result("gradebooks identical after a kill", same, f"of {KILLS}", f"== {KILLS}",
                    "an undisturbed run"),
             Result("kills after the first mark and before the last", during, f"of {KILLS}")]
+
+
+def _first_mark(folder: CourseFolder) -> float:
+    return min(path.stat().st_mtime for path in folder.root.glob("results/*/*/submission.json"))
 
 
 def _start(folder: CourseFolder) -> subprocess.Popen:
