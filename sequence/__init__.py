@@ -1,6 +1,27 @@
 """Sequence, the second game: cards, hidden hands and chance.
 
-This package is not written yet. It will hold the rules of the card board game Sequence as immutable
-states (both the face-up draft row and the published game), what a player may observe and infer, a
-few players to beat, a league, and a view. Studies 5 to 8 will be taught on it.
+The rules stand in `sequence.rules` (two rule sets, as data) and are played by `sequence.state`, on
+the bitboards of `sequence.layout` and `sequence.chips` and the piles of `sequence.cards`. Agents
+get an `Observation` and answer with an `Action` (`sequence.actions`); what they may conclude about
+the cards they do not see is in `sequence.beliefs`. `sequence.play` plays games and
+`sequence.replay` writes and reads them.
+
+>>> from sequence import Greedy, Random, play
+>>> print(play([Greedy(), Random()], seed=1))
+side 0 wins, 2 to 0 sequences after 31 actions
 """
+
+from sequence.actions import FORGO, PASS, Action, IllegalAction, LegalActions
+from sequence.layout import LINES, TABLE, card_at, cells_with
+from sequence.observation import Observation
+from sequence.play import Agent, Game, play
+from sequence.players import Greedy, Random
+from sequence.replay import ReplayError
+from sequence.rules import DRAFT, OFFICIAL, Rules
+from sequence.state import State
+
+__all__ = [
+    "DRAFT", "FORGO", "LINES", "OFFICIAL", "PASS", "TABLE", "Action", "Agent", "Game", "Greedy",
+    "IllegalAction", "LegalActions", "Observation", "Random", "ReplayError", "Rules", "State",
+    "card_at", "cells_with", "play",
+]  # fmt: skip
