@@ -150,6 +150,9 @@ def configure(c: Config, config_file: str) -> None:
         "clean_html": "autograder.pages.clean", "markdown2html": "autograder.pages.markdown"}
     # Feedback is read without a network: our template is nbgrader's, less what asks for one. It is
     # set for the feedback's exporter alone, because formgrader's pages are made by HTMLExporter.
+    c.GenerateFeedback.preprocessors = [
+        "nbgrader.preprocessors.GetGrades", "autograder.pages.HideTests",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor"]
     c.GenerateFeedback.exporter_class = "autograder.pages.FeedbackExporter"
     c.FeedbackExporter.template_name = "offline_feedback"
     c.FeedbackExporter.extra_template_basedirs = [
@@ -164,16 +167,14 @@ def put_environment_on_path() -> None:
         os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", "")
 
 
-def quiet_log(path: Path) -> logging.Logger:
-    """A logger that writes to a file instead of the terminal; one per file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    log = logging.getLogger(f"autograder.{path}")
-    for handler in log.handlers[:]:
-        handler.close()
-        log.removeHandler(handler)
-    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+def run_quietly(converter, log_file: Path) -> None:
+    """Run one of nbgrader's converters, with its log in a file instead of the terminal."""
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    return log
+    converter.log = logging.Logger("autograder", logging.INFO)  # in no registry: it is let go
+    converter.log.addHandler(handler)
+    try:
+        converter.start()
+    finally:
+        handler.close()

@@ -136,7 +136,7 @@ def _cut(node: Visit) -> str:
 
 
 def _cell(move: Any) -> str:
-    return f"cell {move}"
+    return f"cell {move!s:.20}"
 
 
 def _same(ours: float | None, theirs: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from autograder.course_folder import CourseFolder, quiet_log
+from autograder.course_folder import CourseFolder, run_quietly
 from autograder.grade import GradingError
 from autograder.ledger import standing
 from autograder.workers import CannotWork, Failed, prepare, run_tasks
@@ -71,7 +71,6 @@ def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[str], N
         config.CourseDirectory.student_id = student
         converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
         converter.force = True
-        converter.log = quiet_log(folder.results(assignment, student) / LOG)
-        converter.start()
+        run_quietly(converter, folder.results(assignment, student) / LOG)
 
     yield write

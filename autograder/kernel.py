@@ -43,7 +43,7 @@ class _Kernel(Execute):
             self.ran.outputs[number] = cell.outputs
             self.ran.counts[number] = cell.execution_count
         except CellTimeoutError:
-            self.ran.late.append(number)
+            self.ran.late[number] = self.timeout
             self.ran.stopped = f"a cell above did not end within {self.timeout} s"
         except DeadKernelError:
             self.ran.stopped = "a cell ended the Python process"

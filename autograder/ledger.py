@@ -19,6 +19,7 @@ from course.probes import HERE, Study
 LEDGER = "submission.json"
 FAULT = "fault.txt"  # in the place of an entry: why the machinery failed
 LOG = "grade.log"
+OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,18 @@ def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
     if (results / FAULT).exists():
         return {"status": "fault", "seconds": 0,
                 "problems": (results / FAULT).read_text("utf-8").splitlines()}
-    by_nbgrader = (folder.root / "autograded" / student / assignment).is_dir()
-    if by_nbgrader and not (results / LOG).exists():  # its own command, or formgrader
+    by_nbgrader = ((folder.root / "autograded" / student / assignment).is_dir()
+                   and not (results / LOG).exists())  # we have never begun it
+    if by_nbgrader or (results / OTHER_DOOR).exists():
         return {"status": "graded", "seconds": 0, "problems": []}
     return {"status": "not graded", "seconds": 0, "problems": ["it has not been graded yet"]}
+
+
+def note_other_door(results: Path) -> None:
+    """Forget what our command knew of a submission: nbgrader itself has graded it since."""
+    for name in (LEDGER, FAULT):
+        (results / name).unlink(missing_ok=True)
+    (results / OTHER_DOOR).write_text("graded by nbgrader's command or formgrader\n", "utf-8")
 
 
 def write_json(path: Path, data: object) -> None:
@@ -83,14 +92,18 @@ def write_json(path: Path, data: object) -> None:
 def grader_digest(folder: CourseFolder, study: Study) -> str:
     """A digest of what decides the marks: when an instructor changes it, the class is regraded.
 
-    That is: points and positions, expected replies, what was released, and the configuration.
+    That is: points and positions, expected replies, the source with its hidden tests, what was
+    released, and the configuration.
     """
-    files = [folder.root / CONFIG_FILE, *sorted(folder.release(study.assignment).glob("*"))]
+    stages = (folder.root / "source" / study.assignment, folder.release(study.assignment))
+    files = [folder.root / CONFIG_FILE, *(path for stage in stages
+                                          for path in sorted(stage.rglob("*")))]
     if study.checks:
         files += [verdicts.expected_file(study), verdicts.HERE / f"{study.name}.toml",
                   HERE / f"{study.name}.toml"]
     return hashlib.sha256(b"\0".join(
-        path.read_bytes() for path in files if path.is_file())).hexdigest()
+        path.name.encode() + b"\0" + path.read_bytes() for path in files if path.is_file())
+        ).hexdigest()
 
 
 @contextlib.contextmanager

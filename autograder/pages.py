@@ -12,7 +12,9 @@ from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbgrader.preprocessors import NbGraderPreprocessor
 
+HIDDEN_BEGIN, HIDDEN_END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"  # nbgrader's
 TAGS = bleach.ALLOWED_TAGS | {
     "br", "caption", "dd", "del", "details", "div", "dl", "dt", "figcaption", "figure", "h1", "h2",
     "h3", "h4", "h5", "h6", "hr", "img", "ins", "kbd", "p", "pre", "s", "samp", "small", "span",
@@ -30,6 +32,26 @@ STYLES = CSSSanitizer(allowed_css_properties=ALLOWED_CSS_PROPERTIES | {
     "max-width", "border", "border-collapse", "margin", "padding"})
 _cleaner = bleach.Cleaner(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES,
                           protocols=bleach.ALLOWED_PROTOCOLS | {"data"})
+
+
+class HideTests(NbGraderPreprocessor):
+    """Takes hidden tests, which nbgrader puts back to grade, out of what students are shown."""
+
+    def preprocess_cell(self, cell, resources, index):
+        """Remove the regions of hidden tests, and the tracebacks, which quote them."""
+        shown, hidden = [], False
+        for line in cell.source.splitlines():
+            hidden |= HIDDEN_BEGIN in line
+            if not hidden:
+                shown.append(line)
+            hidden &= HIDDEN_END not in line
+        if len(shown) < len(cell.source.splitlines()):
+            cell.source = "\n".join([*shown, "# hidden tests were here"])
+            for output in cell.get("outputs", []):
+                if output.output_type == "error":
+                    output.traceback = [f"{output.ename}: a hidden test failed"]
+                    output.evalue = ""
+        return cell, resources
 
 
 class FeedbackExporter(HTMLExporter):

@@ -16,7 +16,7 @@ import course
 import sequence
 import tictactoe
 from autograder import verdicts, workspace
-from autograder.course_folder import CONFIG_FILE, CourseFolder, quiet_log
+from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
 from autograder.derive import COURSE
 from autograder.errors import Refused
 from autograder.notebooks import notebook_texts
@@ -167,9 +167,8 @@ def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
     converter.force = True
     log_file = folder.root / "results" / study.assignment / "release.log"
-    converter.log = quiet_log(log_file)
     try:
-        converter.start()
+        run_quietly(converter, log_file)
     except Exception as error:
         raise ReleaseError(f"nbgrader could not generate {study.assignment}: {error}; "
                            f"see {log_file}") from error

@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import jsonschema
 from jsonschema.exceptions import best_match
@@ -25,6 +26,7 @@ from nbgrader.preprocessors import (
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder import step
+from autograder.ledger import held
 
 USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
@@ -38,17 +40,23 @@ class _Batch(Session):
 
 
 class _OpenGradebook(api.Gradebook):
-    """A gradebook that stays open when a block that uses it ends."""
+    """A gradebook that stays open when a block that uses it ends, with one writer at a time."""
 
-    def __init__(self, db_url: str, course_id: str) -> None:
+    def __init__(self, db_url: str, course_id: str, lock: Path) -> None:
         super().__init__(db_url, course_id)
+        self._lock, self._turn = lock, contextlib.ExitStack()
         self.db = scoped_session(sessionmaker(bind=self.engine, class_=_Batch, future=True))
 
+    def __enter__(self) -> "_OpenGradebook":
+        self._turn.enter_context(held(self._lock))
+        return self
+
     def __exit__(self, exc_type, exc_value, traceback) -> None:
-        session = self.db()
-        if exc_type is None:
-            Session.commit(session)
-        self.db.remove()  # rolls back what was not committed
+        with self._turn:
+            session = self.db()
+            if exc_type is None:
+                Session.commit(session)
+            self.db.remove()  # rolls back what was not committed
 
     def end(self) -> None:
         """Close it for good."""
@@ -75,9 +83,12 @@ class _CheckedSchema:
 
 
 @contextlib.contextmanager
-def one_session(db_url: str, course_id: str) -> Iterator[api.Gradebook]:
-    """Within the block, nbgrader's grading steps share one open gradebook."""
-    shared = _OpenGradebook(db_url, course_id)
+def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[api.Gradebook]:
+    """Within the block, nbgrader's grading steps share one open gradebook.
+
+    While one of them uses it, no other worker with the same `lock`, a folder, does.
+    """
+    shared = _OpenGradebook(db_url, course_id, lock)
     before = [module.Gradebook for module in USERS]
     for module in USERS:
         module.Gradebook = lambda *_arguments, **_options: shared

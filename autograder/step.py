@@ -8,9 +8,11 @@ them.
 
 import atexit
 import json
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -18,15 +20,15 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_task
-from traitlets import Enum, Float, Integer
+from traitlets import Bool, Enum, Float, Integer
 
 from autograder import verdicts
 from autograder.divergence import TRACED, first_divergence, trace_check
 from autograder.intake import restore_metadata
 from autograder.kernel import run_in_kernel
-from autograder.ledger import LEDGER, write_json
+from autograder.ledger import LEDGER, note_other_door, write_json
 from autograder.notebooks import check_id
-from autograder.sandbox.client import Ran, Sandbox
+from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
 from course.probes import Check
 from course.probes.explain import as_html, as_text
@@ -84,30 +86,35 @@ class GradingStep(NbGraderPreprocessor):
         "inside" names the graded cells that were decided in the student's own interpreter.
         """
         folder = Path(resources["metadata"]["path"])
+        stopped_before = _submission.enter(resources.get("nbgrader", {}))
         code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
         checks = [cell for cell in code if _is_check(cell)]
         cells = [cell for cell in code if not _is_check(cell)]
         ran = Ran([], [])
         if self.run_cells == "always" or any(map(_is_marked, cells)):
-            ran = self._run(nb, cells, folder)
-            write_outputs(cells, ran, self.cell_seconds)
+            seconds = self.later_seconds if stopped_before else self.cell_seconds
+            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds))
+            write_outputs(cells, ran)
         outcomes: list[Outcome] = []
         for cell in checks:
-            once_stopped = ran.late or ran.stopped or any(o.stopped for o in outcomes)
+            once_stopped = (stopped_before or ran.late or ran.stopped
+                            or any(o.stopped for o in outcomes))
             seconds = min(self.probe_seconds, self.later_seconds) if once_stopped else None
             outcome = self.mark(check_id(cell), folder, seconds)
             outcomes.append(outcome)
             cell.outputs, cell.execution_count = outputs(outcome), None
-        resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran, self.cell_seconds)
+        _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
+        resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)
         resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells if is_grade(cell)]
         return nb, resources
 
-    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path) -> Ran:
+    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path,
+             seconds: float) -> Ran:
         if self.isolation == "process":
-            return run_in_kernel(nb, cells, folder, self.cell_seconds, self.config)
-        return self._sandbox().run_cells(
-            _files(folder), [cell.source for cell in cells],
-            self.cell_seconds, self.later_seconds, self.notebook_seconds)
+            return run_in_kernel(nb, cells, folder, seconds, self.config)
+        sources = [cell.source for cell in cells]
+        return self._inside(lambda sandbox: sandbox.run_cells(
+            _files(folder), sources, seconds, self.later_seconds, self.notebook_seconds))
 
     def mark(self, check_id: str, folder: Path, seconds: float | None = None) -> Outcome:
         """Mark the module in `folder` on the hidden cases of a check ("study3.type_a")."""
@@ -125,13 +132,57 @@ class GradingStep(NbGraderPreprocessor):
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         if self.isolation == "process":
             return ask_module(folder / module, check, seconds)
-        return self._sandbox().ask(_files(folder), module, check, seconds)
+        return self._inside(
+            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds))
+
+    def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
+        """Do something in the sandbox; if that fails, once more in a new one."""
+        try:
+            return work(self._sandbox())
+        except SandboxFault as fault:
+            self.log.warning("the sandbox failed, and is started anew: %s", fault)
+            self._sandbox().close()
+            _sandbox.cache_clear()
+        try:
+            return work(self._sandbox())
+        except SandboxFault as fault:
+            _sandbox.cache_clear()
+            _submission.fault = str(fault)
+            raise
 
     def _sandbox(self) -> Sandbox:
         limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
                         processes=self.processes, files_mb=self.files_mb,
                         characters=self.output_characters)
         return _sandbox(limits, self.config.CourseDirectory.get("root"))
+
+
+@dataclass
+class _Submission:
+    """What is known of the submission whose notebooks are being graded, one after the other."""
+
+    student: tuple[str, str] | None = None
+    notebook: str = ""
+    stopped: bool = False  # whether something of it had to be stopped
+    fault: str | None = None  # why the machinery failed with it
+
+    def enter(self, where) -> bool:
+        """Begin a notebook; whether an earlier one of the same submission was stopped."""
+        student = (where.get("assignment"), where.get("student"))
+        notebook = where.get("notebook", "")
+        if student != self.student or notebook <= self.notebook:  # another one, or once more
+            self.stopped = False
+        self.student, self.notebook, self.fault = student, notebook, None
+        return self.stopped
+
+
+_submission = _Submission()
+
+
+def fault_of(error: Exception) -> str:
+    """Why grading failed, in one line: the sandbox's own words where nbgrader keeps them back."""
+    reason, _submission.fault = _submission.fault, None
+    return reason or f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 @cache
@@ -167,29 +218,36 @@ def _is_marked(cell: NotebookNode) -> bool:
     return is_grade(cell) or is_task(cell)
 
 
-def write_outputs(cells: list[NotebookNode], ran: Ran, seconds: float) -> None:
+def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
     """Write what the cells put out into the notebook; a cell that did not end has failed."""
     for number, cell in enumerate(cells):
         found = ran.outputs[number]
         cell.outputs, cell.execution_count = found or [], ran.counts[number]
         if number in ran.late:
-            cell.outputs.append(_error("CellTimeoutError", f"stopped after {seconds:g} s"))
+            cell.outputs.append(
+                _error("CellTimeoutError", f"stopped after {ran.late[number]:g} s"))
         elif found is None:
             cell.outputs = [_error("NotRun", f"not run to its end: {ran.stopped}")]
 
 
-def _why_stopped(ran: Ran, seconds: float) -> str | None:
-    return ran.stopped or (f"a cell did not end within {seconds:g} s" if ran.late else None)
+def _why_stopped(ran: Ran) -> str | None:
+    first = next(iter(ran.late.values()), None)
+    return ran.stopped or (first and f"a cell did not end within {first:g} s")
 
 
 class SaveOutcomes(NbGraderPreprocessor):
     """Keeps what the checks saw, and books extra credit, which nbgrader has no cell outcome for."""
+
+    our_door = Bool(False, help="Whether our own command grades.").tag(config=True)
 
     def preprocess(self, nb, resources):
         """Write `results/{assignment}/{student}/{notebook}.json` in the course folder."""
         where = resources["nbgrader"]
         path = Path("results", where["assignment"], where["student"], f"{where['notebook']}.json")
         outcomes = resources["outcomes"]
+        if not self.our_door:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            note_other_door(path.parent)
         ours = _booked_by_us(path)
         extra = {o.check: o.earned for o in outcomes if o.extra_credit}
         data = {"stopped": resources["stopped"], "inside": resources["inside"],

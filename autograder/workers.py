@@ -39,8 +39,6 @@ class _Worker:
         except (EOFError, OSError):
             self.process.join()
             return Failed(f"its worker process ended with status {self.process.exitcode}")
-        if isinstance(result, CannotWork):
-            raise result
         return result
 
     def end(self) -> None:
@@ -64,10 +62,11 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
 
     In the place of a result there is `Failed` if that raised, or if the worker died. `work`,
     arguments and tasks must be picklable. Workers end when this process does, after the task that
-    they have begun. Raises `CannotWork` if `work` cannot be entered.
+    they have begun. Raises `CannotWork` if `work` cannot be entered before any task is done.
     """
     waiting = list(tasks)[::-1]
     workers: list[_Worker] = []
+    done = 0
     try:
         while waiting or any(worker.task is not None for worker in workers):
             for worker in workers:
@@ -79,8 +78,14 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
             ready = wait([worker.pipe for worker in workers if worker.task is not None])
             for worker in [w for w in workers if w.pipe in ready]:
                 result, task, worker.task = worker.result(), worker.task, None
+                if isinstance(result, CannotWork):
+                    if not done:
+                        raise result
+                    result = Failed(str(result))  # of this one; others work
+                    worker.process.join()
                 if isinstance(result, Failed) and not worker.process.is_alive():
                     workers.remove(worker)
+                done += 1
                 yield task, result
     finally:
         for worker in workers:

@@ -26,7 +26,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder import workspace
 from autograder.benchmarks import Result
-from autograder.course_folder import CourseFolder, put_environment_on_path, quiet_log
+from autograder.course_folder import CourseFolder, put_environment_on_path, run_quietly
 from autograder.release import release
 from course.probes import load_study
 
@@ -147,8 +147,7 @@ def _release(course: Path) -> None:
     config = CourseFolder.open(course).config()
     config.CourseDirectory.assignment_id = ASSIGNMENT
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
-    converter.log = quiet_log(course / "release.log")
-    converter.start()
+    run_quietly(converter, course / "release.log")
 
 
 def _hand_in(course: Path, student: str, way: str) -> None:

@@ -24,34 +24,36 @@ def run() -> list[Result]:
         Result(f"peak memory at {FEW}", few[0] / 1e6, "MB"),
         Result(f"peak memory at {MANY}", many[0] / 1e6, "MB"),
         Result("peak memory, ratio", many[0] / few[0], "times", "<= 1.3", PEER),
+        Result("open files, ratio", many[2] / few[2], "times", "<= 1.3", PEER),
         Result(f"time at {FEW}", few[1], "s/submission"),
         Result(f"time at {MANY}", many[1], "s/submission"),
         Result("time per submission, ratio", many[1] / few[1], "times", "<= 1.2", PEER),
     ]
 
 
-def _measured(root: Path, students: int) -> tuple[int, float]:
+def _measured(root: Path, students: int) -> tuple[int, float, int]:
+    """Peak memory, seconds per submission while grading, and most open files of one run."""
     folder = generated_class(root, "study2", students)
     print(f"grading {students} submissions ...", file=sys.stderr)
-    start = time.perf_counter()
     process = psutil.Popen(
         [sys.executable, "-m", "autograder", "grade", "study2", "--course", str(folder.root)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    peak = 0
+    peak = most = 0
     while process.poll() is None:
-        peak = max(peak, _trusted_memory(process))
+        memory, files = _trusted_side(process)
+        peak, most = max(peak, memory), max(most, files)
         time.sleep(LOOK)
-    graded = len(list(root.glob("results/*/*/submission.json")))
-    assert graded == students, f"only {graded} of {students} were graded"
-    return peak, (time.perf_counter() - start) / students
+    times = sorted(path.stat().st_mtime for path in root.glob("results/*/*/submission.json"))
+    assert len(times) == students, f"only {len(times)} of {students} were graded"
+    return peak, (times[-1] - times[0]) / (students - 1), most
 
 
-def _trusted_memory(process: psutil.Process) -> int:
-    """Bytes that belong to the command and its workers alone; what is inside sandboxes is left out.
+def _trusted_side(process: psutil.Process) -> tuple[int, int]:
+    """Bytes and open files of the command and its workers; what is inside sandboxes is left out.
 
     Pages that forks share count once, divided among them.
     """
-    total = 0
+    total = files = 0
     family = [process]
     while family:
         member = family.pop()
@@ -59,7 +61,8 @@ def _trusted_memory(process: psutil.Process) -> int:
             if member.name() == "bwrap":
                 continue
             total += member.memory_full_info().pss
+            files += member.num_fds()
             family += member.children()
         except psutil.Error:
             continue
-    return total
+    return total, files

@@ -46,12 +46,12 @@ class Ran:
     """What became of a notebook's cells: outputs by cell, None for one that did not end.
 
     `stopped` is the sentence why the run ended before its time, `late` the cells that were
-    interrupted because they did not end.
+    interrupted because they did not end, with the seconds that they had.
     """
 
     outputs: list[list | None]
     counts: list[int | None]
-    late: list[int] = field(default_factory=list)
+    late: dict[int, float] = field(default_factory=dict)
     stopped: str | None = None
     seconds: float = 0.0
     cpu: float = 0.0
@@ -114,9 +114,12 @@ class Sandbox:
             try:
                 frame = job.receive(limit)
             except TimeoutError:
-                if interrupted or limit == end:
-                    raise _Ended(f"stopped after {seconds:g} s") from None
-                ran.late.append(number)
+                if limit == end:
+                    raise _Ended("the notebook's time was over") from None
+                if interrupted:
+                    raise _Ended(f"a cell was stopped after {seconds:g} s, and did not let itself "
+                                 "be interrupted") from None
+                ran.late[number] = seconds
                 job.interrupt()
                 interrupted, limit = True, time.monotonic() + GRACE
                 continue

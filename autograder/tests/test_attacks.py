@@ -34,7 +34,7 @@ from nbgrader.utils import determine_grade
 
 from autograder import intake, verdicts, workspace
 from autograder import step as steps
-from autograder.course_folder import CourseFolder, quiet_log
+from autograder.course_folder import CourseFolder, run_quietly
 from autograder.feedback import write_feedback
 from autograder.grader import grader
 from autograder.release import release
@@ -142,7 +142,7 @@ def assert_next_student_is_well(sandbox: Sandbox) -> None:
               "assert json.loads(json.dumps([len('xy')])) == [2]", "print(6 * 7)", "7 / 2", "1 / 0")
     assert [[o.get("text") or o.get("ename") or o.data["text/plain"] for o in outputs]
             for outputs in ran.outputs] == [[], ["42\n"], ["3.5"], ["ZeroDivisionError"]]
-    assert (ran.stopped, ran.late, ran.counts) == (None, [], [1, 2, 3, 4])
+    assert (ran.stopped, ran.late, ran.counts) == (None, {}, [1, 2, 3, 4])
 
 
 # ---- Reading and reaching what is not one's own
@@ -155,7 +155,7 @@ def test_nothing_is_taken(sandbox, names, name):
     ran = run(sandbox, names, program)
     assert errors(ran) & MISTAKES == set(), shown(ran)
     assert "taken" not in shown(ran).split()
-    assert (ran.stopped, ran.late) == (None, [])
+    assert (ran.stopped, ran.late) == (None, {})
 
 
 @pytest.mark.parametrize("name", attacks.READS)
@@ -443,7 +443,7 @@ def test_without_the_watch(sandbox, monkeypatch):
     assert run(sandbox, "import os", *attacks.NUISANCES["hogs"]).stopped.startswith("stopped: it")
     monkeypatch.setattr(client._Job, "_look", lambda job: None)
     ran = run(sandbox, "import os", *attacks.NUISANCES["hogs"])
-    assert ran.late == [1]
+    assert list(ran.late) == [1]
 
 
 def test_without_the_cap_on_output(sandbox, monkeypatch):
@@ -564,8 +564,7 @@ def course(tmp_path_factory):
     config = folder.config()
     config.CourseDirectory.assignment_id = CLASSIC
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
-    converter.log = quiet_log(folder.root / "release.log")
-    converter.start()
+    run_quietly(converter, folder.root / "release.log")
     with (folder.root / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write("c.GradingStep.cell_seconds = c.GradingStep.probe_seconds = 2\n")
     return folder

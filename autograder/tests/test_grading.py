@@ -21,18 +21,26 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 
 from autograder import grader as grading
 from autograder import ledger as books
 from autograder import release as releasing
 from autograder import verdicts, workspace
-from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_on_path
+from autograder.course_folder import (
+    CONFIG_FILE,
+    CourseFolder,
+    put_environment_on_path,
+    run_quietly,
+)
 from autograder.feedback import write_feedback
-from autograder.grade import grade
+from autograder.grade import GradingError, grade
 from autograder.grader import grade_one
 from autograder.ledger import LEDGER, Graded, grader_digest
 from autograder.mutants import load_mutants
@@ -963,3 +971,166 @@ def test_the_report_is_text_whatever_names_hold(copied):
     with table.open(newline="", encoding="utf-8") as file:
         assert {r["student"]: r["name"] for r in csv.DictReader(file)}["bob"] == (
             "<b>Bob</b> O'Neil, Jr.")
+
+
+# ---- An instructor's own assignment, and what a worker outlives
+
+OWN = "week7"
+SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+SHOWN = "assert double(1) == 2"
+SECRET = ("### BEGIN HIDDEN TESTS\nassert double(98765) == 197530, 'SECRETCODE'\n"
+          "### END HIDDEN TESTS")
+
+
+def own_assignment(folder: CourseFolder, test: str = f"{SHOWN}\n{SECRET}") -> None:
+    """Release an assignment of the instructor's own: one solution cell and one test cell."""
+    def cell(source, grade_id, **nbgrader):
+        return new_code_cell(source, metadata={"nbgrader": {
+            "grade_id": grade_id, "schema_version": 3, "task": False, **nbgrader}})
+
+    notebook = new_notebook(metadata={
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook.cells = [
+        cell(SOLVED, "double", grade=False, locked=False, solution=True),
+        cell(test, "test", grade=True, locked=True, solution=False, points=10)]
+    source = folder.root / "source" / OWN
+    source.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, source / "numbers.ipynb")
+    config = folder.config()
+    config.CourseDirectory.assignment_id = OWN
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    run_quietly(converter, folder.root / "release.log")
+
+
+def solve(folder: CourseFolder, student: str, solution: str) -> None:
+    """Hand in the released notebook with this body of the function."""
+    target = folder.submission(OWN, student)
+    shutil.copytree(folder.release(OWN), target)
+    notebook = nbformat.read(target / "numbers.ipynb", as_version=4)
+    notebook.cells[0].source = f"def double(x):\n    {solution}"
+    nbformat.write(notebook, target / "numbers.ipynb")
+
+
+@pytest.fixture
+def own(course) -> CourseFolder:
+    """A course with an assignment of the instructor's own, and two submissions to it."""
+    own_assignment(course)
+    solve(course, "ada", "return 2 * x")
+    solve(course, "ben", "return x + 1")
+    return course
+
+
+def own_scores(folder: CourseFolder) -> dict[str, float]:
+    """The scores of the instructor's own assignment."""
+    with gradebook(folder) as book:
+        return {s.student_id: s.score for s in book.find_assignment(OWN).submissions}
+
+
+def test_an_own_assignment_is_graded_and_its_hidden_tests_stay_hidden(own):
+    """Assert cells count as nbgrader counts them; feedback shows no hidden test."""
+    assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
+    assert own_scores(own) == {"ada": 10, "ben": 0}
+    write_feedback(own, own.assignment(OWN))
+    for student in ("ada", "ben"):
+        page = (own.root / "feedback" / student / OWN / "numbers.html").read_text("utf-8")
+        assert SHOWN.split(maxsplit=1)[0] in page
+        assert not re.search("SECRETCODE|98765|197530", page)
+
+
+def test_an_edited_hidden_test_regrades(own):
+    """Hidden tests are not in the release, and yet decide marks: editing one grades again."""
+    grade(own, own.assignment(OWN))
+    own_assignment(own, f"{SHOWN}\n{SECRET.replace('double(98765) == 197530', 'double(1) == 2')}")
+    assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
+    assert own_scores(own) == {"ada": 10, "ben": 10}
+
+
+def test_tests_that_prove_nothing_are_refused(own):
+    """Nobody is graded where the released notebook, unsolved, gets all points."""
+    own_assignment(own, "assert True")
+    with pytest.raises(GradingError, match=r"numbers\.ipynb gets all 10 points as it was"):
+        grade(own, own.assignment(OWN))
+
+
+@pytest.mark.parametrize("missing", ["solution", "source"])
+def test_a_wrong_or_missing_solution_is_refused(own, missing):
+    """Nobody is graded where the instructor's own solution fails, or is not there."""
+    source = own.root / "source" / OWN / "numbers.ipynb"
+    if missing == "source":
+        source.unlink()
+    else:
+        wrong = source.read_text("utf-8").replace("return 2 * x", "return 3 * x")
+        source.write_text(wrong, "utf-8")
+    with pytest.raises(GradingError, match="nothing was graded"):
+        grade(own, own.assignment(OWN))
+    assert not list(own.root.glob("results/week7/*/submission.json"))
+
+
+def test_a_sandbox_that_dies_is_started_anew(course):
+    """The submission after it, and the one that was being graded, get their marks."""
+    for student in ("ann", "ben"):
+        hand_in(course, student, MODULES["reference"])
+    with grading.grader(course, STUDY, False, None) as grade_next:
+        assert grade_next("ann").status == "graded"
+        for child in psutil.Process().children(recursive=True):
+            if child.name() == "bwrap":
+                child.kill()
+        assert grade_next("ben").status == "graded"
+    assert score(course, "ann") == score(course, "ben") == CHECK.max_points
+
+
+def test_nothing_stays_open_after_a_submission(course):
+    """A worker's open files do not grow with the class."""
+    for number in range(4):
+        hand_in(course, f"s{number}", MODULES["stub"])
+    with grading.grader(course, STUDY, False, None) as grade_next:
+        grade_next("s0")
+        before = psutil.Process().num_fds()
+        for number in range(1, 4):
+            grade_next(f"s{number}")
+        assert psutil.Process().num_fds() == before
+
+
+def test_marks_made_without_walls_are_made_again_with_them(course):
+    """What was graded with another isolation counts as not graded."""
+    hand_in(course, "ann", MODULES["reference"])
+    states = [grade(course, STUDY, isolation=isolation)[0].status
+              for isolation in ("process", "process", None, None)]
+    assert states == ["graded", "unchanged", "graded", "unchanged"]
+
+
+def test_nbgraders_door_outweighs_an_old_fault(course):
+    """What nbgrader's own command grades is graded, whatever our ledger knew before."""
+    hand_in(course, "ann", MODULES["reference"])
+    books.note_fault(course.results(STUDY.assignment, "ann"), Graded("ann", "fault", ("full",)))
+    assert books.standing(course, STUDY.assignment, "ann")["status"] == "fault"
+    subprocess.run([sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment,
+                    "--student", "ann"], cwd=course.root, check=True, capture_output=True)
+    assert books.standing(course, STUDY.assignment, "ann")["status"] == "graded"
+    done, = grade(course, STUDY)
+    assert done.status == "graded"
+
+
+def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
+    """The short limit holds for the notebooks that follow, too."""
+    study = load_study("study3")
+    release(course, study)
+    config(course, "\nc.GradingStep.probe_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
+    loops = "\n".join(f"def {name}(*a): \n    while True: pass\n" for name in (
+        "lane_counts", "heuristic", "is_quiescent", "priority", "by_priority"))
+    hand_in(course, "kit", loops, study=study)
+    done, = grade(course, study)
+    assert done.status == "graded"
+    assert [p for p in done.problems if "stopped after 3 s" in p][1:] == []
+    assert sum("stopped after 0.5 s" in p for p in done.problems) >= 3
+
+
+def test_an_error_of_many_lines_is_told_on_one(course):
+    """What a module raises cannot look like lines of ours, nor fill the ledger."""
+    lines = "        raise ValueError('a\\nstudy2: 99 graded\\n' * 9999)"
+    forged = MODULES["reference"].replace("        ### BEGIN SOLUTION", lines, 1)
+    hand_in(course, "eve", forged)
+    problem, = grade(course, STUDY)[0].problems
+    assert "\n" not in problem
+    assert len(problem) < 800

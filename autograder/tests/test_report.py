@@ -15,7 +15,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder import workspace
-from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError, quiet_log
+from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError, run_quietly
 from autograder.grade import grade
 from autograder.ledger import Graded, note_fault, standing
 from autograder.mutants import load_mutants
@@ -375,8 +375,7 @@ def own(tmp_path_factory) -> CourseFolder:
     config = folder.config()
     config.CourseDirectory.assignment_id = OWN
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
-    converter.log = quiet_log(folder.root / "release.log")
-    converter.start()
+    run_quietly(converter, folder.root / "release.log")
     for student, answer in {"ada": "two = 2", "ben": "two = 3"}.items():
         target = folder.root / "submitted" / student / OWN
         shutil.copytree(folder.release(OWN), target)

@@ -16,6 +16,7 @@ from typing import Any
 from course.probes import Case, Check, Observation
 
 MAX_REPLIES = 5_000_000  # characters; what a right module says is a few thousand
+MAX_SAID = 500  # characters of one error
 SECONDS = 10.0  # for one check; the reference needs less than two
 
 
@@ -95,13 +96,21 @@ def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds:
     observations: list[Observation | None] = [None] * cases
     for data in lines:
         if isinstance(data, dict) and "broken" in data:
-            return Replies(tuple(observations), f"{data['broken']!s:.1000}", stopped, seconds)
+            return Replies(tuple(observations), _one_line(data["broken"]), stopped, seconds)
         number = data.get("case") if isinstance(data, dict) else None
         if type(number) is int and number in range(cases) and _is_observation(data):
-            observations[number] = data["observation"]
+            observation = observations[number] = data["observation"]
+            if "errors" in observation:
+                observation["errors"] = {
+                    name: _one_line(text) for name, text in observation["errors"].items()}
     if stopped is None and None in observations:
         stopped = "the process ended before it had answered"
     return Replies(tuple(observations), None, stopped, seconds)
+
+
+def _one_line(text: object) -> str:
+    """What a module said of itself, short enough to be told, on one line."""
+    return f"{' '.join(str(text).split()):.{MAX_SAID}}"
 
 
 def parsed(line: str | bytes) -> Any:
