@@ -14,8 +14,9 @@ from typing import Any
 
 from autograder.workspace import load_answer
 from course.probes import Check
-from course.probes.ask import MAX_TRACE, agent_options, read_state
+from course.probes.positions import read_position
 from course.probes.process import Replies
+from course.probes.questions.searches import MAX_TRACE, agent_options
 from tictactoe.nodes import Trace, Visit
 
 TRACED = ("search", "table")  # the questions whose agents walk a tree
@@ -58,7 +59,7 @@ def _reference(study: str, agent: str, on: str, options: tuple) -> Visit | None:
     made = getattr(load_answer(study), agent)(**agent_options(dict(options)))
     with Trace(most=MAX_TRACE) as trace:
         try:
-            made.search(read_state(on))
+            made.search(read_position(on))
         except RuntimeError:  # too large to be explained
             return None
     return trace.roots[0] if trace.roots else None

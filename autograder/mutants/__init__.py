@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.probes import ASPECTS, complain_about_keys, load_study, read_table, table_error
+from course.probes import complain_about_keys, load_study, read_table, table_error
+from course.probes.questions import QUESTIONS
 
 HERE = Path(__file__).parent
 
@@ -52,7 +53,7 @@ def load_mutants(study: str) -> list[Mutant]:
         for check, aspects in entry["loses"].items():
             if check not in checks:
                 raise table_error(file, where, f"there is no check {check!r}")
-            there_are = ASPECTS[checks[check].ask]
+            there_are = QUESTIONS[checks[check].ask].aspects
             if not isinstance(aspects, list) or any(a not in there_are for a in aspects):
                 raise table_error(file, where, f"what it loses in {check} must be a list of some "
                                                f"of {', '.join(there_are)}, and is {aspects!r}")

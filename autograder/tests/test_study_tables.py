@@ -12,8 +12,9 @@ from autograder.cli import app
 from autograder.mutants import load_mutants
 from autograder.verdicts import hidden_study
 from course import probes
-from course.probes import ASPECTS, StudyTableError, load_study, studies
-from course.probes.ask import QUESTIONS, reply
+from course.probes import StudyTableError, load_study, studies
+from course.probes.ask import reply
+from course.probes.questions import QUESTIONS
 
 PLACES = {"probes": probes, "verdicts": verdicts, "mutants": mutants}
 
@@ -139,13 +140,13 @@ def test_aspects_are_those_that_the_questions_reply(name):
     for check in load_study(name).checks.values():
         for case in check.cases:
             observation = reply(answer, check.ask, {**check.settings, **case})
-            assert tuple(observation) == ASPECTS[check.ask]
+            assert tuple(observation) == QUESTIONS[check.ask].aspects
 
 
 def test_every_question_has_its_aspects():
     """A new question needs a line in the table, and some study must ask it."""
     asked = {check.ask for name in studies() for check in load_study(name).checks.values()}
-    assert ASPECTS.keys() == QUESTIONS.keys() == asked
+    assert QUESTIONS.keys() == asked
 
 
 @pytest.mark.parametrize("name", studies())

@@ -15,14 +15,11 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from course.probes.ask import QUESTIONS, read_state
+from course.probes.positions import read_position
+from course.probes.question import texts_of
+from course.probes.questions import QUESTIONS
 
 HERE = Path(__file__).parent
-ASPECTS = {  # what each question can reply, and so what points can be given for
-    "search": ("move", "value", "nodes"), "table": ("move", "value", "nodes", "again", "reply"),
-    "mixed": ("moves", "drawn"), "lane_counts": ("two", "one"), "heuristic": ("value",),
-    "is_quiescent": ("answer",), "priority": ("priority", "order"),
-}  # fmt: skip
 Case = Mapping[str, Any]  # one question: the position "on", and what else the probe wants to know
 Observation = Mapping[str, Any]  # the reply to one case: aspect -> plain value, and "errors"
 
@@ -41,7 +38,7 @@ class Check:
 
     study: str  # "study3"
     name: str  # "type_a"
-    ask: str  # the function of `course.probes.ask` that asks
+    ask: str  # one of `course.probes.questions`
     settings: Mapping[str, Any]  # what every case of this check has in common
     points: Mapping[str, float]  # aspect -> points
     extra_credit: bool
@@ -183,14 +180,14 @@ def _study_table(file: Path) -> dict[str, Any]:
     _complain_about_points(data["written"], file, "[written]")
     for check, points in data["points"].items():
         ask = checks[check].get("ask") if isinstance(checks[check], dict) else None
-        if ask not in list(ASPECTS):
-            raise table_error(file, check, f"'ask' must be one of {', '.join(ASPECTS)}")
+        if ask not in list(QUESTIONS):
+            raise table_error(file, check, f"'ask' must be one of {', '.join(QUESTIONS)}")
         if not isinstance(points, dict) or not points:
             raise table_error(file, check, "its points must be a table of aspects")
         for aspect in points:
-            if aspect not in ASPECTS[ask]:
-                raise table_error(file, check, f"there is no aspect {aspect!r}, "
-                                               f"there are {', '.join(ASPECTS[ask])}")
+            if aspect not in QUESTIONS[ask].aspects:
+                raise table_error(file, check, f"there is no aspect {aspect!r}, there are "
+                                               f"{', '.join(QUESTIONS[ask].aspects)}")
         _complain_about_points(points, file, check)
     return data
 
@@ -208,9 +205,9 @@ def _complain_about_cases(check: Check, file: Path) -> None:
     for case in check.cases:
         try:
             question = {**check.settings, **case}
-            signature(QUESTIONS[check.ask]).bind(None, **question)
-            for text in [case["on"]] if isinstance(case["on"], str) else case["on"]:
-                read_state(text)
+            signature(QUESTIONS[check.ask].ask).bind(None, **question)
+            for text in texts_of(question):
+                read_position(text)
         except (TypeError, AttributeError, KeyError, ValueError) as error:
             why = str(error).partition("\n")[0].rstrip(":")  # without the picture of the board
             raise table_error(file, check.name, f"the case {case}: {why}") from error

@@ -5,18 +5,10 @@ import json
 from typing import Any
 
 from course.probes import load_check
-from course.probes.ask import read_state
 from course.probes.outcome import Outcome, describe_question, equal
-
-# How to read a pair or list in a reply, where its order is not obvious.
-READING = {
-    "two": "for x, for o", "one": "for x, for o", "lane value": "for x, for o",
-    "answer": "one for each board", "priority": "one for each legal move, in board order",
-    "order": "the moves in the order they come", "drawn": "all moves seen in many draws",
-    "reply": "value and nodes of a search for the opponent, one move on, by the same agent",
-    "again": "nodes of a second search of the same state",
-}  # fmt: skip
-
+from course.probes.positions import read_position
+from course.probes.question import texts_of
+from course.probes.questions import QUESTIONS
 
 MAX_SHOWN = 500  # characters of one value
 
@@ -41,7 +33,7 @@ def as_text(outcome: Outcome) -> str:
             answer = outcome.case["errors"].get(name) or _value(got)
             differs = "" if equal(expected, got) else "   <- differs"
             lines.append(f"  {name:<9}expected {_value(expected)}, got {answer}{differs}"
-                         + _reading(name, expected))
+                         + _reading(outcome, name))
     if outcome.cause:
         lines += ["", f"Likely cause: {outcome.cause}"]
     if outcome.divergence:
@@ -77,7 +69,7 @@ def as_html(outcome: Outcome) -> str:
 
 
 def _node(outcome: Outcome):
-    return read_state(outcome.divergence["board"])
+    return read_position(outcome.divergence["board"])
 
 
 def _picture(board) -> str:
@@ -94,7 +86,7 @@ def _case_html(outcome: Outcome) -> str:
         answer = outcome.case["errors"].get(name) or _value(got)
         rows += (f"<tr><th scope='row' style='text-align:left'>{name}</th>"
                  f"<td>{_value(expected)}</td><td>{html.escape(answer)}</td>"
-                 f"<td>{'' if equal(expected, got) else 'differs'}{_reading(name, expected)}</td>"
+                 f"<td>{'' if equal(expected, got) else 'differs'}{_reading(outcome, name)}</td>"
                  "</tr>")
     return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
             "<table><thead><tr><th scope='col'></th><th scope='col'>Expected</th>"
@@ -119,14 +111,12 @@ def _ask(outcome: Outcome) -> str:
 
 
 def _boards(outcome: Outcome) -> list:
-    on = outcome.case["asked"]["on"]
-    return [read_state(text) for text in ([on] if isinstance(on, str) else on)]
+    return list(map(read_position, texts_of(outcome.case["asked"])))
 
 
-def _reading(name: str, expected: Any) -> str:
-    if isinstance(expected, list) and name == "value":
-        name = "lane value"
-    return f"   ({READING[name]})" if name in READING else ""
+def _reading(outcome: Outcome, name: str) -> str:
+    reading = QUESTIONS[_ask(outcome)].reading
+    return f"   ({reading[name]})" if name in reading else ""
 
 
 def _sentence(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from course.probes import Case, Check, Observation, Slip, load_expected
 from course.probes.ask import NOT_WRITTEN
 from course.probes.process import Replies
+from course.probes.questions import QUESTIONS
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
 
@@ -156,18 +157,4 @@ def describe_case(check: Check, case: Case) -> str:
 
 def describe_question(question: Mapping[str, Any], ask: str) -> str:
     """As `describe_case`, of settings and case together."""
-    on = question["on"]
-    boards = [on] if isinstance(on, str) else on
-    state = ", ".join(f'Row("{b[4:]}")' if b.startswith("row ") else f'Board("{b}")'
-                      for b in boards)
-    if "agent" in question:
-        options = {k: v for k, v in question.items() if k not in ("on", "agent", "draws")}
-        made = ", ".join(f"{k}={v}" if k != "order" else f"order={v} order"
-                         for k, v in options.items())
-        method = "best_moves" if ask == "mixed" else "search"
-        return f"{question['agent']}({made}).{method}({state})"
-    if len(boards) > 1:
-        return f"{ask}(state) for {state}"
-    arguments = {"lane_counts": ", player", "heuristic": ", player",
-                 "priority": ", move, player"}
-    return f"{ask}({state}{arguments.get(ask, '')})"
+    return QUESTIONS[ask].describe(question)

@@ -1,0 +1,109 @@
+"""Questions to searching agents: what they find, what they remember, the tree they walk."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from course.probes.positions import read_position
+from course.probes.question import BadReply, Part, Question, get, items, positions_of
+from tictactoe import State
+from tictactoe.nodes import Trace, Visit
+
+MAX_TRACE, CHUNK = 5_000, 20  # nodes of a trace, and of one string of it
+
+
+def agent_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What an agent is made with: the order "board" is that of the legal moves, None its own."""
+    rest = {name: value for name, value in options.items() if name != "order"}
+    if options.get("order") == "board":
+        rest["order"] = lambda state: state.legal_moves()
+    return rest
+
+
+def _search(module, on: str, agent: str, order: str | None = None, **options) -> Iterator[Part]:
+    options = agent_options({"order": order, **options})
+    yield (("move", "value", "nodes"),
+           lambda: _three(get(module, agent)(**options).search(read_position(on)), agent))
+
+
+def _table(module, on: str, agent: str) -> Iterator[Part]:
+    searcher = None
+
+    def first():
+        nonlocal searcher
+        searcher = get(module, agent)()
+        return _three(searcher.search(read_position(on)), agent)
+
+    yield ("move", "value", "nodes"), first
+    if searcher is not None:
+        yield ("again",), lambda: [_three(searcher.search(read_position(on)), agent)[2]]
+        yield ("reply",), lambda: [_reply(searcher, read_position(on), agent)]
+
+
+def _reply(searcher, state: State, agent: str) -> list:
+    """Value and nodes that a searcher which has searched `state` finds for the opponent, after the
+    first move that does not end the game."""
+    after = next(child for child in map(state.after, state.legal_moves())
+                 if not child.is_terminal())
+    return list(_three(searcher.search(after), agent)[1:])
+
+
+def _mixed(module, on: str, agent: str, draws: int) -> Iterator[Part]:
+    yield ("moves",), lambda: [items(get(module, agent)(seed=0).best_moves(read_position(on)))]
+
+    def drawn():
+        player = get(module, agent)(seed=1)
+        return [sorted({player.choose(read_position(on)) for _ in range(draws)})]
+
+    yield ("drawn",), drawn
+
+
+def _trace(module, on: str, agent: str, **options) -> Iterator[Part]:
+    def nodes():
+        state = read_position(on)
+        with Trace(most=MAX_TRACE) as trace, suppress(RuntimeError):  # full: its start is enough
+            get(module, agent)(**agent_options(options)).search(state)
+        return [[";".join(f"{visit.depth},{visit.move},{visit.value!r}" for visit in chunk)
+                 for chunk in _chunks(islice(_preorder(trace.roots), MAX_TRACE))]]
+
+    yield ("trace",), nodes
+
+
+def _preorder(visits: Iterable[Visit]) -> Iterator[Visit]:
+    for visit in visits:
+        yield visit
+        yield from _preorder(visit.children)
+
+
+def _chunks(visits: Iterator[Visit]) -> Iterator[list[Visit]]:
+    while chunk := list(islice(visits, CHUNK)):
+        yield chunk
+
+
+def _three(result: Any, agent: str) -> tuple:
+    if not isinstance(result, (tuple, list)) or len(result) != 3:
+        raise BadReply(f"{agent}.search must return Search(move, value, nodes), "
+                       f"it returned {result!r:.60}")
+    return tuple(result)
+
+
+def _called(method: str):
+    """How a question that makes an agent and calls its `method` is described."""
+    def describe(case: Mapping[str, Any]) -> str:
+        options = ", ".join(f"{key}={value}" if key != "order" else f"order={value} order"
+                            for key, value in case.items() if key not in ("on", "agent", "draws"))
+        return f"{case['agent']}({options}).{method}({', '.join(positions_of(case))})"
+
+    return describe
+
+
+QUESTIONS = {
+    "search": Question(_search, ("move", "value", "nodes"), _called("search")),
+    "table": Question(_table, ("move", "value", "nodes", "again", "reply"), _called("search"), {
+        "again": "nodes of a second search of the same state",
+        "reply": "value and nodes of a search for the opponent, one move on, by the same agent"}),
+    "mixed": Question(_mixed, ("moves", "drawn"), _called("best_moves"), {
+        "drawn": "all moves seen in many draws"}),
+}  # fmt: skip
+EXPLANATIONS = {"trace": Question(_trace, ("trace",), _called("search"))}
