@@ -1,17 +1,20 @@
 """The positions that cases name: from text to state, and to the Python that makes it.
 
-A text without a prefix is a board of tic-tac-toe, "x________"; `READERS` lists the prefixes of the
-other games.
+A text without a prefix is a board of tic-tac-toe, "x________"; `READERS` lists the
+prefixes of the other games.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from course.probes.made_up import Row
+from sequence import example, sketch
 from tictactoe import Board
 
 # Prefix -> what reads the rest of the text, and how that is called in Python.
-READERS: dict[str, tuple[Callable[[str], Any], str]] = {"row": (Row, "Row")}
+READERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "row": (Row, "Row"), "example": (example, "example"), "sketch": (sketch, "sketch"),
+}  # fmt: skip
 
 
 def read_position(text: str) -> Any:
