@@ -120,4 +120,6 @@ class Observation:
         return (f"<Observation by player {self.player} of {self.rules} after {len(self.history)} "
                 f"actions: hand {cards_text(self.hand)}, draft row {cards_text(self.draft_row)}>")
 
-
+    def _repr_html_(self) -> str:
+        from sequence.view import as_html
+        return as_html(self)

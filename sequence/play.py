@@ -42,6 +42,9 @@ class Game:
         score = " to ".join(map(str, self.final.sequences))
         return f"{outcome}, {score} sequences after {len(self.actions)} actions"
 
+    def _repr_html_(self) -> str:
+        return self.final._repr_html_()
+
 
 def play(agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None,
          start: State | None = None) -> Game:

@@ -205,6 +205,10 @@ class State(Table):
                 f"hand {cards_text(self.hand(self.to_move))}, "
                 f"draft row {cards_text(self.draft_row)}>")
 
+    def _repr_html_(self) -> str:
+        from sequence.view import as_html
+        return as_html(self)
+
     def _why_illegal(self, action: object) -> str:
         if self.is_over:
             reason = "the game is over"

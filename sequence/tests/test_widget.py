@@ -1,0 +1,369 @@
+"""Sequence to click on: what is on offer, what clicks do, agents that fail, replays to step."""
+
+import random
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from sequence import DRAFT, OFFICIAL, PASS, Greedy, Random, ReplayError, State
+from sequence import play as play_game
+from sequence.actions import FORGO, PLACE, REMOVE, TRADE
+from sequence.cards import is_jack
+from sequence.replay import read
+from sequence.tests.positions import board_of, state_from
+from sequence.view import picture
+from sequence.widget import Play, play, replay
+from sequence.words import in_words
+
+REPLAYS = Path(__file__).parent / "replays"
+FULL = "*xoxoxoxo*\n" + "xoxoxoxoxo\n" * 8 + "*oxoxoxox*"
+
+
+class Broken:
+    """Raises the first time it is asked, and then plays at random."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def choose(self, observation):
+        """An error, then a random action."""
+        self.asked += 1
+        if self.asked == 1:
+            raise RuntimeError("out of ideas")
+        return Random(1).choose(observation)
+
+
+class Wrong:
+    """Passes where it may not."""
+
+    def choose(self, observation):
+        """Always the pass."""
+        return PASS
+
+
+def click(game, *moves):
+    """Click on the board, as the page does."""
+    for move in moves:
+        game.board._handle_custom_msg({"move": move}, [])
+
+
+def lit(game):
+    """What can be clicked in the picture that is shown."""
+    root = ET.fromstring(game.board.shown["svg"])
+    return {element.get("data-move") for element in root.iter() if element.get("data-move")}
+
+
+def pressed(game):
+    """What is chosen in the picture that is shown."""
+    root = ET.fromstring(game.board.shown["svg"])
+    return {element.get("data-move") for element in root.iter()
+            if element.get("data-pressed") == "true"}
+
+
+def cells(actions):
+    """The cells of these actions, as they are named in the picture."""
+    return {f"cell {action.coords[0]},{action.coords[1]}" for action in actions if action.coords}
+
+
+def lit_cells(game):
+    """The cells that can be clicked."""
+    return {move for move in lit(game) if move.startswith("cell")}
+
+
+def buttons(game):
+    """The moves of the buttons."""
+    return [move for move, _ in game.board.shown["buttons"]]
+
+
+def put(game, state):
+    """Go on from a made-up position."""
+    game.states = [state]
+    game._answer()
+    return game
+
+
+def test_card_cell_and_draft_card_play_an_action():
+    """The three parts of an action are clicked one after the other, and the agent answers."""
+    game = play(against=Greedy(), seed=1)
+    click(game, "card 4d", "cell 2,4")
+    assert len(game.states) == 1
+    click(game, "take jh")
+    assert str(game.states[1].history[-1]) == "place 4d at 2,4 take jh"
+    assert len(game.states) == 3
+    assert game.state.to_move == 0
+    assert "Player 1: place" in game.board.shown["status"]
+
+
+@pytest.mark.parametrize("order", [
+    ["take jh", "card 4d", "cell 2,4"], ["take jh", "cell 2,4"], ["cell 2,4", "take jh"],
+    ["card 4d", "cell 7,9", "cell 2,4", "take jh"], ["cell 7,9", "cell 7,9", "cell 2,4", "take jh"],
+    ["take 6d", "take jh", "cell 2,4"], ["card kd", "card 4d", "take jh", "cell 2,4"],
+    ["card kd", "card kd", "cell 2,4", "take jh"], ["cell 7,7", "card 4d", "cell 2,4", "take jh"]])
+def test_any_order_will_do(order):
+    """The parts come in any order, a cell brings its card along, and a choice can be changed."""
+    game = play(seed=1)
+    click(game, *order)
+    assert len(game.states) == 3
+    assert str(game.states[1].history[-1]) == "place 4d at 2,4 take jh"
+
+
+@pytest.mark.parametrize("rules", [DRAFT, OFFICIAL])
+def test_lit_cells_are_the_legal_ones(rules):
+    """All through a game: first the cells of the hand's cards, then those of the chosen card."""
+    chance = random.Random(5)
+    game = play(against=Random(), seed=5, rules=rules)
+    while not game.state.is_over:
+        legal = tuple(game.state.legal_actions())
+        playable = {f"card {action.play_card}" for action in legal if action.play_card}
+        row = {f"take {card}" for card in game.state.draft_row} if playable else set()
+        plain = [a for a in legal if a.kind == PLACE and not is_jack(a.play_card)]
+        assert lit(game) == playable | row | cells(plain)
+        action = chance.choice(legal)
+        if action.coords:
+            click(game, f"card {action.play_card}")
+            assert lit_cells(game) == cells(a for a in legal if a.play_card == action.play_card)
+        play_by_clicks(game, action, chosen=bool(action.coords))
+
+
+def play_by_clicks(game, action, chosen=False):
+    """Click an action together; the card may be chosen already."""
+    before = len(game.states)
+    number = len(game.state.history)
+    if action in (FORGO, PASS):
+        click(game, "forgo" if action == FORGO else "pass")
+    elif action.kind == TRADE:
+        click(game, f"trade {action.play_card}")
+    else:
+        clicks = [] if chosen else [f"card {action.play_card}"]
+        click(game, *clicks, "cell {},{}".format(*action.coords))
+    if action.draft_card and len(game.states) == before:
+        click(game, f"take {action.draft_card}")
+    assert game.state.history[number] == action
+
+
+@pytest.mark.parametrize(("rules", "seat"), [
+    (DRAFT, 0), (DRAFT, 1), (DRAFT.for_players(4), 2), (OFFICIAL, 0),
+    (OFFICIAL.for_players(3), 1), (OFFICIAL.for_players(12, 3), 11)])
+def test_any_clicks_come_to_an_end(rules, seat):
+    """Whoever clicks what is offered, without any plan, plays a legal game to its end."""
+    chance = random.Random(7)
+    game = play(against=Random(), seat=seat, seed=7, rules=rules)
+    for _ in range(5000):
+        offered = sorted({*lit(game), *buttons(game)} - {"undo", "new"})
+        if not offered:
+            break
+        click(game, chance.choice(offered))
+    assert game.state.is_over
+    assert any(word in game.board.shown["status"] for word in ("won", "lost", "tie"))
+    assert list(read(game.replay)) == game.states
+
+
+def test_the_same_seed_and_clicks_play_the_same_game():
+    """The deal and the agents come from the seed; a new game has the next seed."""
+    first, second = (play(against=Random(), seed=3) for _ in range(2))
+    for game in (first, second):
+        play_by_clicks(game, game.state.legal_actions()[0])
+    assert first.states == second.states
+    click(first, "new")
+    assert first.states == [State.deal(seed=4)]
+
+
+def test_a_person_sees_only_their_own_cards():
+    """The picture and its words are those of the person's observation, also in the other seat."""
+    game = play(against=Greedy(), seat=1, seed=2)
+    seen = game.state.observation(1)
+    assert game.board.shown["alt"] == in_words(seen)
+    assert f"Hand of player 1: {' '.join(seen.hand)}" in game.board.shown["alt"]
+    assert "Hand of player 0" not in game.board.shown["alt"]
+
+
+def test_the_other_hand_stays_hidden_while_an_agent_thinks():
+    """The picture that is shown when an agent is asked is the person's too, and offers nothing."""
+    shown = []
+
+    class Looking(Greedy):
+        """Looks at the board before it chooses."""
+
+        def choose(self, observation):
+            """What Greedy plays."""
+            shown.append(game.board.shown)
+            return super().choose(observation)
+
+    game = play(against=Looking(), seed=1)
+    click(game, "card 4d", "cell 2,4", "take 6d")
+    [seen] = [state.observation(0) for state in game.states if state.to_move == 1]
+    assert shown == [{"svg": picture(seen), "alt": in_words(seen), "buttons": [
+        ["undo", "Undo"], ["new", "New game"]], "status": "Looking, player 1, is thinking …"}]
+
+
+def test_another_card_drops_the_cell():
+    """A cell that the newly chosen card cannot be played on is no longer chosen."""
+    game = play(seed=1)
+    click(game, "cell 7,7", "card 4d")
+    assert pressed(game) == {"card 4d"}
+    assert "click a lit cell" in game.board.shown["status"]
+    click(game, "cell 2,4")
+    assert pressed(game) == {"card 4d", "cell 2,4"}
+    click(game, "card 4d")
+    assert "cell 2,4" in pressed(game)
+    assert len(game.states) == 1
+
+
+def test_undo():
+    """Undo goes back to the person's decision before, and says so when there is none."""
+    game = play(seed=1)
+    start = game.state
+    play_by_clicks(game, start.legal_actions()[0])
+    click(game, f"card {game.state.hand(0)[0]}", "undo")
+    assert game.states == [start]
+    click(game, "undo")
+    assert game.states == [start]
+    assert game.board.shown["status"] == "There is nothing to undo."
+
+
+def test_clicks_on_an_older_picture_are_left_alone():
+    """What is not on offer changes nothing: a cell of another card, an old draft card, nonsense."""
+    game = play(seed=1)
+    click(game, "card 4d")
+    before = game.board.shown
+    click(game, "cell 0,0", "cell 9,1", "take 2s", "card 2s", "forgo", "pass", "trade 4d", "again",
+          "nonsense", "")
+    assert game.board.shown == before
+
+
+def test_an_agent_that_raises_is_shown_and_asked_again():
+    """An agent's error is in the status line, and the game goes on from there."""
+    game = play(against=Broken(), seed=1)
+    click(game, "card 4d", "cell 2,4", "take 6d")
+    assert game.board.shown["status"] == "Broken, player 1, raised RuntimeError: out of ideas"
+    assert lit(game) == set()
+    assert buttons(game) == ["again", "undo", "new"]
+    click(game, "again")
+    assert len(game.states) == 3
+    assert game.state.to_move == 0
+
+
+def test_an_illegal_action_of_an_agent_is_shown():
+    """An agent that plays what the rules forbid is named, and the move can be taken back."""
+    game = play(against=Wrong(), seed=1)
+    click(game, "card 4d", "cell 2,4", "take 6d")
+    assert "Wrong, player 1, raised IllegalAction: illegal action" in game.board.shown["status"]
+    click(game, "undo")
+    assert game.states == [State.deal(seed=1)]
+    assert "card 4d" in lit(game)
+
+
+def test_dead_cards_in_the_draft():
+    """With a dead card there are only its trade and forgoing; both leave the turn."""
+    board = board_of(".........*\n" + "..........\n" * 7 + "......x...\n*........*")
+    board[0, 1] = "1"
+    state = state_from(board, [["2s", "4d"], ["5d"]], ["3s", "6s"])
+    game = put(play(seed=1), state)
+    assert lit(game) == {"card 2s", "take 3s", "take 6s"}
+    assert buttons(game) == ["trade 2s", "forgo", "undo", "new"]
+    assert "dead card" in game.board.shown["status"]
+    click(game, "take 3s")
+    assert len(game.states) == 2
+    assert str(game.state.history[-1]) == "trade 2s take 3s"
+    assert game.state.to_move == 0
+    click(game, "undo", "card 2s", "forgo")
+    assert game.state.history[-1] == FORGO
+    assert {"card 4d", "cell 2,4"} <= lit(game)
+
+
+def test_a_dead_card_drawn_blind_is_traded_by_its_button():
+    """Without a draft row a click on a dead card does not trade it: the button does."""
+    board = board_of("*.........\n" + "..........\n" * 7 + "......x...\n*........*")
+    board[0, 1] = "1"
+    state = state_from(board, [["2s", "4d"], ["5d"]], rules=OFFICIAL)
+    game = put(play(seed=1, rules=OFFICIAL), state)
+    click(game, "card 2s")
+    assert len(game.states) == 1
+    assert "Trade button" in game.board.shown["status"]
+    assert lit_cells(game) == set()
+    click(game, "trade 2s")
+    assert str(game.state.history[-1]) == "trade 2s"
+    assert game.state.to_move == 0
+
+
+def test_jacks():
+    """A two-eyed jack lights the empty cells, a one-eyed jack the others' free chips."""
+    board = board_of("*OOOOO....\n" + "..........\n" * 3 + "...xo.....\n" + "..........\n" * 5)
+    state = state_from(board, [["jc", "jh"], ["5d"]], ["3s", "6s"], sequences=(0, 1))
+    game = put(play(seed=1), state)
+    assert lit_cells(game) == set()
+    click(game, "card jc")
+    assert len(lit_cells(game)) == 100 - 4 - 7
+    click(game, "card jh")
+    assert lit_cells(game) == {"cell 4,4"}
+    click(game, "take 3s")
+    assert state.after(game.states[1].history[-1]) == game.states[1]
+    assert game.states[1].history[-1].kind == REMOVE
+
+
+def test_passing():
+    """Who can do nothing has one button more, and it passes."""
+    state = state_from(board_of(FULL), [["2s"], ["3s"]], ["4s"], traded=True)
+    game = put(play(against=Random(), seed=1), state)
+    assert lit(game) == set()
+    assert buttons(game) == ["pass", "undo", "new"]
+    click(game, "pass")
+    assert game.states[1].history == (PASS,)
+
+
+def test_wrong_settings_are_refused():
+    """A seat that the rules do not have and another number of agents are errors."""
+    with pytest.raises(ValueError, match="no seat 2"):
+        play(seat=2)
+    with pytest.raises(ValueError, match="need 3 agents beside you, not 1"):
+        Play([Greedy()], rules=DRAFT.for_players(4))
+    game = Play([Greedy(), Random(), Greedy()], seat=1, rules=DRAFT.for_players(4))
+    assert {seat: type(agent) for seat, agent in game.agents.items()} == {
+        0: Greedy, 2: Random, 3: Greedy}
+
+
+def test_what_is_left_without_widgets():
+    """Exported, a board is its picture with the words; printed, the position."""
+    game = play(seed=1)
+    for shown in (game, replay(game.states)):
+        data, _ = shown._repr_mimebundle_(include=None, exclude=None)
+        assert data["text/html"].startswith('<img alt="Sequence, draft')
+        assert data["text/plain"].startswith("Sequence, draft")
+        assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == shown.board.model_id
+    assert repr(game).startswith("<Play in seat 0: <State of draft")
+    assert repr(replay(game.states)).startswith("<Replay at 0 of 0: <State of draft")
+
+
+def test_stepping_through_a_replay():
+    """Buttons and the slider show every state, with all hands open and the action in words."""
+    text = (REPLAYS / "draft.txt").read_text(encoding="utf-8")
+    states = read(text)
+    last = len(states) - 1
+    viewer = replay(text)
+    assert (viewer.step, viewer.board.shown["step"], viewer.board.shown["last"]) == (0, 0, last)
+    click(viewer, "back")
+    assert viewer.step == 0
+    click(viewer, "next", "next")
+    assert viewer.step == 2
+    assert viewer.board.shown["status"].startswith(f"2 of {last}: player 1: ")
+    hands = {player: states[2].hand(player) for player in range(2)}
+    assert viewer.board.shown["alt"] == in_words(states[2], hands)
+    click(viewer, "step 7", "back")
+    assert viewer.step == 6
+    click(viewer, "last", "next")
+    assert viewer.step == last
+    assert "Side 0 has won." in viewer.board.shown["status"]
+    click(viewer, "first")
+    assert viewer.step == 0
+    assert buttons(viewer) == ["first", "back", "next", "last"]
+
+
+def test_what_can_be_stepped_through():
+    """A game, its states and its text show the same; other texts and no states are errors."""
+    game = play_game([Random(), Random()], seed=1)
+    assert replay(game).states == replay(list(game.states)).states == game.states
+    with pytest.raises(ReplayError, match="line 1"):
+        replay("nonsense")
+    with pytest.raises(ValueError, match="at least one state"):
+        replay([])

@@ -1,0 +1,305 @@
+"""Sequence to click on in JupyterLab: play against agents, and step through a game.
+
+    from sequence.widget import play, replay
+    play(against=Greedy())
+"""
+
+import random
+from collections.abc import Sequence
+
+from sequence import replay as replays
+from sequence.actions import FORGO, PASS, PLACE, TRADE, Action
+from sequence.cards import is_jack
+from sequence.layout import NO_CELL, card_at
+from sequence.play import Agent, Game
+from sequence.players import Greedy
+from sequence.rules import DRAFT, Rules
+from sequence.state import State
+from sequence.text import turn_text
+from sequence.view import picture
+from sequence.words import SHAPES, action_words, card_name, card_words, in_words, turn_sentence
+from tictactoe.widget import ClickBoard
+
+NEW, UNDO, AGAIN = "new", "undo", "again"
+
+
+class Play:
+    """A game of a person against agents; it ends a cell to show its board, `play` makes it.
+
+    An action is clicked together from a card of the hand, a lit cell and, where there is a draft
+    row, the card to take, in any order; it is played as soon as nothing is left to choose. Clicking
+    a cell first plays the card that stands on it. A second click takes a choice back. Trades,
+    forgoing and passing have buttons.
+
+    `states` are all states so far. `replay` is the game as text, for `sequence.replay.read`.
+    """
+
+    def __init__(self, against: Agent | Sequence[Agent] | None = None, seat: int = 0,
+                 seed: int = 0, rules: Rules = DRAFT) -> None:
+        if seat not in range(rules.players):
+            raise ValueError(f"{rules} have no seat {seat!r}")
+        others = [player for player in range(rules.players) if player != seat]
+        agents = Greedy() if against is None else against
+        agents = [agents] * len(others) if hasattr(agents, "choose") else list(agents)
+        if len(agents) != len(others):
+            raise ValueError(f"{rules} need {len(others)} agents beside you, not {len(agents)}")
+        self.seat, self.rules = seat, rules
+        self.agents = dict(zip(others, agents, strict=True))
+        self.board = ClickBoard(self.click)
+        self._begin(seed)
+
+    @property
+    def state(self) -> State:
+        """The position that is on the board."""
+        return self.states[-1]
+
+    @property
+    def replay(self) -> str:
+        """The game so far as text."""
+        return replays.write(self.states)
+
+    def click(self, move: str) -> None:
+        """What a click on the board does.
+
+        `move` is "card 4d", "cell 2,4", "take 8d", "trade 4d", "forgo", "pass", "undo", "new" or
+        "again". What is not on offer now is left alone: it comes from a click on an older picture.
+        """
+        if move not in self._clicks and move not in self._buttons:
+            return
+        word, _, value = move.partition(" ")
+        self._trouble = ""
+        if word == NEW:
+            self._begin(self.seed + 1)
+        elif word == UNDO:
+            self._undo()
+        elif word == AGAIN:
+            self._answer()
+        else:
+            self._choose(word, value)
+
+    def _begin(self, seed: int) -> None:
+        self.seed = seed
+        chance = random.Random(f"agents of game {seed}")
+        for agent in self.agents.values():
+            agent_seed = chance.getrandbits(32)
+            if hasattr(agent, "reset"):
+                agent.reset(agent_seed)
+        self.states = [State.deal(self.rules, seed)]
+        self._answer()
+
+    def _undo(self) -> None:
+        """Back to the person's decision before this one."""
+        earlier = [number for number, state in enumerate(self.states[:-1])
+                   if state.to_move == self.seat]
+        if earlier:
+            del self.states[earlier[-1] + 1:]
+        else:
+            self._trouble = "There is nothing to undo."
+        self._forget()
+        self._paint()
+
+    def _forget(self) -> None:
+        """Nothing is chosen yet of the next action."""
+        self._card, self._target, self._take = "", None, ""
+
+    def _choose(self, word: str, value: str) -> None:
+        if word == "card":
+            self._card = "" if self._card == value else value
+            if self._target not in self._targets():
+                self._target = None
+        elif word == "cell":
+            cell = tuple(int(number) for number in value.split(","))
+            self._target = None if self._target == cell else cell
+            self._card = self._card or card_at(cell)
+        elif word == TRADE:
+            self._card, self._target = value, TRADE
+        elif word == "take":
+            self._take = "" if self._take == value else value
+        else:
+            self._forget()
+            self._target = word
+        fitting = [action for action in self.state.legal_actions() if self._fits(action)]
+        # A card of the hand alone plays nothing, even if it leaves no choice.
+        if len(fitting) == 1 and (self._target is not None or self._take):
+            self.states.append(self.state.after(fitting[0]))
+            self._answer()
+        else:
+            self._paint()
+
+    def _fits(self, action: Action) -> bool:
+        """Whether an action has everything that is chosen."""
+        return (self._card in ("", action.play_card) and self._take in ("", action.draft_card)
+                and self._target in (None, _target(action)))
+
+    def _targets(self) -> dict:
+        """What the chosen card can be used for: cells, each with the kind of action, or a trade.
+
+        As long as no card is chosen, the cells of all cards in the hand but the jacks, which would
+        light nearly all of the board.
+        """
+        return {_target(action): action.kind for action in self.state.legal_actions()
+                if (action.play_card == self._card if self._card
+                    else action.kind == PLACE and not is_jack(action.play_card))}
+
+    def _answer(self) -> None:
+        """Let the agents play until it is the person's turn or the game is over."""
+        self._forget()
+        self._trouble = ""
+        while not self.state.is_over and self.state.to_move != self.seat:
+            player = self.state.to_move
+            agent = self.agents[player]
+            self._paint()  # an agent may think for long
+            try:
+                self.states.append(self.state.after(agent.choose(self.state.observation())))
+            except Exception as error:  # any agent's mistake is the agent's, and to be seen
+                self._trouble = (f"{type(agent).__name__}, player {player}, raised "
+                                 f"{type(error).__name__}: {error}")
+                break
+        self._paint()
+
+    # What is on the board.
+
+    def _paint(self) -> None:
+        state = self.state
+        mine = state.to_move == self.seat and not state.is_over
+        self._clicks = self._offers() if mine else {}
+        self._buttons = self._offered_buttons(mine)
+        row, col = self._target if isinstance(self._target, tuple) and self._target else ("", "")
+        chosen = {f"card {self._card}", f"take {self._take}", f"cell {row},{col}"}
+        seen = state.observation(self.seat)
+        self.board.show(picture(seen, clicks=self._clicks, chosen=chosen), in_words(seen),
+                        self._trouble or self._advice(mine), self._buttons)
+
+    def _offers(self) -> dict[str, str]:
+        """What can be clicked in the picture, with the words for a screen reader."""
+        legal = self.state.legal_actions()
+        playable = {action.play_card for action in legal if action.play_card}
+        offers = {f"card {card}": f"{card_words(card)}, in your hand"
+                  for card in self.state.hand(self.seat) if card in playable}
+        offers |= {f"take {card}": f"take {card_words(card)} from the draft row"
+                   for card in self.state.draft_row if playable}
+        for target, kind in self._targets().items():
+            if isinstance(target, tuple):
+                row, col = target
+                words = f"{kind} a chip, row {row}, column {col}"
+                offers[f"cell {row},{col}"] = f"{card_words(card_at(target))}: {words}"
+        return offers
+
+    def _offered_buttons(self, mine: bool) -> dict[str, str]:
+        buttons = {}
+        if mine:
+            for action in self.state.legal_actions():
+                if action == FORGO:
+                    buttons["forgo"] = "Forgo the trade"
+                elif action == PASS:
+                    buttons["pass"] = "Pass"
+                elif action.kind == TRADE:
+                    buttons[f"trade {action.play_card}"] = f"Trade {card_name(action.play_card)}"
+        elif self._trouble:
+            buttons[AGAIN] = "Ask the agent again"
+        return buttons | {UNDO: "Undo", NEW: "New game"}
+
+    def _advice(self, mine: bool) -> str:
+        """What happened, and what there is to do."""
+        state = self.state
+        if state.is_over:
+            score = " to ".join(map(str, state.sequences))
+            ending = {None: "A tie", state.rules.side(self.seat): "You have won"}
+            return f"{ending.get(state.winner, 'You have lost')}: {turn_text(state)}, {score}."
+        if not mine:
+            agent = type(self.agents[state.to_move]).__name__
+            return f"{agent}, player {state.to_move}, is thinking …"
+        last = list(state.observation().plays())[-1:]
+        news = [f"Player {player}: {action_words(action)}. "
+                for player, action in last if player != self.seat]
+        you = f"{''.join(news)}Your turn ({SHAPES[state.rules.side(self.seat)]}s): "
+        if PASS in state.legal_actions():
+            return you + "you have no legal action but to pass."
+        if FORGO in state.legal_actions() and not self._card:
+            return you + "you hold a dead card. Trade it for a card of the row, or forgo."
+        missing = []
+        if not self._card:
+            missing.append("a card of your hand")
+        if self._target is None and TRADE not in self._targets():
+            missing.append("a lit cell")
+        if state.draft_row and not self._take:
+            missing.append("a card of the draft row")
+        if not missing:
+            return f"{you}{card_name(self._card)} is dead: press its Trade button."
+        return f"{you}click {', '.join(missing[:-1])}{' and ' * (len(missing) > 1)}{missing[-1]}."
+
+    def _repr_mimebundle_(self, **kwargs):
+        return self.board._repr_mimebundle_(**kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Play in seat {self.seat}: {self.state!r}>"
+
+
+class Replay:
+    """A game to step through, all hands open; `replay` makes it. `step` is the state shown."""
+
+    def __init__(self, game: Game | str | Sequence[State]) -> None:
+        if isinstance(game, str):
+            self.states = replays.read(game)
+        else:
+            self.states = tuple(game.states if isinstance(game, Game) else game)
+        if not self.states:
+            raise ValueError("a game to step through has at least one state")
+        self.board = ClickBoard(self.click)
+        self.go_to(0)
+
+    def click(self, move: str) -> None:
+        """What a click does: "first", "back", "next", "last" or "step N"."""
+        last = len(self.states) - 1
+        steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": last}
+        step = steps[move] if move in steps else int(move.removeprefix("step "))
+        self.go_to(min(max(step, 0), last))
+
+    def go_to(self, step: int) -> None:
+        """Show a state by its number, from 0; raises IndexError if there is none."""
+        state = self.states[step]
+        self.step, last = step, len(self.states) - 1
+        status = f"{step} of {last}: the beginning."
+        if step:
+            before, action = self.states[step - 1], state.history[-1]
+            status = f"{step} of {last}: player {before.to_move}: {action_words(action)}."
+        if state.is_over:
+            status += f" {turn_sentence(state)}."
+        hands = {player: state.hand(player) for player in range(state.rules.players)}
+        self.board.show(
+            picture(state, hands), in_words(state, hands), status,
+            {"first": "First", "back": "Back", "next": "Next", "last": "Last"}, (step, last))
+
+    def _repr_mimebundle_(self, **kwargs):
+        return self.board._repr_mimebundle_(**kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Replay at {self.step} of {len(self.states) - 1}: {self.states[self.step]!r}>"
+
+
+def play(against: Agent | Sequence[Agent] | None = None, seat: int = 0, seed: int = 0,
+         rules: Rules = DRAFT) -> Play:
+    """A board to play on; let it be the last line of a cell.
+
+    `against` is one agent for all the other seats, or one for each of them in the order of the
+    seats; `Greedy` unless given. You sit in `seat`. `seed` deals the cards and seeds the agents as
+    `sequence.play` does.
+
+    Raises ValueError for a seat that the rules do not have, or another number of agents.
+    """
+    return Play(against, seat, seed, rules)
+
+
+def replay(game: Game | str | Sequence[State]) -> Replay:
+    """A game to step through: what `sequence.play` returns, a replay's text, or the states.
+
+    Raises `ReplayError` for a text that is no replay, and ValueError if there are no states.
+    """
+    return Replay(game)
+
+
+def _target(action: Action) -> tuple | str:
+    """What an action's card is for: its cell, or "trade", "forgo" or "pass"."""
+    if action.coords != NO_CELL:
+        return action.coords
+    return "forgo" if action == FORGO else action.kind

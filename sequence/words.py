@@ -1,0 +1,92 @@
+"""Sequence in words: cards and actions as people write and say them, positions for those who hear.
+
+`sequence.text` is the form in letters, for terminals.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sequence.actions import FORGO, Action
+from sequence.cards import ONE_EYED, TWO_EYED
+from sequence.layout import cells_of
+from sequence.observation import Observation
+from sequence.text import cards_text, turn_text
+
+SUITS = {"d": "♦", "c": "♣", "h": "♥", "s": "♠"}
+SUIT_WORDS = {"d": "diamonds", "c": "clubs", "h": "hearts", "s": "spades"}
+RANKS = {"t": "10", "j": "J", "q": "Q", "k": "K", "a": "A"}
+RANK_WORDS = {"t": "10", "j": "jack", "q": "queen", "k": "king", "a": "ace"}
+SHAPES = ("circle", "square", "triangle")  # the chips, by side
+
+
+def card_name(card: str) -> str:
+    """A card as it is printed.
+
+    >>> card_name("th")
+    '10♥'
+    """
+    return RANKS.get(card[0], card[0]) + SUITS[card[1]]
+
+
+def card_words(card: str) -> str:
+    """A card as it is spoken.
+
+    >>> card_words("th"), card_words("js")
+    ('10 of hearts', 'jack of spades, removes a chip')
+    """
+    use = ", wild" if card in TWO_EYED else ", removes a chip" if card in ONE_EYED else ""
+    return f"{RANK_WORDS.get(card[0], card[0])} of {SUIT_WORDS[card[1]]}{use}"
+
+
+def action_words(action: Action) -> str:
+    """An action with its cards as they are printed.
+
+    >>> action_words(Action("place", "th", "js", (2, 4)))
+    'place 10♥ at 2,4, take J♠'
+    """
+    if not action.play_card:
+        return "forgo the trade" if action == FORGO else action.kind
+    at = f" at {action.coords[0]},{action.coords[1]}" if action.coords else ""
+    take = f", take {card_name(action.draft_card)}" if action.draft_card else ""
+    return f"{action.kind} {card_name(action.play_card)}{at}{take}"
+
+
+def in_words(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
+    """The alternative text of the picture in `sequence.view`: everything that it shows."""
+    seen = seen_by_one(position)
+    rules, last = seen.rules, list(seen.plays())[-1:]
+    score = ", ".join(f"side {side} ({SHAPES[side]}s) {count}"
+                      for side, count in enumerate(seen.sequences))
+    sentences = [
+        f"Sequence, {rules}", turn_sentence(seen),
+        f"Sequences: {score}; {rules.sequences} to win",
+        *(f"Last action: player {player}: {action}" for player, action in last),
+        *(f"Hand of player {player}: {cards_text(cards)}"
+          for player, cards in open_hands(seen, hands).items())]
+    if rules.row:
+        sentences.append(f"Draft row: {cards_text(seen.draft_row)}")
+    sentences.append(f"Undealt: {seen.undealt}, discards: {len(seen.discards)}")
+    for side, mask in enumerate(seen.chip_masks):
+        locked = mask & seen.locked_mask
+        sentences.append(f"Chips of side {side}: {_cells_text(mask)}"
+                         + (f"; in sequences: {_cells_text(locked)}" if locked else ""))
+    return ". ".join(sentences) + "."
+
+
+def turn_sentence(position) -> str:
+    """Whose turn it is, or how the game has ended, with a capital letter."""
+    turn = turn_text(position)
+    return turn[0].upper() + turn[1:]
+
+
+def seen_by_one(position) -> Observation:
+    """An observation as it is; of a state that of the player to move."""
+    return position if isinstance(position, Observation) else position.observation()
+
+
+def open_hands(seen: Observation, hands: Mapping | None) -> Mapping[int, Sequence[str]]:
+    """The hands by player that are shown open: the observing player's unless others are given."""
+    return {seen.player: seen.hand} if hands is None else hands
+
+
+def _cells_text(mask: int) -> str:
+    return " ".join(f"{row},{col}" for row, col in cells_of(mask)) or "none"

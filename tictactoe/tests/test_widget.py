@@ -1,0 +1,96 @@
+"""The board to click on: what it sends, what it shows, and what is left of it without widgets."""
+
+import base64
+from pathlib import Path
+
+import pytest
+
+import tictactoe.widget
+from tictactoe.view import image
+from tictactoe.widget import ClickBoard
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><g data-move="4"/></svg>'
+
+
+def send(board, content):
+    """What arrives from the page."""
+    board._handle_custom_msg(content, [])
+
+
+@pytest.fixture
+def clicked():
+    """The moves that were clicked, and their board."""
+    moves = []
+    return moves, ClickBoard(moves.append)
+
+
+def test_clicks_arrive(clicked):
+    """Each click calls `on_click`, also the same one twice."""
+    moves, board = clicked
+    send(board, {"move": "cell 2,4"})
+    send(board, {"move": "cell 2,4"})
+    assert moves == ["cell 2,4", "cell 2,4"]
+
+
+@pytest.mark.parametrize("content", [None, "4", [], {}, {"move": 4}, {"other": "4"}])
+def test_what_is_no_click_is_left_alone(clicked, content):
+    """Messages of any other shape change nothing."""
+    moves, board = clicked
+    before = board.shown
+    send(board, content)
+    assert moves == []
+    assert board.shown == before
+
+
+def test_an_error_is_shown():
+    """What a click raises is shown below the picture, which stays."""
+    def wrong(move):
+        raise ValueError(f"no {move} here")
+
+    board = ClickBoard(wrong)
+    board.show(SVG, "a board", "go on")
+    send(board, {"move": "4"})
+    assert board.shown["status"] == "ValueError: no 4 here"
+    assert (board.shown["svg"], board.shown["alt"]) == (SVG, "a board")
+
+
+def test_a_position_arrives_whole(clicked):
+    """The page gets one change for all of a position, so that it never paints half of it."""
+    _, board = clicked
+    changes = []
+    board.observe(changes.append, "shown")
+    board.show(SVG, "a board", "go on", {"undo": "Undo", "new": "New game"}, (3, 9))
+    assert len(changes) == 1
+    assert board.shown == {
+        "svg": SVG, "alt": "a board", "status": "go on", "step": 3, "last": 9,
+        "buttons": [["undo", "Undo"], ["new", "New game"]]}
+
+
+def test_the_slider_goes_away(clicked):
+    """A position without steps has no slider, whatever was shown before."""
+    _, board = clicked
+    board.show(SVG, "a board", slider=(3, 9))
+    board.show(SVG, "a board")
+    assert "last" not in board.shown
+    assert board.shown["buttons"] == []
+
+
+def test_without_widgets_the_picture_is_left(clicked):
+    """An exported page has the picture with its alternative text, a terminal the words."""
+    _, board = clicked
+    board.show(SVG, "a board", "go on")
+    data, _ = board._repr_mimebundle_()
+    assert data["text/html"] == image(SVG, "a board")
+    assert base64.b64encode(SVG.encode()).decode() in data["text/html"]
+    assert data["text/plain"] == "a board\ngo on"
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == board.model_id
+
+
+def test_the_page_gets_the_whole_script(clicked):
+    """The script that runs in the page is the file beside the module, and fetches nothing."""
+    _, board = clicked
+    script = Path(tictactoe.widget.__file__).with_name("widget.js").read_text(encoding="utf-8")
+    assert str(board._esm) == script
+    assert "export default { render }" in script
+    for fetching in ("http", "import ", "import(", "fetch(", "url("):
+        assert fetching not in script
