@@ -14,8 +14,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
 
   demo                release every assignment, grade a bundled class, show where all of it is
   test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
-  lab [FOLDER ...]    open JupyterLab on the course, or on a course folder such as build/demo;
-                      more arguments go to JupyterLab
+  lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
+                      course folder such as build/demo; more arguments go to JupyterLab
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
   lock                renew the lock files (needs uv)
@@ -89,13 +89,17 @@ def run(arguments, folder=ROOT):
 
 
 def lab(folder, *arguments):
-    """Open JupyterLab with `folder`, of here or of the kit, as its root; passes `arguments` on."""
+    """Open JupyterLab with `folder`, of here or of the kit, as its root, at its start page;
+    passes `arguments` on."""
     path = os.path.abspath(folder)
     if not os.path.isdir(path):
         path = os.path.join(ROOT, folder)
     if not os.path.isdir(path):
         return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
-    return run(["-m", "jupyterlab", "--ServerApp.root_dir=" + path, *arguments], path)
+    # A course folder has an overview for its staff, any other a start page for students.
+    staff = os.path.exists(os.path.join(path, "nbgrader_config.py"))
+    opener = "autograder.overview" if staff else "course.start"
+    return run(["-P", "-m", opener, path, *arguments], path)
 
 
 def set_up(extra):

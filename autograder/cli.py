@@ -185,7 +185,9 @@ def export(course: CoursePath,
 
 
 @app.command()
-def doctor(study: StudyName,
+def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
+               "--course", "-c", metavar="FOLDER", show_default=False,
+               help="Also look whether this course folder's exchange works.")] = None,
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:
@@ -194,7 +196,8 @@ def doctor(study: StudyName,
 
     with told():
         examined = load_study(study)
-        complaints = [*proofs.environment(), *proofs.leaks(examined)]
+        exchange = proofs.exchange(CourseFolder.open(course)) if course else []
+        complaints = [*proofs.environment(), *exchange, *proofs.leaks(examined)]
         with progress() as bar:
             task = bar.add_task(f"Examining {examined.name}", total=None, note="")
             findings = proofs.examine(
@@ -235,7 +238,8 @@ def demo(course: Annotated[Path, typer.Option(
     console.print(where_table([
         ("Gradebook", folder.root / "gradebook.db"), ("Feedback", folder.root / "feedback"),
         *(("Report", path) for path in pages if path.suffix == ".html"),
-        ("Formgrader", f"python3 run.py lab {folder.root}, then menu Nbgrader")]))
+        ("In the browser", f"python3 run.py lab {folder.root}: an overview with links, and "
+                           "formgrader in the menu Nbgrader")]))
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 ```
 nbgrader_config.py   two lines that call `configure`
 source/ release/ submitted/ autograded/ feedback/   nbgrader's: {stage}/{student}/{assignment}
+exchange/   what students fetch, and where they hand in, unless it was put elsewhere
 results/{assignment}/{student}/   what each check saw, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
 gradebook.db
 ```
 """
 
+import json
 import logging
 import os
 import sys
@@ -19,6 +21,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import Refused
 from course.probes import Study, UnknownCheck, load_study, studies
+from course.progress import ANSWER_STUB
 
 CONFIG_FILE = "nbgrader_config.py"
 CONFIG_TEXT = '''"""nbgrader's configuration of this course; add settings of your own below."""
@@ -30,8 +33,11 @@ configure(c, __file__)
 
 # c.GradingStep.probe_seconds = 10   # for one check of one submission
 # c.GradingStep.cell_seconds = 10         # for one cell of a notebook
+# c.Exchange.root = "/srv/exchange"   # where students can write; exchange/ in this folder otherwise
 '''
-ANSWER_STUB = "*Write your answer here.*"
+COURSE_ID = "adversarial_search"
+EXCHANGE = "exchange"
+STUDENT_FILE = "nbgrader_config.json"  # nbgrader's settings for a student's folder
 
 
 class CourseFolderError(Refused):
@@ -59,6 +65,7 @@ class CourseFolder:
                                         "name a new folder for the course")
             root.mkdir(parents=True, exist_ok=True)
             (root / CONFIG_FILE).write_text(CONFIG_TEXT, "utf-8")
+            (root / EXCHANGE).mkdir()
         return cls(root)
 
     @classmethod
@@ -73,6 +80,16 @@ class CourseFolder:
         """nbgrader's configuration, read from the folder's own file as nbgrader reads it."""
         put_environment_on_path()
         return PyFileConfigLoader(CONFIG_FILE, path=str(self.root)).load_config()
+
+    def exchange(self) -> Path:
+        """The folder through which nbgrader hands assignments out and takes submissions in."""
+        return Path(self.config().Exchange.root)
+
+    def student_settings(self) -> str:
+        """What `nbgrader_config.json` in a student's folder holds, so that nbgrader's list of
+        assignments finds this course."""
+        return json.dumps({"Exchange": {"root": str(self.exchange())},
+                           "CourseDirectory": {"course_id": COURSE_ID}}, indent=1) + "\n"
 
     def assignment(self, name: str) -> Study:
         """A study of the kit, or an assignment of the instructor's own that was released here.
@@ -119,7 +136,8 @@ def configure(c: Config, config_file: str) -> None:
     root = Path(config_file).resolve().parent
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
-    c.CourseDirectory.course_id = "adversarial_search"
+    c.CourseDirectory.course_id = COURSE_ID
+    c.Exchange.root = str(root / EXCHANGE)
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         study.assignment: [study.module] for study in map(load_study, studies())}
@@ -148,16 +166,18 @@ def configure(c: Config, config_file: str) -> None:
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {
         "clean_html": "autograder.pages.clean", "markdown2html": "autograder.pages.markdown"}
-    # Feedback is read without a network: our template is nbgrader's, less what asks for one. It is
-    # set for the feedback's exporter alone, because formgrader's pages are made by HTMLExporter.
+    # Pages are read without a network: our two templates are nbgrader's, less what asks for one.
+    # Feedback has an exporter of its own, because formgrader's pages are made by HTMLExporter.
+    templates = [str(Path(__file__).parent / "templates"),
+                 str(Path(formgrader.__file__).parent / "templates")]
+    c.HTMLExporter.template_name = "offline_formgrade"
+    c.HTMLExporter.extra_template_basedirs = templates
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades", "autograder.pages.HideTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor"]
     c.GenerateFeedback.exporter_class = "autograder.pages.FeedbackExporter"
     c.FeedbackExporter.template_name = "offline_feedback"
-    c.FeedbackExporter.extra_template_basedirs = [
-        str(Path(__file__).parent / "templates"),
-        str(Path(formgrader.__file__).parent / "templates")]
+    c.FeedbackExporter.extra_template_basedirs = templates
 
 
 def put_environment_on_path() -> None:

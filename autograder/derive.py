@@ -1,4 +1,4 @@
-"""Everything that is derived from something else: stubs, notebooks, expected replies, node counts.
+"""Everything that is derived from something else: stubs, notebooks, replies, counts, searches.
 
 `derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
 byte with what is committed.
@@ -7,6 +7,7 @@ byte with what is committed.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from os import cpu_count
 from pathlib import Path
@@ -21,10 +22,14 @@ from autograder.strip import stub
 from course import probes
 from course.probes import Study, load_study, studies, table_error
 from course.probes.outcome import equal
-from tictactoe import Board
+from course.probes.positions import read_position
+from course.probes.questions.searches import agent_options
+from course.reference_searches import as_text
+from tictactoe import Board, Trace
 from tictactoe.solver import values
 
 COURSE = Path(course.__file__).parent
+MOST_PUBLISHED = 300  # nodes of a reference search that students may look at
 Tick = Callable[[str], None]
 
 
@@ -50,6 +55,8 @@ def derived_files(only: str | None = None,
     if only is None:
         tick("node counts")
         yield COURSE / "node_counts.json", _json(node_counts())
+        tick("reference searches")
+        yield COURSE / "reference_searches.json", _json(reference_searches())
 
 
 def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
@@ -129,6 +136,21 @@ def node_counts() -> dict:
             counts[name] = {b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text)
                             if _marks(b) <= 2}
     return counts
+
+
+def reference_searches() -> list[dict]:
+    """The reference's searches that the public cases ask for, as far as they are small."""
+    found = []
+    for study in map(load_study, studies()):
+        for case in ({**check.settings, **case} for check in study.checks.values()
+                     if check.ask == "search" for case in check.cases):
+            options = {k: v for k, v in case.items() if k not in ("on", "agent")}
+            agent = getattr(workspace.load_answer(study.name), case["agent"])
+            with Trace(most=MOST_PUBLISHED) as trace, suppress(RuntimeError):  # too many nodes
+                agent(**agent_options(options)).search(read_position(case["on"]))
+                found.append({"agent": case["agent"], "on": case["on"], "options": options,
+                              "search": as_text(trace.roots[0])})
+    return found
 
 
 def _marks(board: Board) -> int:

@@ -4,6 +4,7 @@ Also that no hidden position, expected reply or solution stands in anything a st
 that the environment is one in which nbgrader works.
 """
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from os import cpu_count
 
 from autograder import verdicts, workspace
-from autograder.course_folder import put_environment_on_path
+from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_on_path
 from autograder.mutants import load_mutants
 from autograder.release import find_leaks, public_files, released_files
 from course.probes import Study, load_study
@@ -93,3 +94,17 @@ def environment() -> Iterator[str]:
         if shutil.which(program) is None:
             yield (f"{program} is not on PATH, and nbgrader calls it by name: "
                    "start through `python3 run.py`, or activate the environment")
+
+
+def exchange(folder: CourseFolder) -> Iterator[str]:
+    """What is wrong with the folder through which nbgrader takes submissions, if anything."""
+    where = folder.exchange()
+    if not where.is_dir():
+        wrong, cure = "missing", f"mkdir -p {where}"
+    elif not os.access(where, os.W_OK | os.X_OK):
+        wrong, cure = "not writable", f"chmod ugo+rwx {where}"
+    else:
+        return
+    yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
+           f"collected from them in the browser: {cure}, or name another folder as "
+           f"c.Exchange.root in {folder.root / CONFIG_FILE}")

@@ -54,8 +54,23 @@ class HideTests(NbGraderPreprocessor):
         return cell, resources
 
 
+# What nbgrader's feedback template leaves too pale to read: code on grey, links by colour alone.
+READABLE = """<style>
+.highlight pre, div.input_area { background: #fff; }
+.panel-heading a { color: #1d5078; text-decoration: underline; }
+div.nbgrader_cell .panel-heading a { color: #fff; }
+</style>
+"""
+
+
 class FeedbackExporter(HTMLExporter):
     """Exports feedback pages; a class of its own so that it has settings of its own."""
+
+    def from_notebook_node(self, nb, resources=None, **kw):
+        """nbgrader's page, with its language named and with enough contrast for everybody."""
+        page, resources = super().from_notebook_node(nb, resources, **kw)
+        page = page.replace("<html>", '<html lang="en">', 1)
+        return page.replace("</head>", f"{READABLE}</head>", 1), resources
 
 
 def clean(page: object) -> str:

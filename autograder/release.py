@@ -22,6 +22,8 @@ from autograder.errors import Refused
 from autograder.notebooks import notebook_texts
 from autograder.strip import BEGIN, solutions
 from course.probes import Study, load_expected
+from course.progress import NOTES
+from course.start import PAGE
 
 PUBLIC_PACKAGES = (tictactoe, sequence, course)  # what a student may be given beside the assignment
 MIN_LEAK = 40  # characters without white space from which a run of solution lines is an answer
@@ -93,7 +95,8 @@ def _shipped(root: Path) -> Iterator[Path]:
                     or (here == root and name in STAFF_OR_MADE)
                     or (here / name / "pyvenv.cfg").exists()
                     or (here / name / CONFIG_FILE).exists()))
-        yield from (here / name for name in sorted(files) if (here / name).is_file())
+        yield from (here / name for name in sorted(files)
+                    if name not in (NOTES, PAGE) and (here / name).is_file())
 
 
 def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:

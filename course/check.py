@@ -10,6 +10,7 @@ from course.probes import HERE, load_check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome, mark_by_file
 from course.probes.process import SECONDS, ask_module
+from course.progress import note
 
 
 class Points(float):
@@ -48,6 +49,7 @@ def check(check_id: str, folder: str | Path = ".", seconds: float = SECONDS) -> 
                                 "open the notebook in the folder that holds it")
     outcome = mark_by_file(asked, ask_module(module, asked, seconds),
                            HERE / f"{asked.study}.expected.json")
+    note(module, outcome)
     _show(Explanation(outcome))
     return None if asked.extra_credit else Points(outcome.earned)
 

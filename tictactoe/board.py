@@ -7,7 +7,7 @@ identity, and `after` is a look-up the second time it is asked.
 from typing import ClassVar
 
 from tictactoe.contract import IllegalMove, InvalidBoard
-from tictactoe.view import board_svg, image
+from tictactoe.view import CELL, board_svg, image
 
 EMPTY = "_"
 PLAYERS = ("x", "o")  # x moves first
@@ -170,6 +170,18 @@ class Board:
 
     def _repr_html_(self) -> str:
         return image(board_svg(self), f"tic-tac-toe board {self.describe()}")
+
+    def svg(self) -> str:
+        """The picture as SVG text (for widgets, see `tictactoe.drawn`)."""
+        return board_svg(self)
+
+    def boxes(self) -> dict[int, tuple[int, int, int, int]]:
+        """Where in the picture each cell is: x, y, width and height."""
+        return {cell: (cell % 3 * CELL, cell // 3 * CELL, CELL, CELL) for cell in range(9)}
+
+    def move_words(self, move: int) -> str:
+        """A move in words, for screen readers."""
+        return f"cell {move}: row {move // 3 + 1}, column {move % 3 + 1}"
 
     def describe(self) -> str:
         """The position in words, for alternative texts and screen readers."""

@@ -141,7 +141,7 @@ class _Drawing:
         self.marks.append(shape)
         lines = [_value(visit)]
         if "beta" in visit.bounds:
-            lines.append(f"({_number(visit.bounds['alpha'])}, {_number(visit.bounds['beta'])})")
+            lines.append(f"({signed(visit.bounds['alpha'])}, {signed(visit.bounds['beta'])})")
         if visit.children and id(visit) not in self.opened:
             lines.append(f"… {count_nodes(visit) - 1:,} more")
         for i, line in enumerate(lines):
@@ -184,15 +184,21 @@ def _value(visit: Visit) -> str:
     """The value in words and signs: "x wins +1", "draw 0", "≤ -1" where only a bound is known."""
     if visit.value is None:
         return "?"
-    number = _number(visit.value)
+    number = signed(visit.value)
     if visit.state.is_terminal() and isinstance(visit.state, Board):
         return f"{visit.state.winner} wins {number}" if visit.state.winner else f"draw {number}"
-    if count_cuts(visit) and visit.value <= visit.bounds.get("alpha", -inf):
-        return f"≤ {number}"
-    if count_cuts(visit) and visit.value >= visit.bounds.get("beta", inf):
-        return f"≥ {number}"
-    return number
+    return bound_sign(visit, count_cuts(visit)) + number
 
 
-def _number(value: float) -> str:
+def bound_sign(visit: Visit, cuts: int) -> str:
+    """"≤ " or "≥ " where the value is only a bound: at or beyond alpha or beta, with cuts below."""
+    if cuts and visit.value <= visit.bounds.get("alpha", -inf):
+        return "≤ "
+    if cuts and visit.value >= visit.bounds.get("beta", inf):
+        return "≥ "
+    return ""
+
+
+def signed(value: float) -> str:
+    """A value as it is written in trees: "+1", "0", or minus infinity with its sign."""
     return f"{value:+g}".replace("inf", "∞").replace("-", MINUS) if value else "0"

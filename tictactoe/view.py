@@ -7,11 +7,15 @@ BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision defic
 CELL = 34  # side of a cell in pixels
 
 
-def image(svg: str, alt: str, width: int | None = None) -> str:
-    """An `<img>` element that carries the SVG text and its alternative text."""
+def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) -> str:
+    """An `<img>` element that carries the SVG text and its alternative text.
+
+    It keeps its width, or is made to `shrink` to that of the page.
+    """
     data = base64.b64encode(svg.encode()).decode()
     size = f"width:{width}px;" if width else ""
-    return (f'<img alt="{html.escape(alt)}" style="max-width:none;{size}" '
+    limit = "100%" if shrink else "none"
+    return (f'<img alt="{html.escape(alt)}" style="max-width:{limit};{size}" '
             f'src="data:image/svg+xml;base64,{data}"/>')
 
 

@@ -4,9 +4,10 @@
 const STYLE = `
 .click-board { max-width: 100%; }
 .click-board .picture { outline: none; overflow-x: auto; position: relative; }
-.click-board .picture svg { display: block; max-width: none; height: auto; }
+.click-board .drawing > svg { display: block; max-width: 100%; height: auto; }
 .click-board [data-move] { cursor: pointer; }
 .click-board [data-move]:hover { filter: brightness(0.93); }
+.click-board [data-move]:hover .place { fill-opacity: 0.14; }
 .click-board svg [data-move]:focus { outline: none; }
 .click-board .ring { position: absolute; display: none; pointer-events: none;
   box-sizing: border-box; border: 3px solid #b5179e; border-radius: 4px; }
@@ -22,6 +23,9 @@ const STYLE = `
 // Right and down are positive.
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 const SIDEWAYS = 2; // how much worse a step aside is than a step in the direction of the arrow
+const PATIENCE = 500; // ms after which a step of the slider is sent though the last has no answer
+const SHRINK = 0.78; // a picture that is too wide gets smaller by that at most, and then scrolls
+const MARGIN = 60; // pixels between what the picture scrolls to and its edge
 
 function middle(element) {
   const { left, top, width, height } = element.getBoundingClientRect();
@@ -58,10 +62,21 @@ function render({ model, el }) {
   el.append(root);
 
   let before = {}; // what was painted last
+  let asked = 0; // when the slider sent the step that has no answer yet, 0 if all have one
+  let waiting = null; // the slider's step to be sent next
   let current = null; // the move of the element that Tab comes to, and the middle of its place
 
   const moves = () => [...drawing.querySelectorAll("[data-move]")];
   const send = (move) => model.send({ move });
+
+  /** Send the slider's step, the latest only: a drag makes steps faster than they can be drawn. */
+  function slide() {
+    if (waiting === null || performance.now() - asked < PATIENCE) return;
+    asked = performance.now();
+    send(`step ${waiting}`);
+    waiting = null;
+    setTimeout(slide, PATIENCE);
+  }
 
   function setCurrent(element) {
     for (const other of moves()) other.setAttribute("tabindex", other === element ? "0" : "-1");
@@ -69,12 +84,26 @@ function render({ model, el }) {
     current = { move: element.dataset.move, place: [x - frame.left, y - frame.top] };
   }
 
+  /** Scroll a picture that is too wide sideways, so that its [data-here] can be seen. */
+  function scrollToHere() {
+    const here = drawing.querySelector("[data-here]");
+    if (!here) return;
+    const box = here.getBoundingClientRect(), frame = picture.getBoundingClientRect();
+    const right = box.right + MARGIN - frame.right, left = box.left - MARGIN - frame.left;
+    picture.scrollLeft += right > 0 ? right : Math.min(left, 0);
+  }
+
   function paintPicture({ svg, alt }) {
     const focused = picture.contains(picture.getRootNode().activeElement);
     drawing.innerHTML = svg;
     drawing.querySelector("svg > title")?.remove(); // it would pop up wherever the mouse rests
-    drawing.querySelector("svg")?.setAttribute("role", "group");
-    drawing.querySelector("svg")?.setAttribute("aria-label", alt);
+    const whole = drawing.querySelector("svg");
+    if (whole) {
+      whole.setAttribute("role", "group");
+      whole.setAttribute("aria-label", alt);
+      whole.style.minWidth = `${SHRINK * whole.getAttribute("width")}px`;
+      scrollToHere();
+    }
     const elements = moves();
     for (const element of elements) {
       element.setAttribute("role", "button");
@@ -124,8 +153,10 @@ function render({ model, el }) {
     if (changed("svg", "alt")) paintPicture(now);
     if (changed("status")) status.textContent = now.status;
     if (changed("buttons", "last")) paintButtons(now);
-    else if (changed("step")) buttons.querySelector("input").value = now.step;
+    else if (changed("step") && waiting === null) buttons.querySelector("input").value = now.step;
     before = now;
+    asked = 0;
+    slide();
   }
 
   root.addEventListener("click", (event) => {
@@ -138,7 +169,9 @@ function render({ model, el }) {
     send(element.dataset.move);
   });
   root.addEventListener("input", (event) => {
-    if (event.target.dataset.slider) send(`step ${event.target.value}`);
+    if (!event.target.dataset.slider) return;
+    waiting = event.target.value;
+    slide();
   });
   // The ring of the focus is drawn above everything: an outline would lie below the next cells.
   drawing.addEventListener("focusin", ({ target }) => {

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 from types import ModuleType
 
 import pytest
@@ -23,6 +24,22 @@ def need_module(name: str, why: str) -> ModuleType:
             raise
     _unchecked(f"{name} is not installed: {why}")
     return None
+
+
+def need_program(name: str, why: str) -> str:
+    """The path of program `name`, or skip the test: `why` tells what stays unchecked without it.
+
+    Where the environment variable CI is "true" the test fails.
+    """
+    path = shutil.which(name)
+    need(path is not None, f"{name} is not installed: {why}")
+    return path
+
+
+def need(there: bool, otherwise: str) -> None:
+    """Skip the test unless what it needs is there; where CI is "true", fail it."""
+    if not there:
+        _unchecked(otherwise)
 
 
 def need_isolation() -> None:

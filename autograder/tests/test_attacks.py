@@ -29,7 +29,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.server_extensions import formgrader
 from nbgrader.utils import determine_grade
 
 from autograder import intake, verdicts, workspace
@@ -866,16 +865,11 @@ def hostile(folder, notebook) -> None:
         "<script>attack()</script>", metadata={"raw_mimetype": "text/html"}))
 
 
-FORMGRADER = {"template_name": "formgrade",  # as the extension sets them
-              "extra_template_basedirs": [str(Path(formgrader.__file__).parent / "templates")]}
-
-
 def pages_of(course: CourseFolder, student: str) -> dict[str, str]:
     """The feedback page of a graded submission, and the page that formgrader shows of it."""
     write_feedback(course, STUDY, [student])
     page, = course.root.glob(f"feedback/{student}/{STUDY.assignment}/*.html")
     config = course.config()
-    config.HTMLExporter.update(FORMGRADER)
     return {"feedback": page.read_text("utf-8"), "formgrader": exported(course, student, config)}
 
 
@@ -948,7 +942,6 @@ def test_our_explanations_are_still_shown(course, grade_study):
 def test_without_the_cleaning_of_pages(course, pages):
     """As nbgrader is set up by itself, the student's scripts would run."""
     config = course.config()
-    config.HTMLExporter.update(FORMGRADER)
     config.HTMLExporter.sanitize_html = False
     del config.HTMLExporter["filters"]
     page = exported(course, "mallory", config)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from autograder import cli, demo, derive, doctor, screen, watch, workspace
 from autograder import release as releasing
 from autograder.cli import app
-from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError
+from autograder.course_folder import CONFIG_FILE, EXCHANGE, CourseFolder, CourseFolderError
 from autograder.doctor import Finding
 from autograder.grade import GradingError
 from autograder.notebooks import NotebookError
@@ -383,7 +383,7 @@ def test_the_demo_deletes_only_what_it_made(tmp_path):
     (folder / "submitted").mkdir()
     (folder / "link").symlink_to(tmp_path)
     demo.make_way(folder)
-    assert {path.name for path in folder.iterdir()} == {demo.MARK, CONFIG_FILE}
+    assert {path.name for path in folder.iterdir()} == {demo.MARK, CONFIG_FILE, EXCHANGE}
     (folder / demo.MARK).unlink()
     with pytest.raises(CourseFolderError, match="was not made by the demo"):
         demo.make_way(folder)
@@ -485,6 +485,20 @@ def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, s
     assert ("no, it should lose alpha_beta: nodes" in text(done.stdout)) == (SICK in findings)
 
 
+def test_the_doctor_looks_at_a_course_folder_when_asked(monkeypatch, tmp_path):
+    """Without an exchange nothing is ready there; without the option nobody looks."""
+    monkeypatch.setattr(doctor, "examine", lambda study, done: [WELL, WELL])
+    monkeypatch.setattr(doctor, "leaks", lambda study: [])
+    folder = CourseFolder.create(tmp_path / "course")
+    (folder.root / EXCHANGE).rmdir()
+    assert autograder("doctor", "study2").exit_code == 0
+    done = autograder("doctor", "study2", "--course", str(folder.root))
+    assert done.exit_code == 1
+    assert "wrong: the exchange folder" in done.stderr
+    (folder.root / EXCHANGE).mkdir()
+    assert autograder("doctor", "study2", "--course", str(folder.root)).exit_code == 0
+
+
 @pytest.mark.parametrize("options", [[], ["-v"]], ids=["short", "verbose"])
 def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
     """Only `-v` has a line for every module."""
@@ -506,7 +520,7 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
     "report": ("STUDY", {"--course"}),
     "export": ("", {"--course", "--format", "--output"}),
-    "doctor": ("STUDY", {"--verbose"}),
+    "doctor": ("STUDY", {"--course", "--verbose"}),
     "demo": ("", {"--course", "--jobs"}),
 }
 

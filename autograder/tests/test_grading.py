@@ -526,10 +526,10 @@ def test_feedback_needs_no_network(school, student):
     assert loads_from_elsewhere(page_of(school.folder, student)) == []
 
 
-def test_formgraders_pages_keep_their_own_template(school):
-    """Our template is the feedback exporter's alone: with it, formgrader would have no forms."""
+def test_each_kind_of_page_has_its_template(school):
+    """With feedback's template formgrader would have no forms, and with formgrader's, feedback."""
     config = school.folder.config()
-    assert "template_name" not in config.HTMLExporter
+    assert config.HTMLExporter.template_name == "offline_formgrade"
     assert config.FeedbackExporter.template_name == "offline_feedback"
 
 

@@ -13,6 +13,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from autograder.cli import app
+from autograder.course_folder import CONFIG_FILE, STUDENT_FILE
 
 RUN = Path(__file__).parents[2] / "run.py"
 TEXT = RUN.read_text("utf-8")
@@ -294,17 +295,24 @@ def test_a_command_that_is_interrupted_leaves_no_traceback(ready, capsys):
 # ---- JupyterLab
 
 
-@pytest.mark.parametrize(("arguments", "folder", "rest"), [
-    ([], "course", []), (["course"], "course", []), (["build/demo"], "build/demo", []),
-    (["course", "--no-browser", "--port=9999"], "course", ["--no-browser", "--port=9999"]),
-], ids=["default", "course", "demo", "options"])  # fmt: skip
-def test_lab_opens_a_folder(ready, arguments, folder, rest):
-    """JupyterLab has that folder as its root and as the current one."""
+@pytest.mark.parametrize(("arguments", "opener", "folder", "rest"), [
+    ([], "course.start", "course", []), (["course"], "course.start", "course", []),
+    (["build/demo"], "autograder.overview", "build/demo", []),
+    (["build/desk"], "course.start", "build/desk", []),
+    (["course", "--no-browser", "--port=9999"], "course.start", "course",
+     ["--no-browser", "--port=9999"]),
+], ids=["default", "course", "demo", "desk", "options"])  # fmt: skip
+def test_lab_opens_a_folder(ready, arguments, opener, folder, rest):
+    """A course folder opens with the staff's overview, any other with the students' start page;
+    nothing in the folder is imported."""
     (ready.root / "build" / "demo").mkdir(parents=True)
+    (ready.root / "build" / "demo" / CONFIG_FILE).touch()
+    (ready.root / "build" / "desk").mkdir()
+    (ready.root / "build" / "desk" / STUDENT_FILE).touch()
     assert ready.main("lab", *arguments) == 0
     (command, where, _), = ready.calls.running
     path = ready.root / folder
-    assert command == [ready.run.PYTHON, "-m", "jupyterlab", f"--ServerApp.root_dir={path}", *rest]
+    assert command == [ready.run.PYTHON, "-P", "-m", opener, str(path), *rest]
     assert Path(where) == path
 
 

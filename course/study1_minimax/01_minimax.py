@@ -22,9 +22,11 @@ from minimax import Minimax, MixedTabular, Tabular  # your module
 from course.check import check
 from course.plots import COLOURS, MARKERS, figure, picture
 from tictactoe import Board, Random, Trace, match, play
+from tictactoe.explorer import explore
 from tictactoe.play import wilson_interval
 from tictactoe.solver import value, values
 from tictactoe.tree import by_hand, draw_tree
+from tictactoe.widget_play import play_against
 
 # %% [markdown]
 # The first two lines reload your module whenever you save it. There is no need to restart the kernel after an edit. Save first, though.
@@ -171,6 +173,13 @@ with Trace() as trace:
 draw_tree(trace)
 
 # %% [markdown]
+# The picture shows a tree that is finished. It does not show how the search came through it. The next cell does: press *Next* and follow your own search, step by step.
+# A node is entered, then the nodes below it, and only when all of them are known does it return its value. Say what that value will be before you press *Next*. A click on a node takes you to the step at which it is entered.
+
+# %%
+explore(Minimax(), board)
+
+# %% [markdown]
 # Now the empty board. This takes a moment.
 
 # %%
@@ -259,12 +268,13 @@ check("study1.mixed_tabular")
 # %% [markdown]
 # ## Playing, and believing the result
 #
-# `play` plays one game, and `match` plays many, in which the agents change sides. You can play yourself, in a cell of your own:
-#
-# ```python
-# from tictactoe import Human
-# print(play({"x": Human(), "o": Tabular()}))
-# ```
+# Begin with a game of your own. You are x: click a cell. *Change sides* lets the agent begin. Can you beat it?
+
+# %%
+play_against(Tabular())
+
+# %% [markdown]
+# `play` plays one game between two agents, and `match` plays many, in which the agents change sides.
 #
 # First an experiment that needs none of your code. If both sides play at random, how much is it worth to begin?
 

@@ -19,7 +19,9 @@ from alphabeta import AlphaBeta  # your module
 
 from course.check import check
 from course.plots import figure, picture
+from course.reference_searches import reference_search
 from tictactoe import Board, Trace
+from tictactoe.explorer import explore
 from tictactoe.solver import value, values
 from tictactoe.tree import by_hand, draw_tree
 
@@ -172,6 +174,12 @@ with Trace() as trace:
 draw_tree(trace)
 
 # %% [markdown]
+# A cut is easier to understand at the moment when it happens. Step through the same search. Where a move is cut, the line below the picture gives the reason: the value, and the alpha or beta that it has reached.
+
+# %%
+explore(AlphaBeta(), larger)
+
+# %% [markdown]
 # Trees with more than some twenty ends do not fit on a page. `draw_tree(trace, most_leaves=12)` closes subtrees until the rest fits, and "… n more" says how many nodes were visited inside.
 #
 # Alpha-beta must find the value that minimax finds, in every state. Let us ask all of them that are not over, 4,520 in number:
@@ -206,6 +214,14 @@ print(AlphaBeta().search(Board("x________")))
 
 # %%
 check("study2.alpha_beta")
+
+# %% [markdown]
+# If a count is wrong and nothing in the table fits, look for the first node at which your search does something else than a right one. For some small positions the right search is published: which nodes, in which order, with which values.
+# Here your search and the published one stand together. *First difference* jumps to where they part. If they never do, it says so.
+
+# %%
+public = Board("___xxoo__")
+explore(AlphaBeta(), public, against=reference_search("AlphaBeta", public))
 
 # %% [markdown]
 # ## Why the order matters

@@ -20,6 +20,7 @@ from course.node_counts import node_counts
 from course.plots import boards, figure, picture
 from heuristic import TypeA, heuristic, is_quiescent
 from tictactoe import Board, Random, Trace, play
+from tictactoe.explorer import explore
 from tictactoe.solver import value, values
 
 # %% [markdown]
@@ -237,6 +238,14 @@ print(f"hard limit 2: mistakes in {len(wrong)} of {len(positions):,} positions")
 # The hard limit walks into the corner. The real agent plays an edge, and pays for that with more
 # than a thousand nodes.
 #
+# See for yourself what it does with them. The dotted line is the limit. A diamond is a state that
+# was estimated. Everything else below the line was searched on because of a fight. Only the way to
+# the current node is open: a button like +60 opens a subtree.
+
+# %%
+explore(TypeA(limit=1), trap)
+
+# %% [markdown]
 # Now let the real agent choose everywhere. That takes a few seconds, so we take the positions with
 # x to move first, then those with o to move. `choice` remembers the answers. Run its cell again
 # after you have changed `heuristic.py`.

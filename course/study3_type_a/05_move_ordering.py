@@ -24,8 +24,10 @@ from course.plots import boards, figure, picture
 from course.probes.made_up import Row
 from heuristic import TypeA, TypeAPlus, by_priority, lane_counts, priority
 from tictactoe import Board, Trace
+from tictactoe.explorer import explore
 from tictactoe.solver import value, values
 from tictactoe.tree import by_hand, draw_tree
+from tictactoe.widget_counts import compare_counts
 
 # %% [markdown]
 # ## Why the order matters
@@ -258,6 +260,14 @@ with Trace() as trace:
     TypeAPlus().search(Board("xoox__ox_"))
 draw_tree(trace)
 
+# %% [markdown]
+# Two of your agents side by side: above without pruning, below with it, both in board order. They
+# go on together. While the upper one is in a part of the tree that the lower one cuts, the lower
+# one waits.
+
+# %%
+explore(TypeA(), Board("x__ox__xo"), against=TypeAPlus(order=board_order))
+
 # %%
 check("study3.type_a_plus")
 
@@ -322,7 +332,15 @@ picture(axes, "Nodes visited in sixteen positions on a logarithmic scale, a row 
                     for name, numbers in counts.items() if numbers) + ".")
 
 # %% [markdown]
-# Go through it row by row.
+# Try other positions, too: click a cell, and every agent that you have written searches from there.
+# (The scale is logarithmic again.)
+
+# %%
+compare_counts({"Type A": TypeA(), "Type A, pruned": TypeAPlus(order=board_order),
+                "Type A+": TypeAPlus()}, corner)
+
+# %% [markdown]
+# Now go through the sixteen positions row by row.
 #
 # * On the **empty board** the depth limit does all the work. Everything at depth 2 is quiet.
 # * In **every other row** Type A lies to the right of alpha-beta. There is always a fight somewhere

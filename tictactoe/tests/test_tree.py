@@ -2,12 +2,12 @@
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
 
 import pytest
 
 from tictactoe import Board, Trace, counted
 from tictactoe.nodes import Visit
+from tictactoe.tests.games import Twigs
 from tictactoe.tree import by_hand, count_cuts, count_nodes, cut_moves, draw_tree
 
 FORK = Board("xoox__ox_")  # x to move: 4 blocks and makes two threats, 5 and 8 lose at once
@@ -23,29 +23,6 @@ class Picky:
     def value(self, state, alpha, beta):
         for move in state.legal_moves()[:self.most]:
             self.value(state.after(move), alpha, beta)
-        return 0
-
-
-@dataclass(frozen=True)
-class Twigs:
-    """A game that is not tic-tac-toe: two moves, then two more, then the end."""
-
-    path: str = ""
-
-    @property
-    def to_move(self):
-        return "xo"[len(self.path) % 2]
-
-    def legal_moves(self):
-        return () if self.is_terminal() else ("a", "b")
-
-    def after(self, move):
-        return Twigs(self.path + move)
-
-    def is_terminal(self):
-        return len(self.path) == 2
-
-    def utility(self, player):
         return 0
 
 

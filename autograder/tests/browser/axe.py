@@ -1,0 +1,62 @@
+"""axe-core, which finds what keeps people with assistive technology from using a page.
+
+It comes from npm once (`npm pack`), and stays in `build/axe-core/`, which git ignores.
+"""
+
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.tests.browser.harness import KIT
+from autograder.tests.needs import need, need_program
+
+VERSION = "4.14.1"
+CACHE = KIT / "build" / "axe-core"
+GRAVE = ("serious", "critical")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that a page breaks, how grave that is, and in how many places."""
+
+    rule: str
+    impact: str
+    places: int
+    first: str  # the first of them, as HTML
+
+
+def axe_core() -> str:
+    """The text of axe-core's script; skips the test where it cannot be had, fails it in CI."""
+    script = CACHE / f"axe-{VERSION}.min.js"
+    if not script.exists():
+        why = "accessibility stays unchecked"
+        npm = need_program("npm", why)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([npm, "pack", f"axe-core@{VERSION}"], cwd=CACHE, capture_output=True,
+                              text=True, check=False)
+        need(done.returncode == 0, f"npm could not bring axe-core {VERSION}: {why}")
+        archive = CACHE / f"axe-core-{VERSION}.tgz"
+        with tarfile.open(archive) as files:
+            text = files.extractfile("package/axe.min.js").read()
+        archive.unlink()
+        script.write_bytes(text)
+    return script.read_text("utf-8")
+
+
+def findings(frame: Any, where: str | None = None) -> list[Finding]:
+    """What axe says of a page or frame, or of the part of it that a selector chooses."""
+    frame.evaluate("text => { (0, eval)(text) }", axe_core())
+    result = frame.evaluate(
+        "where => axe.run(where || document, {resultTypes: ['violations']})", where)
+    return [Finding(v["id"], v["impact"], len(v["nodes"]), v["nodes"][0]["html"])
+            for v in result["violations"]]
+
+
+def table(found: dict[str, list[Finding]]) -> str:
+    """The findings of several pages as a table in Markdown."""
+    lines = [f"axe-core {VERSION}", "", "| page | rule | impact | places |", "|---|---|---|---|"]
+    for page, broken in found.items():
+        lines += [f"| {page} | {f.rule} | {f.impact} | {f.places} |" for f in broken] or [
+            f"| {page} | none broken | | |"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,235 @@
+"""JupyterLab on a folder, started through the kit's own door, and a headless Chromium to drive it.
+
+The server has its own config, data and runtime folders and a fixed token. What a page asks for
+elsewhere is noted, and not to be had. Screenshots go to `build/screenshots/`, which git ignores.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+from autograder.tests.needs import need_module, need_program
+
+KIT = Path(__file__).parents[3]
+SCREENSHOTS = KIT / "build" / "screenshots"
+TOKEN = "for-the-tests"
+SECONDS = 120  # for anything that is waited for
+WINDOW = {"width": 1200, "height": 820}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+QUIET = {  # Lab's settings: no question about news on the first visit
+    "@jupyterlab/apputils-extension/notification.jupyterlab-settings":
+        {"fetchNews": "false", "checkForUpdates": False}}
+
+# run.py as it is, with the environment that runs the tests in the place of `.venv`.
+DOOR = """
+import os, runpy, sys
+from types import SimpleNamespace
+run = SimpleNamespace(**runpy.run_path(sys.argv[1]))
+names = run.main.__globals__
+names.update(VENV=sys.prefix, BIN=os.path.dirname(sys.executable), PYTHON=sys.executable,
+             set_up=lambda extra: None)
+sys.exit(run.main(sys.argv[2:]))
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A JupyterLab that is running."""
+
+    root: Path
+    url: str
+    log: Path
+    started: float  # when its command was given, by `time.monotonic`
+
+    def ask(self, path: str) -> Any:
+        """What the server's API answers."""
+        request = Request(f"{self.url}/api/{path}", headers={"Authorization": f"token {TOKEN}"})
+        with urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def kernel_is_idle(self, path: str) -> bool:
+        """Whether the notebook at `path` has a kernel that a page is connected to, and is idle."""
+        kernels = [s["kernel"] for s in self.ask("sessions") if s["path"] == path]
+        return any(k["execution_state"] == "idle" and k["connections"] for k in kernels)
+
+
+@contextlib.contextmanager
+def serve(root: Path, private: Path) -> Iterator[Server]:
+    """`python3 run.py lab ROOT` with folders of its own in `private`; it ends with the block."""
+    for name, settings in QUIET.items():
+        path = private / "config" / "lab" / "user-settings" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings), "utf-8")
+    places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
+              "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython", "MPLCONFIGDIR": "mpl"}
+    environment = os.environ | {key: str(private / name) for key, name in places.items()}
+    port = free_port()
+    log = private / "server.log"
+    with log.open("w") as file:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-c", DOOR, KIT / "run.py", "lab", root, "--no-browser",
+             "--allow-root", f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
+             f"--IdentityProvider.token={TOKEN}", "--expose-app-in-browser"],
+            env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+            start_new_session=True)
+        server = Server(root, f"http://127.0.0.1:{port}", log, started)
+        try:
+            wait_until(lambda: _answers(server, process), "JupyterLab did not start")
+            yield server
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _answers(server: Server, process: subprocess.Popen) -> bool:
+    assert process.poll() is None, server.log.read_text("utf-8")
+    try:
+        return bool(server.ask("status"))
+    except (URLError, OSError):
+        return False
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_until(true: Callable[[], Any], problem: str,
+               sleep: Callable[[float], Any] = time.sleep) -> Any:
+    """Wait until something is true, and return it; an AssertionError says what did not happen."""
+    end = time.monotonic() + SECONDS
+    while not (found := true()):
+        assert time.monotonic() < end, f"{problem} within {SECONDS} s"
+        sleep(0.1)
+    return found
+
+
+@dataclass
+class Browser:
+    """One window of a headless Chromium."""
+
+    page: Any
+    elsewhere: list[str] = field(default_factory=list)  # what was asked of other hosts
+
+    def note(self, url: str) -> None:
+        """Note an address that is not our server's."""
+        if url.startswith("http") and not url.startswith("http://127.0.0.1:"):
+            self.elsewhere.append(url)
+
+    def open(self, server: Server, path: str) -> None:
+        """Open a page of the server."""
+        joint = "&" if "?" in path else "?"
+        self.page.goto(f"{server.url}/{path}{joint}token={TOKEN}")
+
+    def evaluate(self, script: str, argument: Any = None) -> Any:
+        """What a function of JavaScript returns, within the time limit."""
+        return self.page.evaluate(
+            """([script, argument, limit]) => Promise.race([
+                 Promise.resolve((0, eval)(script)(argument)),
+                 new Promise((_, fail) => setTimeout(() => fail(Error("time limit")), limit))])""",
+            [script, argument, SECONDS * 1000])
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Run one of Lab's commands to its end."""
+        self.evaluate("([name, given]) => jupyterapp.commands.execute(name, given).then(() => 0)",
+                      [name, arguments])
+
+    def wait_for_lab(self) -> None:
+        """Wait until Lab has restored its window."""
+        self.page.wait_for_function("() => window.jupyterapp")
+        self.evaluate("() => jupyterapp.restored.then(() => 0)")
+
+    def wait_for_notebook(self, server: Server, path: str) -> None:
+        """Wait until the notebook at `path` is the current tab and has an idle kernel."""
+        self.page.wait_for_function(
+            "path => window.jupyterapp?.shell.currentWidget?.context?.path === path", arg=path)
+        self.evaluate("() => jupyterapp.shell.currentWidget.context.ready.then(() => 0)")
+        self.wait_until(lambda: server.kernel_is_idle(path), f"the kernel of {path} is not idle")
+
+    def wait_until(self, true: Callable[[], Any], problem: str) -> Any:
+        """As the function; the browser goes on meanwhile, which it does not in `time.sleep`."""
+        return wait_until(true, problem, lambda s: self.page.wait_for_timeout(1000 * s))
+
+    def run_all(self) -> None:
+        """Run every cell of the current notebook to its end."""
+        self.command("notebook:run-all-cells")
+
+    def run_cell(self, number: int) -> None:
+        """Run one cell of the current notebook to its end."""
+        self.show_cell(number)
+        self.command("notebook:run-cell")
+
+    def cells(self) -> list[dict]:
+        """The cells of the current notebook as they are in the page, with their outputs."""
+        return self.evaluate(
+            "() => jupyterapp.shell.currentWidget.content.model.sharedModel.toJSON().cells")
+
+    def write_cell(self, number: int, text: str) -> None:
+        """Put a text into a cell of the current notebook."""
+        self.evaluate("([n, text]) => jupyterapp.shell.currentWidget.content.widgets[n].model"
+                      ".sharedModel.setSource(text)", [number, text])
+
+    def show_cell(self, number: int) -> Any:
+        """Scroll to a cell of the current notebook; returns it."""
+        self.evaluate("n => { const book = jupyterapp.shell.currentWidget.content;"
+                      " book.activeCellIndex = n; return book.scrollToItem(n, 'start')"
+                      ".then(() => 0) }", number)
+        cell = self.page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) "
+                                 f".jp-Cell[data-windowed-list-index='{number}']")
+        cell.wait_for()
+        return cell
+
+    def screenshot(self, name: str) -> Path:
+        """A picture of the window, as `build/screenshots/NAME.png`."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}.png"
+        self.page.wait_for_timeout(300)  # what fades in or scrolls comes to rest
+        self.page.screenshot(path=path)
+        return path
+
+
+@contextlib.contextmanager
+def browse() -> Iterator[Browser]:
+    """A new window of the system's Chromium; skips the test where there is none, fails it in CI."""
+    why = "what people see and click stays unchecked"
+    api = need_module("playwright.sync_api", why)
+    program = next(filter(None, map(shutil.which, BROWSERS)), None) or need_program(
+        BROWSERS[0], why)
+    with api.sync_playwright() as playwright:
+        options = [OFFLINE] if os.name == "nt" or os.geteuid() else [OFFLINE, "--no-sandbox"]
+        chromium = playwright.chromium.launch(executable_path=program, args=options)
+        context = chromium.new_context(viewport=WINDOW, locale="en-GB", timezone_id="UTC")
+        context.set_default_timeout(SECONDS * 1000)
+        browser = Browser(context.new_page())
+        context.on("request", lambda request: browser.note(request.url))
+        try:
+            yield browser
+        finally:
+            chromium.close()
+
+
+def lab_path(path: str) -> str:
+    """The address, on the server, of a file in Lab's whole window."""
+    return f"lab/tree/{quote(path)}?reset"

@@ -1,0 +1,90 @@
+"""What the browser tests share: a course with a release in its exchange, and a student's folder."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
+from traitlets.config import Config
+
+from autograder.course_folder import STUDENT_FILE, CourseFolder
+from autograder.derive import COURSE
+from autograder.release import release
+from autograder.strip import stub
+from autograder.workspace import answer_path
+from course.probes import Study, load_study, studies
+from course.progress import NOTES
+from course.start import PAGE
+
+STUDY = load_study("study3")  # three notebooks, checks, written answers and extra credit
+NOTEBOOK = "03_lane_heuristic"
+WRITTEN = ["lane_counts", "heuristic"]  # the functions that notebook 3 asks for
+
+
+def make_course(root: Path) -> CourseFolder:
+    """A course folder in which every study has been released, none into the exchange."""
+    folder = CourseFolder.create(root)
+    for name in studies():
+        release(folder, load_study(name))
+    return folder
+
+
+def students_course(root: Path) -> Path:
+    """A copy of the kit's public course, as `python3 run.py lab` opens it."""
+    return shutil.copytree(COURSE, root / "kit" / "course", ignore=shutil.ignore_patterns(
+        "__pycache__", NOTES, PAGE))
+
+
+def put_out(folder: CourseFolder, study: Study) -> None:
+    """Release a study into the exchange, as formgrader's button does."""
+    done = NbGraderAPI(config=folder.config()).release_assignment(study.assignment)
+    assert done["success"], done
+
+
+def make_desk(root: Path, course: CourseFolder) -> Path:
+    """A student's empty folder that knows the course's exchange."""
+    root.mkdir()
+    (root / STUDENT_FILE).write_text(course.student_settings(), "utf-8")
+    return root
+
+
+def module_text(*names: str) -> str:
+    """The study's module with these functions as the reference has them, the others stubs."""
+    return stub(answer_path(STUDY).read_text("utf-8"), STUDY.module, keep=list(names))
+
+
+def hand_in(course: CourseFolder, desk: Path, student: str, module: str, answer: str) -> None:
+    """Fetch the study, write the module and every answer, submit: by nbgrader's own exchange."""
+    work = desk / STUDY.assignment
+    _exchange(course, desk, student, "FetchAssignment").start()
+    (work / STUDY.module).write_text(module, "utf-8")
+    for path in work.glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                cell.source = answer
+        nbformat.write(notebook, path)
+    _exchange(course, desk, student, "Submit").start()
+
+
+def fetch_feedback(course: CourseFolder, desk: Path, student: str) -> list[str]:
+    """What nbgrader's exchange brings back to the student: the text of each page."""
+    _exchange(course, desk, student, "FetchFeedback").start()
+    pages = (desk / STUDY.assignment).glob("feedback/*/*.html")
+    return [page.read_text("utf-8") for page in pages]
+
+
+def _exchange(course: CourseFolder, desk: Path, student: str, step: str):
+    """A step of nbgrader's exchange as one student takes it; `desk` is the student's folder."""
+    config = Config(json.loads(course.student_settings()))
+    config.CourseDirectory.student_id = student
+    config.CourseDirectory.assignment_id = STUDY.assignment
+    config.Exchange.assignment_dir = str(desk)
+    config.Exchange.cache = str(desk.with_name(f"{desk.name}-cache"))
+    return getattr(ExchangeFactory(config=config), step)(
+        coursedir=CourseDirectory(config=config), authenticator=Authenticator(config=config),
+        config=config)

@@ -1,0 +1,71 @@
+"""axe-core finds nothing serious or critical on the kit's own pages; its table: `build/axe.md`."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.feedback import write_feedback
+from autograder.grade import grade
+from autograder.mutants import load_mutants
+from autograder.release import add_students
+from autograder.report import write_report
+from autograder.tests.browser.axe import GRAVE, axe_core, findings, table
+from autograder.tests.browser.harness import KIT, serve
+from autograder.tests.browser.school import (
+    STUDY,
+    hand_in,
+    make_course,
+    make_desk,
+    put_out,
+    students_course,
+)
+from autograder.tests.needs import need_isolation
+from autograder.workspace import answer_path
+from course.start import PAGE
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+OURS = ".jp-RenderedHTMLCommon"  # what a notebook shows; the window around it is JupyterLab's
+
+
+def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
+    """Report, feedback, start page and overview, each as people see it."""
+    need_isolation()
+    axe_core()  # skips here, before there is anything to wait for
+    course = make_course(tmp_path / "course")
+    put_out(course, STUDY)
+    desk = make_desk(tmp_path / "desk", course)
+    add_students(course, [("ada", "Ada", "Lovelace")])
+    slip = next(m for m in load_mutants(STUDY.name) if m.name == "diagonals_missed")
+    hand_in(course, desk, "ada", slip.apply(answer_path(STUDY).read_text("utf-8")), "An answer.")
+    work = course.submission(STUDY.assignment, "ada")
+    work.parent.mkdir(parents=True)
+    (desk / STUDY.assignment).rename(work)
+    grade(course, STUDY)
+    write_feedback(course, STUDY)
+    write_report(course, STUDY)
+
+    files = {"report": course.root / "reports" / f"{STUDY.assignment}.html"} | {
+        f"feedback, {path.stem}": path
+        for path in sorted(course.root.glob(f"feedback/ada/{STUDY.assignment}/*.html"))}
+    assert len(files) == 4
+    found = {}
+    for name, path in files.items():
+        browser.page.goto(path.as_uri())
+        found[name] = findings(browser.page)
+        browser.screenshot(f"page-{Path(path).stem}")
+    found["start page"] = in_lab(browser, students_course(tmp_path), tmp_path / "a")
+    found["overview"] = in_lab(browser, course.root, tmp_path / "b")
+    assert browser.elsewhere == []
+    (KIT / "build" / "axe.md").write_text(table(found), "utf-8")
+    grave = {name: [f for f in broken if f.impact in GRAVE] for name, broken in found.items()}
+    assert not any(grave.values()), grave
+
+
+def in_lab(browser, folder: Path, private: Path):
+    """What axe says of the page that `run.py lab` opens."""
+    with serve(folder, private) as server:
+        browser.open(server, "")
+        browser.wait_for_lab()
+        browser.wait_for_notebook(server, PAGE)
+        browser.page.locator(f"{OURS} table").wait_for()
+        return findings(browser.page, OURS)

@@ -1,0 +1,231 @@
+"""The widgets in JupyterLab, by mouse and by keyboard: play, explore a search, compare counts."""
+
+import json
+import shutil
+from statistics import median
+
+import nbformat
+import pytest
+
+from autograder.notebooks import KERNEL
+from autograder.tests.browser.axe import GRAVE, findings
+from autograder.tests.browser.harness import KIT, browse, lab_path, serve
+from autograder.workspace import answer_path
+from course.probes import load_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+NOTEBOOK = "widgets.ipynb"
+IMPORTS = """from alphabeta import AlphaBeta
+from heuristic import TypeA, TypeAPlus
+from minimax import Minimax
+from tictactoe import Board
+from tictactoe.explorer import explore
+from tictactoe.widget_counts import compare_counts
+from tictactoe.widget_play import play_against"""
+CELLS = {  # name of a widget -> the cell that shows it
+    "play": "play_against(AlphaBeta(), side='o')",
+    "explorer": "explore(AlphaBeta(), Board('x__ox__xo'))",
+    "two searches": "explore(Minimax(), Board('xoox__ox_'), against=AlphaBeta())",
+    "large tree": "explore(Minimax(), Board('x___o__x_'))",
+    "counts": "compare_counts({'Type A': TypeA(), 'Type A+': TypeAPlus()}, Board('x___o____'))",
+}
+# Notes, for each click or key, the milliseconds until the picture that it changes is painted.
+STOPWATCH = """() => {
+  window.times = [];
+  if (window.begun) return;
+  window.begun = 0;
+  for (const name of ["click", "keydown", "input"]) {
+    document.addEventListener(name, () => { window.begun = performance.now(); }, true);
+  }
+  const note = () => {
+    const started = window.begun;
+    requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - started)));
+  };
+  for (const drawing of document.querySelectorAll(".click-board .drawing")) {
+    new MutationObserver(note).observe(drawing, {childList: true});
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A browser in which a notebook with all the widgets has run, beside the reference agents."""
+    root, private = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("private")
+    for study in ("study1", "study2", "study3"):
+        shutil.copy(answer_path(load_study(study)), root)
+    cells = [nbformat.v4.new_code_cell(source) for source in (IMPORTS, *CELLS.values())]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    nbformat.write(notebook, root / NOTEBOOK)
+    with browse() as browser, serve(root, private) as server:
+        browser.open(server, lab_path(NOTEBOOK))
+        browser.wait_for_lab()
+        browser.wait_for_notebook(server, NOTEBOOK)
+        browser.run_all()
+        yield browser
+
+
+class Widget:
+    """One widget in its cell, scrolled to."""
+
+    def __init__(self, browser, name: str) -> None:
+        self.browser = browser
+        self.root = browser.show_cell(1 + list(CELLS).index(name)).locator(".click-board")
+        self.root.wait_for()
+
+    def status(self) -> str:
+        return self.root.locator(".status").inner_text()
+
+    def wait_for(self, words: str) -> None:
+        """Wait until the line below the picture has these words."""
+        self.root.locator(".status", has_text=words).wait_for()
+
+    def part(self, move: str):
+        """What sends this move, in the picture or below it."""
+        return self.root.locator(f"[data-move='{move}']")
+
+    def moves(self) -> list[str]:
+        """The moves of all that can be clicked in the picture."""
+        return self.root.locator("svg [data-move]").evaluate_all(
+            "parts => parts.map(part => part.dataset.move)")
+
+    def focused(self) -> str | None:
+        """The move that Enter would send."""
+        return self.browser.evaluate("() => document.activeElement.dataset.move")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.browser.page.keyboard.press(key)
+
+
+def test_play_by_mouse_and_by_keyboard(lab):
+    """A click and the keys both play, the agent answers, the focus stays on the board."""
+    game = Widget(lab, "play")
+    game.wait_for("AlphaBeta plays cell 0: row 1, column 1 (nodes: 18,297). Your turn, o.")
+    game.part("4").click()
+    game.wait_for("AlphaBeta plays cell 1")
+    assert game.moves() == ["2", "3", "5", "6", "7", "8"]
+    assert game.part("2").get_attribute("aria-label") == "cell 2: row 1, column 3"
+    game.part("5").focus()
+    game.press("ArrowLeft")  # over the taken cell
+    assert game.focused() == "3"
+    game.press("ArrowRight", "ArrowUp", "Enter")
+    game.wait_for("AlphaBeta plays cell 6")
+    assert game.focused() in game.moves()
+    lab.screenshot("widget-play")
+    for button, offered in (("undo", 6), ("undo", 8), ("change sides", 7), ("new game", 9)):
+        game.part(button).click()
+        lab.wait_until(lambda n=offered: len(game.moves()) == n, f"{button} has no effect")
+    assert game.status() == "Your turn, x."
+
+
+def test_step_through_a_search(lab):
+    """Next keeps the focus; the slider goes by arrow keys; a node is a link; subtrees close."""
+    tree = Widget(lab, "explorer")
+    tree.wait_for("Step 0 of 30")
+    tree.part("next").focus()
+    for step in range(1, 12):
+        tree.press("Enter")
+        tree.wait_for(f"Step {step} of 30")
+    assert tree.focused() == "next"
+    tree.root.locator("input").focus()
+    tree.press("ArrowRight", "ArrowRight")
+    tree.wait_for("Step 13 of 30")
+    tree.part("last").click()
+    tree.wait_for("returns 0 (from move 1)")
+    lab.screenshot("widget-explorer")
+    nodes = len(tree.moves())
+    tree.part("fold a2").click()
+    tree.part("fold a2").locator("text=+").wait_for()
+    assert len(tree.moves()) < nodes
+    tree.part("go a17").focus()
+    tree.press("Enter")
+    tree.wait_for("Node 17 of 19")
+
+
+def test_two_searches_side_by_side(lab):
+    """They step together, one of them can go alone, and a button jumps to where they part."""
+    trees = Widget(lab, "two searches")
+    trees.part("difference").click()
+    trees.wait_for("Difference: Minimax goes on with 8, AlphaBeta leaves it out.")
+    lab.screenshot("widget-two-searches")
+    trees.part("only 1").click()
+    trees.wait_for("of 15.")
+    trees.part("next").click()
+    trees.wait_for("AlphaBeta: Back at node 7 of 10")
+    trees.part("both").click()
+    trees.wait_for("Minimax: ")
+
+
+def test_a_large_tree_and_a_fast_hand(lab):
+    """However fast the slider is drawn, the picture ends where the slider does."""
+    tree = Widget(lab, "large tree")
+    tree.wait_for("Step 0 of 1977")
+    slider = tree.root.locator("input")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    mouse, y = lab.page.mouse, box["y"] + box["height"] / 2
+    mouse.move(box["x"] + 8, y)
+    mouse.down()
+    for x in range(0, int(box["width"] * 0.6), 5):
+        mouse.move(box["x"] + 8 + x, y)
+    mouse.up()
+    lab.wait_until(lambda: tree.status().startswith(f"Step {slider.input_value()} of"),
+                   "the picture is not at the slider's step")
+    assert int(slider.input_value()) > 500  # about as far as the mouse went
+    lab.screenshot("widget-large-tree")
+
+
+def test_counts_follow_the_position(lab):
+    """A click on a cell makes new counts, and an agent can be left out."""
+    counts = Widget(lab, "counts")
+    counts.wait_for("Type A visits")
+    before = counts.root.locator("svg").first.get_attribute("aria-label")
+    counts.part("8").click()
+    lab.wait_until(lambda: counts.root.locator("svg").first.get_attribute("aria-label") != before,
+                   "the counts did not change")
+    lab.screenshot("widget-counts")
+    counts.part("agent Type A").click()
+    counts.root.locator("button", has_text="☐ Type A").wait_for()
+
+
+def test_the_widgets_can_be_used_by_everybody(lab):
+    """axe-core has nothing serious or critical to say of any widget."""
+    found = {}
+    for name in CELLS:
+        widget = Widget(lab, name)
+        widget.root.evaluate("root => { root.id = 'looked-at' }")
+        found[name] = findings(lab.page, "#looked-at")
+        widget.root.evaluate("root => { root.removeAttribute('id') }")
+    grave = {name: [f for f in broken if f.impact in GRAVE] for name, broken in found.items()}
+    assert not any(grave.values()), grave
+
+
+def test_keys_stay_in_the_widget(lab):
+    """Lab's shortcuts do not fire while a widget has the focus: "d d" deletes no cell."""
+    tree = Widget(lab, "explorer")
+    cells = len(lab.cells())
+    tree.part("next").focus()
+    tree.press("d", "d", "a", "b")
+    assert len(lab.cells()) == cells
+
+
+def test_how_long_a_step_takes(lab):
+    """Every click repaints the picture once; the times are written to build/widget-times.json."""
+    times = {}
+    for name, moves in (("explorer", ["first", *["next"] * 20]), ("large tree", ["next"] * 20),
+                        ("two searches", ["first", *["next"] * 12]), ("play", ["4", "undo"] * 4)):
+        widget = Widget(lab, name)
+        lab.evaluate(STOPWATCH)
+        for number, move in enumerate(moves, 1):
+            widget.part(move).click()
+            lab.wait_until(lambda n=number: lab.evaluate("() => times.length") >= n,
+                           f"{move} of {name} changed no picture")
+        found = lab.evaluate("() => times")
+        times[name] = {"steps": len(found), "median ms": round(median(found)),
+                       "most ms": round(max(found))}
+    (KIT / "build" / "widget-times.json").write_text(json.dumps(times, indent=1), "utf-8")
+
+
+def test_nothing_is_asked_of_other_hosts(lab):
+    """The widgets work without the web."""
+    assert lab.elsewhere == []

@@ -1,0 +1,108 @@
+"""How far a student's folder of a study is: what `check` saw last, and which answers are written.
+
+`check` notes its points in `.checked.json` beside the module; everything else is read off the
+notebooks and the module as they are saved. Nothing is run, and none of it decides a mark.
+"""
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from course.probes import Study
+from course.probes.outcome import Outcome
+
+NOTES = ".checked.json"
+NOTEBOOKS = "[0-9][0-9]_*.ipynb"
+TO_WRITE = "raise NotImplementedError("  # how a stub says that code is wanted
+ANSWER_STUB = "*Write your answer here.*"
+CHECK_CALL = re.compile(r"""^check\((["'])([a-z0-9_.]+)\1\)""", re.MULTILINE)
+
+
+def note(module: Path, outcome: Outcome) -> None:
+    """Keep what a check saw of `module` for the start page; where nothing can be written, don't."""
+    notes = read_notes(module.parent)
+    notes[outcome.check] = {"earned": outcome.earned, "points": outcome.points,
+                            "module": _digest(module)}
+    with contextlib.suppress(OSError):
+        (module.parent / NOTES).write_text(json.dumps(notes, indent=1) + "\n", "utf-8")
+
+
+def read_notes(folder: Path) -> dict[str, dict[str, Any]]:
+    """By check id what the last check saw: "earned", "points" and the digest of the "module"."""
+    try:
+        return json.loads((folder / NOTES).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _digest(module: Path) -> str:
+    return hashlib.sha256(module.read_bytes()).hexdigest() if module.is_file() else ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one notebook is."""
+
+    path: Path
+    title: str
+    checks: tuple[str, ...]  # the ids of the checks in it, extra credit apart
+    earned: float  # on the public positions, by the last run of each check
+    points: float
+    unchecked: tuple[str, ...]  # checks that were not run yet
+    changed: bool  # whether the module has changed since one of its checks was run
+    answered: int
+    questions: int
+
+    @property
+    def state(self) -> str:
+        """ "not started", "begun" or "done"."""
+        if not self.earned and not self.answered:
+            return "not started"
+        whole = self.earned == self.points and self.answered == self.questions
+        return "done" if whole else "begun"  # later notebooks go on with the same module
+
+
+def progress(folder: Path, study: Study) -> list[Progress]:
+    """How far each notebook in a study's folder is, in the order in which they are read."""
+    return [_of_notebook(path, study) for path in sorted(folder.glob(NOTEBOOKS))]
+
+
+def to_write(module: Path) -> int | None:
+    """How many functions of a module are still to be written; None if there is no such file."""
+    return module.read_text("utf-8", "replace").count(TO_WRITE) if module.is_file() else None
+
+
+def _of_notebook(path: Path, study: Study) -> Progress:
+    cells = list(_cells(path))
+    by_id = {check.id: check for check in study.checks.values() if not check.extra_credit}
+    found = {check: by_id[check] for kind, source, _ in cells if kind == "code"
+             for _, check in CHECK_CALL.findall(source) if check in by_id}
+    notes = {check: noted for check, noted in read_notes(path.parent).items() if check in found}
+    now = _digest(path.parent / study.module)
+    answers = [source for kind, source, metadata in cells if kind == "markdown"
+               and metadata.get("nbgrader", {}).get("solution")]
+    titles = (line[2:].strip() for kind, source, _ in cells if kind == "markdown"
+              for line in source.splitlines() if line.startswith("# "))
+    return Progress(
+        path, next(titles, path.stem), tuple(found),
+        earned=sum(noted["earned"] for noted in notes.values()),
+        points=sum(check.max_points for check in found.values()),
+        unchecked=tuple(check for check in found if check not in notes),
+        changed=any(noted["module"] != now for noted in notes.values()),
+        answered=sum(ANSWER_STUB not in source and bool(source.strip()) for source in answers),
+        questions=len(answers))
+
+
+def _cells(path: Path) -> Iterator[tuple[str, str, dict]]:
+    """Kind, source and metadata of each cell; none of a notebook that cannot be read."""
+    try:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for cell in cells:
+        yield cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {})

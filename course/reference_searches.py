@@ -1,0 +1,74 @@
+"""Published searches: the nodes that a right search visits on small public positions, in order.
+
+For the tree explorer: `explore(AlphaBeta(), board, against=reference_search("AlphaBeta", board))`
+can jump to the first node at which one's own search does something else. What is published are the
+consequences of the rules on single positions, as the node counts are, and no code.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from course.probes.positions import read_position
+from tictactoe.contract import State
+from tictactoe.nodes import Visit
+
+
+def reference_positions(agent: str) -> list[str]:
+    """The positions for which there is a search of the agent of that name, in words."""
+    return [_words(case) for case in _cases() if case["agent"] == agent]
+
+
+def reference_search(agent: str, state: State, **options: Any) -> Visit:
+    """The search tree of the agent of that name, made with these options, from `state`.
+
+    Its nodes have moves and values, no alpha and beta. Options that are not given are the agent's
+    own.
+
+    Raises ValueError if it is not published; the message lists what is.
+    """
+    for case in _cases():
+        if (case["agent"] == agent and read_position(case["on"]) == state
+                and options.items() <= case["options"].items()):
+            return _tree(state, case["search"])
+    known = "; ".join(reference_positions(agent)) or "none"
+    raise ValueError(f"no search of {agent} from\n{state}\nis published; there are: {known}")
+
+
+def as_text(root: Visit) -> str:
+    """A tree as text: depth, move and value of each node, in the order of the search."""
+    def nodes(visit: Visit, depth: int) -> Iterator[str]:
+        move = "" if visit.move is None else visit.move
+        yield f"{depth},{move},{json.dumps(visit.value)}"
+        for child in visit.children:
+            yield from nodes(child, depth + 1)
+
+    return ";".join(nodes(root, 0))
+
+
+def _tree(state: State, text: str) -> Visit:
+    path: list[Visit] = []
+    for node in text.split(";"):
+        depth, name, value = node.split(",")
+        del path[int(depth):]
+        if path:
+            above = path[-1]
+            move = next(m for m in above.state.legal_moves() if str(m) == name)
+            visit = Visit(above.state.after(move), move, int(depth), {}, json.loads(value))
+            above.children.append(visit)
+        else:
+            visit = Visit(state, None, 0, {}, json.loads(value))
+        path.append(visit)
+    return path[0]
+
+
+def _words(case: dict) -> str:
+    options = ", ".join(f"{name} {value}" for name, value in case["options"].items())
+    return f"{case['on']} ({options})" if options else case["on"]
+
+
+@cache
+def _cases() -> list[dict]:
+    return json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

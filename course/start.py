@@ -1,0 +1,187 @@
+"""The start page of a student's folder: which notebook comes next, and what is done.
+
+`python3 run.py lab` writes it anew and opens it. By hand: `python -m course.start FOLDER` opens
+JupyterLab with it, and `start_page()` in any notebook shows it.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from course.probes import Study, load_study, studies
+from course.progress import Progress, progress, to_write
+
+PAGE = "start.ipynb"
+MADE_BY = "adversarial_search"  # in the metadata of a page that may be written anew
+WELCOME = """\
+# Start here
+
+1. Open the notebook that says **next** below, read it from the top, and run its cells as you go
+   (Shift + Enter).
+2. Where it asks for code, open the module beside it and write. Save it; the notebook notices.
+3. Run the cells `check(...)`: they say what is right and what to look at.
+4. Answer the questions in words, in the notebook.
+5. Hand in: menu *Nbgrader*, *Assignment List*, *Submit*, or as your course says.
+
+Click into the cell below and press Shift + Enter to bring this page up to date."""
+CALL = "from course.start import start_page\n\nstart_page()"
+WORDS = {"done": "&#10003; done", "begun": "begun", "not started": "not started"}
+LEFT = "style='text-align:left'"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+@dataclass(frozen=True)
+class StartPage:
+    """What is to do in a folder and what is done; draws itself as a table, prints as text."""
+
+    root: Path
+    found: Sequence[tuple[Study, Sequence[Progress]]]
+    missing: Sequence[Study]  # not in the folder: they were not fetched yet
+
+    @property
+    def next(self) -> Progress | None:
+        """The first notebook that is not done."""
+        return next((p for _, ps in self.found for p in ps if p.state != "done"), None)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        return "\n".join(_page(self))
+
+    def _lines(self) -> Iterator[str]:
+        for study, notebooks in self.found:
+            yield f"{study.title}: {_module_words(self.root, study)}"
+            for p in notebooks:
+                mark = "next" if p == self.next else ""
+                yield (f"  {mark:<5}{p.title}: {p.state}; {_points(p) or 'no checks'}"
+                       f"{'; ' + _answers(p) if p.questions else ''}")
+        for study in self.missing:
+            yield f"{study.title}: not in this folder yet"
+
+
+def start_page(folder: str | Path = ".") -> StartPage:
+    """The start page of a folder that holds studies, each in a folder of its own."""
+    root = Path(folder)
+    every = [load_study(name) for name in studies()]
+    here = [study for study in every if (root / study.assignment).is_dir()]
+    return StartPage(root, [(study, progress(root / study.assignment, study)) for study in here],
+                     [study for study in every if study not in here])
+
+
+def _points(p: Progress) -> str:
+    """What the checks said on public positions, in words; empty where there are none."""
+    if not p.checks:
+        return ""
+    if len(p.unchecked) == len(p.checks):
+        return f"not checked yet, {p.points:g} points"
+    left = f", {len(p.unchecked)} of {len(p.checks)} checks not run yet" if p.unchecked else ""
+    changed = ", before the module's last change" if p.changed else ""
+    return f"{p.earned:g} of {p.points:g}{left}{changed}"
+
+
+def _answers(p: Progress) -> str:
+    return f"{p.answered} of {p.questions} questions answered"
+
+
+def _module_words(root: Path, study: Study) -> str:
+    left = to_write(root / study.assignment / study.module)
+    if left is None:
+        return f"{study.module} is missing"
+    return f"{study.module}, " + (f"{left} places to write" if left else "all written")
+
+
+def _page(page: StartPage) -> Iterator[str]:
+    """The table as HTML of the kind that notebooks show before they are trusted."""
+    yield table_head("Points are those on the public positions; marks come from others of the "
+                     "same kind.", ("Notebook", "State", "Points", "Questions answered"))
+    for study, notebooks in page.found:
+        yield (f"<tbody><tr><th scope='rowgroup' colspan='4' {LEFT}>{escape(study.title)}: "
+               f"you write {_module_link(page.root, study)}</th></tr>")
+        for p in notebooks:
+            mark = "<strong>next:</strong> " if p == page.next else ""
+            yield table_row(link(page.root, p.path, p.title), mark + WORDS[p.state],
+                            escape(_points(p)) or "no checks",
+                            f"{p.answered} of {p.questions}" if p.questions else "none to answer")
+        yield "</tbody>"
+    yield "</table>"
+    if page.missing:
+        yield ("<p>Not in this folder yet: "
+               f"{', '.join(escape(study.title) for study in page.missing)}. Once it is released: "
+               "menu <em>Nbgrader</em>, <em>Assignment List</em>, <em>Fetch</em>.</p>")
+
+
+def table_head(caption: str, columns: Sequence[str]) -> str:
+    """The beginning of a table, down to its body."""
+    heads = "".join(f"<th scope='col' {LEFT}>{column}</th>" for column in columns)
+    return f"<table><caption {LEFT}>{caption}</caption><thead><tr>{heads}</tr></thead>"
+
+
+def table_row(*cells: str) -> str:
+    """A row of cells that are HTML already."""
+    return "<tr>" + "".join(f"<td {LEFT}>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def link(root: Path, path: Path, text: str) -> str:
+    """A link to a file below `root`; JupyterLab opens it in a tab."""
+    return f"<a href='{quote(path.relative_to(root).as_posix())}'>{escape(text)}</a>"
+
+
+def _module_link(root: Path, study: Study) -> str:
+    path = root / study.assignment / study.module
+    words = _module_words(root, study)
+    if not path.is_file():
+        return escape(words)
+    name, comma, rest = words.partition(",")
+    return link(root, path, name) + comma + escape(rest)
+
+
+def write_page(root: Path, welcome: str, call: str, shown: object) -> bool:
+    """Write `start.ipynb` with the output of its one code cell; whether it could be written.
+
+    A file of that name that somebody else made is left alone.
+    """
+    path = root / PAGE
+    if path.exists() and not _is_ours(path):
+        return False
+    output = {"output_type": "execute_result", "execution_count": 1, "metadata": {},
+              "data": {"text/html": shown._repr_html_(), "text/plain": repr(shown)}}
+    cells = [{"cell_type": "markdown", "id": "welcome", "metadata": {}, "source": welcome},
+             {"cell_type": "code", "id": "page", "metadata": {}, "execution_count": 1,
+              "source": call, "outputs": [output]}]
+    page = {"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {
+        "kernelspec": KERNEL, "language_info": {"name": "python"}, MADE_BY: "start page"}}
+    try:
+        path.write_text(json.dumps(page, indent=1) + "\n", "utf-8")
+    except OSError:
+        return False
+    return True
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return MADE_BY in json.loads(path.read_text("utf-8"))["metadata"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def open_lab(root: Path, page: bool, arguments: Sequence[str]) -> None:
+    """Become JupyterLab with `root` as its root folder, at the start page if there is one."""
+    from jupyterlab.labapp import main as lab
+
+    start = [f"--LabApp.default_url=/lab/tree/{PAGE}"] if page else []
+    sys.exit(lab([f"--ServerApp.root_dir={root}", *start, *arguments]))
+
+
+def main(folder: str = ".", *arguments: str) -> None:
+    """Write the start page of a folder and open JupyterLab there."""
+    root = Path(folder).resolve()
+    open_lab(root, write_page(root, WELCOME, CALL, start_page(root)), arguments)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
