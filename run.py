@@ -16,6 +16,7 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
                       course folder such as build/demo; more arguments go to JupyterLab
+  league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
   lock                renew the lock files (needs uv)
@@ -44,7 +45,8 @@ def main(arguments):
         return 0
     if command == "lock":
         return lock()
-    if command not in ("demo", "test", "lab", "bench", "setup", "autograder", *AUTOGRADER):
+    if command not in ("demo", "test", "lab", "league", "bench", "setup", "autograder",
+                       *AUTOGRADER):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
     if command == "setup" and rest and not os.path.exists(extra_lock(rest[0])):
         return say("there is no extra {!r}; there is open_spiel".format(rest[0]))
@@ -66,6 +68,8 @@ def main(arguments):
         return lab(*(rest or [os.path.join(ROOT, "course")]))
     if command == "bench":
         return run(["-m", "autograder.benchmarks", *rest])
+    if command == "league":
+        return run(["-P", "-m", "sequence.league", *rest], None)
     # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
     return run(["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest],
                None)

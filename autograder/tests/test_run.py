@@ -194,7 +194,7 @@ def test_help_is_printed(bare, capsys, arguments):
     assert bare.main(*arguments) == 0
     said = capsys.readouterr()
     assert said.err == ""
-    for command in ("demo", "test", "lab", "bench", "setup", "lock", "help"):
+    for command in ("demo", "test", "lab", "league", "bench", "setup", "lock", "help"):
         assert f"\n  {command} " in said.out
     assert all(command in said.out for command in bare.run.AUTOGRADER)
     assert bare.calls.installing == bare.calls.running == []

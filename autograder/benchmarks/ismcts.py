@@ -1,0 +1,90 @@
+"""ISMCTS: its strength and its clock, and how strength grows with the budget.
+
+Against Greedy; every deal is played twice, once from each seat, a tie is half a win. Intervals are Wilson's at
+95 %. The strength at 0.2 seconds and the longest move depend on the machine and want a quiet core,
+the strength by iterations is the same everywhere. The plot is saved as build/benchmarks/ismcts.png.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from autograder.benchmarks import Result
+from course.plots import COLOURS, figure
+from sequence import Greedy, play
+from sequence.ismcts import ISMCTS
+from tictactoe.play import Match
+
+SECONDS = 0.2  # a move
+DEALS = 50
+# By iterations: how many deals are played, fewer where a game takes longer.
+GROWTH = {10: 50, 30: 50, 100: 50, 300: 25, 1_000: 12}
+PLOT = Path(__file__).parents[2] / "build" / "benchmarks" / "ismcts.png"
+BLUE, ORANGE = COLOURS[:2]
+
+
+def run() -> list[Result]:
+    """The target's match, its longest move, then a match for each number of iterations."""
+    timed, longest = against_greedy(lambda: ISMCTS(seconds=SECONDS), DEALS, f"{SECONDS} s a move")
+    grown = {iterations: against_greedy(lambda n=iterations: ISMCTS(iterations=n), deals,
+                                        f"{iterations} iterations")[0]
+             for iterations, deals in GROWTH.items()}
+    draw(timed, grown)
+    print(f"plot: {PLOT}", file=sys.stderr)
+    return [
+        *results(timed, f"{SECONDS} s a move", ">= 0.8"),
+        Result("longest move", longest, "s", f"<= {SECONDS}"),
+        *(result for iterations, match in grown.items()
+          for result in results(match, f"{iterations} iterations")),
+    ]
+
+
+def against_greedy(agent: Callable, deals: int, title: str) -> tuple[Match, float]:
+    """A match over the deals 0 to `deals` - 1 from both seats, and the longest move in seconds."""
+    wins = draws = games = 0
+    longest = 0.0
+    for deal in range(deals):
+        for seat in (0, 1):
+            agents = [agent(), Greedy()] if seat == 0 else [Greedy(), agent()]
+            game = play(agents, deal)
+            wins += game.winner == seat
+            draws += game.winner is None
+            games += 1
+            longest = max(longest, *(seconds for state, seconds in
+                                     zip(game.states, game.seconds, strict=False)
+                                     if state.to_move == seat))
+        print(f"\r{title}: {games} of {2 * deals} games, {wins} won, {draws} tied", end="",
+              file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return Match(wins, draws, games - wins - draws), longest
+
+
+def results(match: Match, budget: str, target: str | None = None) -> list[Result]:
+    """The share of the points, and the ends of its interval."""
+    low, high = match.interval
+    return [Result(f"score at {budget}", match.score, f"of {match.games} games", target, "Greedy"),
+            Result(f"score at {budget}, from", low, "95 % interval", peer="Greedy"),
+            Result(f"score at {budget}, to", high, "95 % interval", peer="Greedy")]
+
+
+def draw(timed: Match, grown: dict[int, Match]) -> None:
+    """The scores by iterations with their intervals, and as a band that at 0.2 s a move."""
+    axes = figure()
+    axes.axhspan(*timed.interval, color=ORANGE, alpha=0.25, linewidth=0)
+    axes.axhline(timed.score, color=ORANGE, linestyle="--", label=f"{SECONDS} s a move")
+    budgets, scores = list(grown), [match.score for match in grown.values()]
+    low, high = zip(*(match.interval for match in grown.values()), strict=True)
+    errors = [[score - end for score, end in zip(scores, low, strict=True)],
+              [end - score for score, end in zip(scores, high, strict=True)]]
+    axes.errorbar(budgets, scores, errors, color=BLUE, marker="o", capsize=4, label="by iterations")
+    axes.axhline(0.5, color="0.5", linewidth=0.8)
+    axes.annotate("as strong as Greedy", (budgets[0], 0.5), (0, 3), color="0.35",
+                  textcoords="offset points")
+    axes.set(xscale="log", ylim=(0.3, 1), xlabel="iterations a move",
+             ylabel="share of the points against Greedy",
+             title="ISMCTS: strength by budget, with 95 % intervals")
+    axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])
+    axes.minorticks_off()
+    axes.legend(loc="lower left", frameon=False, ncols=2)
+    PLOT.parent.mkdir(parents=True, exist_ok=True)
+    axes.figure.savefig(PLOT, dpi=150)

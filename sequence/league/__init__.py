@@ -1,0 +1,32 @@
+"""A league of Sequence agents: played with clocks and warnings, rated, drawn.
+
+>>> from sequence.league import TrustedPlayer, league
+>>> results = league(["Random", "Greedy"], deals=2, seed=1, transport=TrustedPlayer)
+>>> [row.agent for row in results.rows]
+['Greedy', 'Random']
+
+`python -m sequence.league --help` has the same on the command line. One game between two players
+that are reached in whatever way is `play_game`; agents are named as in `sequence.league.agents`.
+"""
+
+from sequence.league.agents import LeagueError, Spec
+from sequence.league.game import (
+    Fault,
+    Gone,
+    Illegal,
+    Late,
+    Limits,
+    Played,
+    Player,
+    Raised,
+    play_game,
+)
+from sequence.league.process import ProcessPlayer
+from sequence.league.results import Results
+from sequence.league.schedule import league
+from sequence.league.trusted import TrustedPlayer
+
+__all__ = [
+    "Fault", "Gone", "Illegal", "Late", "LeagueError", "Limits", "Played", "Player",
+    "ProcessPlayer", "Raised", "Results", "Spec", "TrustedPlayer", "league", "play_game",
+]  # fmt: skip

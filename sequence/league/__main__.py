@@ -1,0 +1,94 @@
+"""The league on the command line: `python -m sequence.league --help`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from sequence.league import agents
+from sequence.league.agents import LeagueError
+from sequence.league.game import Limits
+from sequence.league.process import ProcessPlayer
+from sequence.league.progress import say
+from sequence.league.schedule import league
+from sequence.league.trusted import TrustedPlayer
+from sequence.rules import RULE_SETS
+
+DEFAULTS = Limits()
+SHOWN = 10  # warnings
+DESCRIPTION = """Play a round robin of Sequence agents: every two play each deal from both seats.
+
+Agents are
+""" + (agents.__doc__ or "").partition("\n\n")[2]
+EPILOG = """An agent that is late, raises an error or plays what is illegal gets a warning, and a
+random legal action is played instead; the last warning forfeits the game. The folder --out gets
+table.csv, times.csv, results.json, the pictures ratings and pairings (png, svg), a replay of each
+game, and games.jsonl, from which the same command goes on when it was stopped, or with more deals.
+
+In a competition leave --seed out: from a seed that can be guessed an agent knows all the cards. The
+one that is drawn stands in settings.json in the folder --out. An agent's process keeps accidents
+in, not spies: it runs as the same user, and what that user can read, it can read, the settings and
+the command line of a seed included.
+
+example: python -m sequence.league Random Greedy mine=my_agent.py --deals 10 --out build/league
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command understands."""
+    found = argparse.ArgumentParser(
+        prog="python -m sequence.league", description=DESCRIPTION, epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = found.add_argument
+    add("agents", nargs="+", metavar="AGENT", help="two or more, see above")
+    add("--deals", type=int, default=10, help="deals of each pair, each played twice (%(default)s)")
+    add("--seed", type=int,
+        help="decides the deals and all chance (the one in --out, or else a new one, is printed)")
+    add("--out", type=Path, metavar="DIR", help="the folder for everything that is kept")
+    add("--rules", choices=sorted(RULE_SETS), default="draft", help="the rule set (%(default)s)")
+    add("--jobs", type=int, default=1,
+        help="games side by side; the clocks need an idle core for each (%(default)s)")
+    add("--first", type=float, default=DEFAULTS.first, metavar="SECONDS",
+        help="for a player's first action, loading included (%(default)s)")
+    add("--action", type=float, default=DEFAULTS.action, metavar="SECONDS",
+        help="for every other action (%(default)s)")
+    add("--warnings", type=int, default=DEFAULTS.warnings,
+        help="the warning that forfeits a game (%(default)s)")
+    add("--memory", type=int, default=DEFAULTS.memory, metavar="MB",
+        help="address space of an agent's process (%(default)s; Linux only)")
+    add("--cpu", type=int, default=DEFAULTS.cpu, metavar="SECONDS",
+        help="CPU time of an agent in one game (%(default)s; Linux only)")
+    add("--trusted", action="store_true",
+        help="run the agents in this process: fast, but nothing stops one that hangs or cheats")
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play the league and print its table; returns the exit status, 2 for bad input."""
+    options = vars(parser().parse_args(arguments))
+    is_drawn = options["seed"] is None
+    options["rules"] = RULE_SETS[options["rules"]]
+    options["transport"] = TrustedPlayer if options.pop("trusted") else ProcessPlayer
+    try:
+        results = league(**options)
+    except LeagueError as error:
+        say(f"league: {error}")
+        return 2
+    except KeyboardInterrupt:
+        say("league: stopped; with --out, the same command goes on from here")
+        return 130
+    if sys.stdout.isatty():
+        from rich import print as rich_print
+        rich_print(results.table())
+    else:
+        print(results)
+    if is_drawn:
+        say(f"league: seed {results.seed}")
+    for sentence in results.warnings[:SHOWN]:
+        say(f"warning: {sentence}")
+    if len(results.warnings) > SHOWN:
+        say(f"league: and {len(results.warnings) - SHOWN} warnings more, see results.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

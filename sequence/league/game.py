@@ -1,0 +1,214 @@
+"""One game with clocks and warnings, between players that are reached in whatever way.
+
+A `Player` is the league's end of a line to an agent: `sequence.league.process` has the agent in a
+process of its own, `sequence.league.trusted` in this one. Whoever has another way (a sandbox, say)
+writes a third class with the same three methods and hands it to `play_game`.
+"""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from sequence.actions import Action
+from sequence.league.wire import clean
+from sequence.observation import Observation
+from sequence.state import State
+
+
+class Fault(Exception):
+    """What costs an agent a warning; the message goes on where its name ends: "raised ..."."""
+
+
+class Late(Fault):
+    """No answer came in time."""
+
+
+class Gone(Fault):
+    """The agent is no more: its process has ended."""
+
+
+class Raised(Fault):
+    """The agent raised an error, and can be asked again."""
+
+
+class UnknownAgent(Raised):
+    """There is no such agent: a mistake of whoever named it, unless it came about in a game."""
+
+
+class Illegal(Fault):
+    """The answer is no action, or one that the rules forbid; the agent can be asked again."""
+
+
+class Player(Protocol):
+    """A line to one agent, for one game."""
+
+    def begin(self, seed: int, seconds: float) -> None:
+        """Load the agent and give it its seed; called again after the agent was lost.
+
+        Raises a `Fault`, `Late` if that is not done after `seconds`.
+        """
+
+    def ask(self, observation: Observation, seconds: float) -> Action:
+        """The agent's action, which need not be legal.
+
+        Raises a `Fault`, `Late` if there is none after `seconds`.
+        """
+
+    def end(self) -> None:
+        """Stop the agent and give back what it holds; may be called at any time, and twice."""
+
+
+DAY = 86_400  # seconds
+# The most that a limit can be: clocks take no year, and an address space has fewer than 2 ** 63 B.
+MOST = {"first": DAY, "action": DAY, "warnings": 1_000_000, "memory": 2**43 - 1, "cpu": DAY}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an agent may use, and how often it may be wrong.
+
+    Raises ValueError unless all are numbers above 0, `MOST` at most, and the warnings a whole one.
+
+    `first` and `action` are seconds: for a player's first action, loading included, and for every
+    other one. The warning number `warnings` forfeits the game. `memory` (in MB, of the address
+    space) and `cpu` (seconds in one game) are for transports that have a process to limit.
+    """
+
+    first: float = 15.0
+    action: float = 1.0
+    warnings: int = 3
+    memory: int = 2048
+    cpu: int = 600  # a game of 95 actions on one's own clock, on a few cores at once
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (isinstance(value, int | float) and 0 < value <= MOST[name]):
+                raise ValueError(f"the limit {name} is more than 0 and at most {MOST[name]:,}, not "
+                                 f"{value!r}")
+        if not isinstance(self.warnings, int):
+            raise ValueError(f"the limit warnings is a whole number, not {self.warnings!r}")
+
+
+class Warned(NamedTuple):
+    """A warning: whose, at which action of the game (counted from 0), and what was wrong."""
+
+    player: int
+    action: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Played:
+    """A game that was played, to its end or until somebody forfeited it.
+
+    `states` begins with the deal; `seconds` are the thinking times, one for each action asked for,
+    `movers` whose they are. `winner` is a side, None for a tie; `forfeit` is the player who had too
+    many warnings, None in most games. Where somebody forfeits, the last state is not terminal.
+    """
+
+    states: tuple[State, ...]
+    seconds: tuple[float, ...]
+    movers: tuple[int, ...]
+    warnings: tuple[Warned, ...]
+    winner: int | None
+    forfeit: int | None = None
+
+
+def play_game(players: Sequence[Player], start: State, seed: int = 0,
+              limits: Limits | None = None) -> Played:
+    """Play one game from `start` between players in the order of their turns.
+
+    An action that is late, illegal or raises an error costs its player a warning, and a legal one
+    drawn from `seed` is played instead; the last warning allowed forfeits the game for the player's
+    side. A player who is late or gone is ended and begun anew, without a memory of the game; that
+    is waited for as long as for a first action, and then the clock of the action starts. The
+    players' own seeds come from `seed` too. All players are ended when this returns or raises.
+
+    Raises ValueError unless there is a player for each hand, on two sides.
+    """
+    limits = limits or Limits()
+    if len(players) != start.rules.players or start.rules.teams != 2:
+        raise ValueError(f"a league game has two sides and a player for each hand: {start.rules}, "
+                         f"{len(players)} players")
+    chance = random.Random(f"league game {seed}")
+    seats = [_Seat(player, chance.getrandbits(32), limits) for player in players]
+    states, seconds, movers, warnings = [start], [], [], []
+
+    def played(winner: int | None, forfeit: int | None = None) -> Played:
+        return Played(tuple(states), tuple(seconds), tuple(movers), tuple(warnings), winner,
+                      forfeit)
+
+    try:
+        while not states[-1].is_terminal():
+            state = states[-1]
+            mover = state.to_move
+            try:
+                action = seats[mover].choose(state.observation())
+            except Fault as fault:
+                warnings.append(Warned(mover, len(states) - 1, clean(str(fault))))
+                if [warned.player for warned in warnings].count(mover) >= limits.warnings:
+                    return played(1 - state.rules.side(mover), forfeit=mover)
+                action = state.legal_actions().choose(chance)
+            finally:
+                seconds.append(seats[mover].spent)
+                movers.append(mover)
+            states.append(state.after(action))
+    finally:
+        for player in players:
+            player.end()
+    return played(states[-1].winner)
+
+
+class _Seat:
+    """A player with its clock; `spent` are the seconds of the last action."""
+
+    def __init__(self, player: Player, seed: int, limits: Limits) -> None:
+        self._player, self._seed, self._limits = player, seed, limits
+        self._is_begun = self._was_asked = False
+        self.spent = 0.0
+
+    def choose(self, observation: Observation) -> Action:
+        """A legal action; raises a `Fault`."""
+        limit = self._limits.action if self._was_asked else self._limits.first
+        start = time.perf_counter()
+        try:
+            if not self._is_begun:
+                self._begin()
+                if self._was_asked:  # loading anew is not thinking
+                    start = time.perf_counter()
+            action = self._player.ask(observation, limit - (time.perf_counter() - start))
+            if time.perf_counter() - start > limit:
+                raise Late
+        except Late as late:
+            self._lose()
+            raise Late(str(late) or f"did not answer within {limit:g} s") from late
+        except Gone:
+            self._lose()
+            raise
+        except Fault:
+            if not self._is_begun:
+                self._lose()
+            raise
+        finally:
+            self._was_asked = True
+            self.spent = time.perf_counter() - start
+        legal = observation.legal_actions()
+        if action not in legal:
+            raise Illegal(f"played {tuple(action)!r:.120}, which is not among the {len(legal)} "
+                          "legal actions")
+        return action
+
+    def _begin(self) -> None:
+        seconds = self._limits.first
+        try:
+            self._player.begin(self._seed, seconds)
+        except Late as late:
+            again = " again" if self._was_asked else ""
+            raise Late(f"could not be loaded{again} within {seconds:g} s") from late
+        self._is_begun = True
+
+    def _lose(self) -> None:
+        self._is_begun = False
+        self._player.end()

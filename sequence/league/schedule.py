@@ -1,0 +1,182 @@
+"""The league itself: every agent plays every other one, the same deals from both seats."""
+
+import operator
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sequence import replay
+from sequence.league.agents import LeagueError, Spec, specs
+from sequence.league.game import Fault, Limits, Played, Player, UnknownAgent, play_game
+from sequence.league.journal import Journal, Record
+from sequence.league.process import ProcessPlayer
+from sequence.league.progress import progress, say
+from sequence.league.results import Results
+from sequence.league.wire import clean
+from sequence.rules import DRAFT, RULE_SETS, Rules
+from sequence.state import State
+
+PLAYERS = 2  # of a game
+Transport = Callable[[Spec, Limits], Player]
+
+
+class Pairing(NamedTuple):
+    """One game to be played: the number of its deal, from 1, and the agents as they sit."""
+
+    deal: int
+    agents: tuple[Spec, Spec]
+
+    @property
+    def key(self) -> tuple:
+        """As in the journal."""
+        return self.deal, tuple(agent.name for agent in self.agents)
+
+    @property
+    def name(self) -> str:
+        """The name of its replay, like "0001+Greedy+Random"."""
+        return "+".join([f"{self.deal:04}", *(agent.slug for agent in self.agents)])
+
+
+def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
+           out: str | Path | None = None, *, rules: Rules = DRAFT, jobs: int = 1,
+           transport: Transport = ProcessPlayer, **limits: float) -> Results:
+    """Play a round robin and return its results.
+
+    `agents` are texts as in `sequence.league.agents`, classes, or partials of classes. Every pair
+    plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
+    which `seed` decides. Without one it is drawn, and stands in the results: agents cannot guess
+    the cards then. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games
+    run side by side; more than one disturbs the clocks unless there are as many idle cores.
+
+    With `out`, a folder, every finished game is written there at once, the results at the end, and
+    the same call goes on where an earlier one was stopped, with its seed unless one is given; one
+    with more deals adds them. `transport` is `ProcessPlayer` or, for
+    agents that are trusted, `TrustedPlayer`, which is many times faster where agents are.
+
+    Raises `LeagueError` for agents that are not there, numbers that are none, rules of no named set
+    or for more than two players, and a folder with the league of other settings or that cannot be
+    written to.
+    """
+    found = specs(agents)
+    deals, jobs = _whole("deals", deals, 1), _whole("jobs", jobs, 1)
+    seed = None if seed is None else _whole("the seed", seed, 0)
+    if not (isinstance(rules, Rules) and rules.is_named and rules.players == PLAYERS):
+        raise LeagueError(f"a league is played by two players, by one of the rule sets "
+                          f"{', '.join(RULE_SETS)}, not by {rules!r:.80}")
+    try:
+        terms = Limits(**limits)
+    except (TypeError, ValueError) as error:
+        raise LeagueError(str(error)) from error
+    for agent in found:
+        _check(agent, transport, terms)
+    journal = Journal(None if out is None else Path(out), {
+        "agents": [agent.settings() for agent in found], "deals": deals, "seed": seed,
+        "rules": rules.name, "limits": asdict(terms),
+        "transport": getattr(transport, "__name__", clean(repr(transport)))})
+    seed = journal.seed
+    games = list(pairings(found, deals))
+    left = [game for game in games if game.key not in journal]
+    if len(left) + len(journal) > len(games):
+        raise LeagueError(f"{out} holds games that are none of this league")
+
+    def play(game: Pairing) -> None:
+        start = State.deal(rules, deal_seed(seed, game.deal))
+        players = [transport(agent, terms) for agent in game.agents]
+        played = play_game(players, start, game_seed(seed, game), terms)
+        journal.add(_record(game, played), _replay(game, played), game.name)
+
+    with progress(len(games), len(games) - len(left)) as advance:
+        for _ in _each(play, left, jobs):
+            advance()
+    results = Results(tuple(agent.name for agent in found), journal.records, seed)
+    if out is not None:
+        try:
+            results.write(Path(out))
+        except OSError as error:
+            raise LeagueError(f"the results cannot be written: {error}") from error
+    return results
+
+
+def pairings(agents: Sequence[Spec], deals: int) -> Iterator[Pairing]:
+    """All games of a round robin: deal by deal, so that a league that is stopped is nearly fair."""
+    for deal in range(1, deals + 1):
+        for first, second in combinations(agents, 2):
+            yield Pairing(deal, (first, second))
+            yield Pairing(deal, (second, first))
+
+
+def deal_seed(seed: int, deal: int) -> int:
+    """The seed of `State.deal`: one for each deal of a league, the same for all pairs."""
+    return random.Random(f"deal {deal} of league {seed}").getrandbits(64)
+
+
+def game_seed(seed: int, game: Pairing) -> int:
+    """The seed of the agents and of the random actions that replace others.
+
+    It does not depend on who else is in the league.
+    """
+    return random.Random(f"{game.key} of league {seed}").getrandbits(64)
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise LeagueError(f"{name} is a whole number from {least}, not {value!r:.80}")
+    return number
+
+
+def _check(agent: Spec, transport: Transport, limits: Limits) -> None:
+    """Load an agent once, to say at once if that fails; it gets its warnings in the games."""
+    player = transport(agent, limits)
+    try:
+        player.begin(0, limits.first)
+    except UnknownAgent as error:
+        raise LeagueError(f"{agent.name} {clean(str(error))}") from error
+    except Fault as fault:
+        sentence = clean(str(fault)) or f"could not be loaded within {limits.first:g} s"
+        say(f"warning: {agent.name} {sentence}; it will forfeit its games")
+    finally:
+        player.end()
+
+
+def _record(game: Pairing, played: Played) -> Record:
+    seconds = tuple(
+        tuple(round(spent, 6) for mover, spent in zip(played.movers, played.seconds, strict=True)
+              if mover == player) for player in range(PLAYERS))
+    final = played.states[-1]
+    return Record(game.deal, tuple(agent.name for agent in game.agents), played.winner,
+                  played.forfeit, final.sequences, len(final.history), played.warnings, seconds)
+
+
+def _replay(game: Pairing, played: Played) -> str:
+    """The replay, with the agents and their warnings as remarks."""
+    names = [agent.name for agent in game.agents]
+    remarks = [f"deal {game.deal}",
+               *(f"player {player}: {name}" for player, name in enumerate(names)),
+               *(f"action {warned.action}: {names[warned.player]} {warned.sentence}"
+                 for warned in played.warnings)]
+    if played.forfeit is not None:
+        remarks.append(f"{names[played.forfeit]} has no more warnings and forfeits the game")
+    return "".join(f"# {remark}\n" for remark in remarks) + replay.write(played.states)
+
+
+def _each(play: Callable[[Pairing], None], games: Sequence[Pairing], jobs: int) -> Iterator[None]:
+    """Play the games, up to `jobs` at a time; stopped, it plays those that are begun to the end."""
+    if jobs == 1:
+        yield from map(play, games)
+        return
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(play, game) for game in games]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
