@@ -16,6 +16,7 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
                       course folder such as build/demo; more arguments go to JupyterLab
+  book [FOLDER]       make the course a site of static pages, in build/book unless told otherwise
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
@@ -31,7 +32,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
-AUTOGRADER = ("build", "doctor", "export", "feedback", "grade", "release", "report")
+AUTOGRADER = ("book", "build", "doctor", "export", "feedback", "grade", "release", "report")
 
 
 def main(arguments):

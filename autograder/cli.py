@@ -24,7 +24,7 @@ from autograder.screen import (
     where_table,
 )
 from autograder.watch import feedback_study, grade_study, release_studies, tell_grades
-from course.probes import StudyTableError, UnknownCheck, load_study, studies
+from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Release assignments, grade classes, write feedback and reports.")
@@ -103,10 +103,33 @@ def build(study: Annotated[str | None, typer.Argument(
 
 @app.command()
 def release(course: CoursePath, names: Annotated[list[str] | None, typer.Argument(
-        metavar="STUDY", help="All studies unless given.", show_default=False)] = None) -> None:
+                metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
+            kit: Annotated[bool, typer.Option(
+                "--kit", help="Only make the archive that students download.")] = False,
+            output: Annotated[Path | None, typer.Option(
+                metavar="FILE", help="The kit, a .zip or .tar.gz; in build/ unless given.",
+                show_default=False)] = None) -> None:
     """Release assignments into the course folder, which is made if it is not there."""
     with told():
-        release_studies(course, [load_study(name) for name in names or studies()])
+        wanted = [load_study(name) for name in names or studies()]
+        if kit:
+            release_kit(wanted, output)
+        elif output:
+            raise Refused("--output names the archive that --kit makes: give both")
+        else:
+            release_studies(course, wanted)
+
+
+def release_kit(wanted: list[Study], output: Path | None) -> None:
+    """Make the student kit and say where it is."""
+    from autograder.kit import NAME, make_kit
+
+    path = output or kit_folder(f"{NAME}.zip")
+    if output is None:
+        path.parent.mkdir(exist_ok=True)
+    with errors.status("Making the kit, and searching every byte of it for leaks"):
+        made = make_kit(wanted, path)
+    say(f"student kit: {made.path} ({made.files} files, SHA-256 {made.digest})")
 
 
 @app.command()
@@ -211,6 +234,29 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
     say(f"{examined.name}: {mutants} mutants, {sick} modules not marked as they should "
         f"be, {len(complaints)} other complaints: {verdict}")
     raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
+
+
+@app.command()
+def book(folder: Annotated[Path, typer.Argument(
+             metavar="FOLDER", help="Where to put it, in the place of an earlier one.",
+             default_factory=lambda: kit_folder("book"), show_default="the kit's build/book")],
+         notebook: Annotated[list[str] | None, typer.Option(
+             metavar="NAME", help="Only this notebook, like 03_lane_heuristic; may be given "
+             "several times.", show_default=False)] = None) -> None:
+    """Make the course a site of static pages: every notebook, run with the reference answers."""
+    with told():
+        from autograder import book as site
+
+        wanted = site.sources(notebook)
+        with progress() as bar:
+            task = bar.add_task("Running", total=site.count_cells(wanted), note=wanted[0].name)
+            try:
+                page = site.write_book(
+                    folder, wanted, lambda name: bar.update(task, advance=1, note=name), complain)
+            except KeyboardInterrupt:
+                complain("autograder: stopped; no book was written, an earlier one is as it was")
+                raise typer.Exit(130) from None
+        say(f"book: {page}")
 
 
 @app.command()

@@ -515,12 +515,13 @@ def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
 
 ARGUMENTS = {  # of every command: what its usage line ends with, and its options
     "build": ("[STUDY]", {"--check"}),
-    "release": ("[STUDY]...", {"--course"}),
+    "release": ("[STUDY]...", {"--course", "--kit", "--output"}),
     "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
     "report": ("STUDY", {"--course"}),
     "export": ("", {"--course", "--format", "--output"}),
     "doctor": ("STUDY", {"--course", "--verbose"}),
+    "book": ("[FOLDER]", {"--notebook"}),
     "demo": ("", {"--course", "--jobs"}),
 }
 
@@ -548,7 +549,7 @@ def test_help_names_every_argument(command):
     rows = dict(re.findall(r"^│\s+(--[a-z]+)(.+)│$", done.stdout, re.MULTILINE))
     assert set(rows) == {*options, "--help"}
     assert all(re.search(r"[A-Z].*[.\]]\s*$", row) for row in rows.values()), rows
-    if argument:
+    if "STUDY" in argument:
         assert re.search(r"STUDY\S*\s.*(A study, like|All studies unless given)", done.stdout)
 
 

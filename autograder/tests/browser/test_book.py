@@ -1,0 +1,106 @@
+"""The book in a browser: read, searched and walked through by keyboard, opened from its folder."""
+
+import pytest
+
+from autograder.book import sources, write_book
+from autograder.tests.browser.axe import GRAVE, findings
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots
+PAGES = ["index.html", *(f"{name}.html" for name in CHAPTERS), "node-counts.html"]
+WIDTHS = {"wide": 1200, "narrow": 390}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A book of two notebooks."""
+    return write_book(tmp_path_factory.mktemp("site") / "book", sources(CHAPTERS)).parent
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_whole_without_a_network(browser, book, page):
+    """Every picture is there, nothing fails to load, and nothing is asked of anybody else."""
+    wrong = []
+    browser.page.on("console", lambda said: wrong.append(said.text))
+    browser.page.on("requestfailed", lambda request: wrong.append(request.url))
+    asked = []
+    browser.page.on("request", lambda request: asked.append(request.url))
+    for name, width in WIDTHS.items():
+        browser.page.set_viewport_size({"width": width, "height": 820})
+        browser.page.goto((book / page).as_uri())
+        empty = browser.evaluate("() => [...document.images].filter(i => !i.naturalWidth).length")
+        too_wide = browser.evaluate(
+            "() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert (empty, too_wide) == (0, 0)
+        browser.screenshot(f"book-{page.removesuffix('.html')}-{name}")
+    assert wrong == []
+    assert browser.elsewhere == []
+    assert all(url.startswith((book.as_uri(), "data:,")) for url in asked)
+
+
+@pytest.mark.parametrize("page", ["index.html", "01_minimax.html", "node-counts.html"])
+def test_everybody_can_use_it(browser, book, page):
+    """axe finds nothing grave, in a wide window and in a narrow one, with results shown or not."""
+    for width in WIDTHS.values():
+        browser.page.set_viewport_size({"width": width, "height": 820})
+        browser.page.goto((book / page).as_uri())
+        assert [f for f in findings(browser.page) if f.impact in GRAVE] == []
+        browser.page.fill("#words", "move")
+        browser.page.locator("#hits a").first.wait_for()
+        assert [f for f in findings(browser.page) if f.impact in GRAVE] == []
+
+
+def test_search_by_keyboard(browser, book):
+    """The key / leads to the field, arrows to a result, Enter to the section, Escape back."""
+    page = browser.page
+    page.goto((book / "index.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("microsec")
+    page.locator("#hits a").first.wait_for()
+    assert page.locator("#found").inner_text() == "1 section:"
+    assert page.locator("#hits mark").first.inner_text().lower() == "microsec"
+    browser.screenshot("book-search")
+    page.keyboard.press("Escape")
+    assert page.locator("#results").is_hidden()
+    assert browser.evaluate("() => document.activeElement.id") == "words"
+    page.keyboard.press("ArrowDown")
+    page.locator("#hits a").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/03_lane_heuristic.html#too-many-games")
+    assert browser.evaluate("() => document.querySelector(':target').textContent") == (
+        "Too many games")
+
+
+@pytest.mark.parametrize(("words", "found"), [
+    ("zzzz", "Nothing about zzzz. A shorter word finds more."),
+    ("(", "Nothing about (. A shorter word finds more."),
+    ("SHANNON chess", "1 section:"),
+    ("wilson_interval", None),
+])
+def test_what_the_search_says(browser, book, words, found):
+    """Case makes no difference, all words must be there, and no sign breaks it."""
+    browser.page.goto((book / "index.html").as_uri())
+    browser.page.fill("#words", words)
+    browser.page.wait_for_function("() => !document.getElementById('results').hidden")
+    said = browser.page.locator("#found").inner_text()
+    assert said == found if found else said.endswith("sections:")
+
+
+def test_a_reader_with_a_keyboard_gets_everywhere(browser, book):
+    """The first stop skips to the text; what scrolls sideways is a stop, and next leads on."""
+    page = browser.page
+    page.set_viewport_size({"width": WIDTHS["narrow"], "height": 820})
+    page.goto((book / "01_minimax.html").as_uri())
+    page.keyboard.press("Tab")
+    assert browser.evaluate("() => document.activeElement.textContent") == "Skip to the text"
+    page.keyboard.press("Enter")
+    assert browser.evaluate("() => document.activeElement.id") == "text"
+    beyond = browser.evaluate(
+        "() => [...document.querySelectorAll('main *')].filter(e => e.scrollWidth > e.clientWidth"
+        " + 1 && getComputedStyle(e).overflowX === 'auto' && e.tabIndex < 0).length")
+    stops = browser.evaluate("() => document.querySelectorAll('main [tabindex=\"0\"]').length")
+    assert (beyond, stops > 0) == (0, True)
+    page.locator("footer a[rel=next]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/03_lane_heuristic.html")
