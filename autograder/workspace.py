@@ -4,6 +4,7 @@ They all go the same way, so that a check can be trusted: what it says of the re
 and the mutants is what it would say of a student's file with the same text.
 """
 
+import atexit
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,10 +14,13 @@ from types import ModuleType
 
 from autograder import verdicts
 from autograder.mutants import load_mutants
+from autograder.sandbox.client import CannotIsolate, Sandbox, SandboxFault
+from autograder.sandbox.limits import Limits
 from autograder.strip import stub
-from course.probes import Study, load_study
+from course.probes import Check, Study, load_study
 from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import SECONDS, Replies, ask_module
+from course.probes.process import SECONDS, ask_module
+from course.probes.replies import Replies
 
 ANSWERS = Path(__file__).parent / "answers"
 
@@ -51,12 +55,40 @@ def workspace(study: Study, text: str) -> Iterator[Path]:
         yield module
 
 
-def ask_all(study: Study, text: str, seconds: float = SECONDS,
+def ask_all(study: Study, text: str, seconds: float | None = None,
             checks: Sequence[str] | None = None) -> Mapping[str, Replies]:
     """The replies of a module with this text to the study's checks (all, or those named)."""
-    with workspace(study, text) as module:
-        return {name: ask_module(module, check, seconds) for name, check in study.checks.items()
-                if checks is None or name in checks}
+    return {name: _ask(study, text, check, seconds) for name, check in study.checks.items()
+            if checks is None or name in checks}
+
+
+def _ask(study: Study, text: str, check: Check, seconds: float | None) -> Replies:
+    """In a sandbox, which is many times as fast as a new process; else in a process.
+
+    The code is the staff's own, and need not be kept in.
+    """
+    seconds = max(seconds or SECONDS, check.seconds or 0)
+    try:
+        sandbox = _idle.pop() if _idle else Sandbox(Limits())
+    except CannotIsolate:
+        with workspace(study, text) as module:
+            return ask_module(module, check, seconds, ANSWERS)
+    try:
+        replies = sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
+    except SandboxFault:
+        sandbox.close()
+        raise
+    _idle.append(sandbox)
+    return replies
+
+
+_idle: list[Sandbox] = []  # a thread takes one and gives it back
+
+
+@atexit.register
+def _close_sandboxes() -> None:
+    for sandbox in _idle:
+        sandbox.close()
 
 
 def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:

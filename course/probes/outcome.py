@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from course.probes import Case, Check, Observation, Slip, load_expected
-from course.probes.ask import NOT_WRITTEN
-from course.probes.process import Replies
+from course.probes import Case, Check, Observation, Slip, load_check, load_expected
+from course.probes.question import NOT_WRITTEN
 from course.probes.questions import QUESTIONS
+from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
 
@@ -60,6 +60,11 @@ class Outcome:
         return all(a.right == a.asked for a in self.aspects)
 
     @property
+    def is_match(self) -> bool:
+        """Whether games were played: no known slip can be told by their results."""
+        return QUESTIONS[load_check(self.check).ask].is_match
+
+    @property
     def unwritten(self) -> bool:
         """Whether the code that was asked is still the stub."""
         return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
@@ -95,7 +100,9 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},
                 "errors": dict(got[number].get("errors") or {})}
-    slip = next((s for s in slips if wrong and _same_replies(check, got, s)), None)
+    slip = None
+    if wrong and not QUESTIONS[check.ask].is_match:  # many are beaten in the same way
+        slip = next((s for s in slips if _same_replies(check, got, s)), None)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, slip.sentence if slip else None,
                    replies.stopped is not None, round(replies.seconds, 3))
