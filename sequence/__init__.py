@@ -26,6 +26,6 @@ from sequence.state import State
 
 __all__ = [
     "DRAFT", "FORGO", "ISMCTS", "LINES", "OFFICIAL", "PASS", "TABLE", "Action", "Agent", "Game",
-    "Greedy", "IllegalAction", "LegalActions", "Observation", "Random", "ReplayError", "Rules", "State",
-    "card_at", "cells_with", "example", "play", "sketch",
+    "Greedy", "IllegalAction", "LegalActions", "Observation", "Random", "ReplayError", "Rules",
+    "State", "card_at", "cells_with", "example", "play", "sketch",
 ]  # fmt: skip

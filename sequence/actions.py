@@ -13,6 +13,7 @@ be forgone they and `FORGO`, which comes last, are all there is; a player who ha
 has `PASS`.
 """
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
@@ -26,6 +27,7 @@ PLACE, REMOVE, TRADE, PASSING = "place", "remove", "trade", "pass"
 WILD = tuple(NUMBER[card] for card in TWO_EYED)
 REMOVERS = tuple(NUMBER[card] for card in ONE_EYED)
 JACKS = sum(ONE[number] for number in WILD + REMOVERS)
+_KEYS = ("play_card", "draft_card", "type", "coords")  # of an action as a dictionary
 _BY_CELL = -1  # a group of placements in which the cell says the card
 
 
@@ -59,18 +61,24 @@ class Action(NamedTuple):
     def from_dict(cls, action: Mapping) -> "Action":
         """The action of such a dictionary; `as_dict` turned round.
 
-        Raises ValueError unless it has exactly those four keys and a known type, and a cell is two
-        numbers.
+        Raises ValueError unless it has exactly those four keys and a known type, cards are texts,
+        and a cell is two whole numbers.
         """
-        if set(action) != {"play_card", "draft_card", "type", "coords"}:
-            raise ValueError(f"an action has play_card, draft_card, type and coords: {action!r}")
-        if action["type"] not in (PLACE, REMOVE, TRADE, PASSING):
-            raise ValueError(f"unknown type of action {action['type']!r}")
-        coords = NO_CELL if action["coords"] is None else tuple(action["coords"])
-        if len(coords) not in (0, 2):
-            raise ValueError(f"coords are a row and a column, not {action['coords']!r}")
-        return cls(action["type"], action["play_card"] or NO_CARD,
-                   action["draft_card"] or NO_CARD, coords)
+        if not isinstance(action, Mapping) or set(action) != {*_KEYS}:
+            raise ValueError(f"an action has {', '.join(_KEYS)}: {action!r}")
+        play, draft, kind, cell = (action[key] for key in _KEYS)
+        if kind not in (PLACE, REMOVE, TRADE, PASSING):
+            raise ValueError(f"unknown type of action {kind!r}")
+        for card in (play, draft):
+            if card is not None and not isinstance(card, str):
+                raise ValueError(f"a card of an action is a text like '2s' or None, not {card!r}")
+        try:
+            coords = NO_CELL if cell is None else tuple(map(operator.index, cell))
+        except TypeError:
+            coords = None
+        if coords is None or len(coords) not in (0, 2):
+            raise ValueError(f"coords are a row and a column or None, not {cell!r}")
+        return cls(kind, play or NO_CARD, draft or NO_CARD, coords)
 
     def __str__(self) -> str:
         if self == FORGO:
@@ -91,7 +99,8 @@ class LegalActions(Sequence):
     """The legal actions of one turn, in the documented order; a sequence that is never written out.
 
     `len`, indexing and `in` cost about the same for one action and for a thousand, so
-    `random.choice` of it is quick.
+    `random.choice` of it is quick. It is not to be changed: a state keeps its own and gives it to
+    everybody. Its fields are closed by their underscores only, as it is made for every state.
     """
 
     __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")

@@ -2,22 +2,40 @@
 
 What is known for certain: the cards that a player was seen to draft and has not played since
 (`Observation.drafted`). All others come from the cards that nobody has seen. Where dead cards come
-first (`Rules.forgo`) one more thing is certain: who began a turn with anything but a trade or a
-forgo held no dead card then, so that none of the cards held ever since is of a kind that was dead.
+first (`Rules.forgo`) what a player did says more for certain of the cards held ever since:
 
-Every deal that fits these facts counts as equally likely. What else could be read from how the
-others play (why they forgo a trade, pass, or leave a good card unplayed) is not used.
+- who began a turn without a trade or a forgone one held no dead card then;
+- who forwent a trade held a dead card then: unless it was drafted, one of the unknown cards is of a
+  kind that was dead, as long as none such was played;
+- who passed could place nothing: none is of a kind with an empty cell, none a two-eyed jack while
+  there was any. That one-eyed jacks had nothing to remove is not used.
+
+Where cards are drawn blind nothing is read from a pass. Every deal that fits these facts counts as
+equally likely; why the others forgo a trade, or leave a good card unplayed, is not asked.
 """
 
+from collections.abc import Iterator
 from math import comb
 from random import Random
 
-from sequence.actions import PLACE, REMOVE, TRADE
-from sequence.cards import BOARD_KINDS, CARDS, NUMBER, ONE, numbers, pile_of, unseen
+from sequence.actions import FORGO, PASSING, TRADE, Action
+from sequence.cards import (
+    BOARD_KINDS,
+    CARDS,
+    NUMBER,
+    ONE,
+    TWO_EYED,
+    numbers,
+    pile_of,
+    unseen,
+    with_card,
+    without_card,
+)  # fmt: skip
 from sequence.layout import BIT, PLAYABLE
 from sequence.observation import Observation
 from sequence.state import State, state_of
 
+WILD_KINDS = pile_of(TWO_EYED)
 TRIES = 100_000  # rejected deals after which none is expected to fit; a few are usual
 
 
@@ -37,9 +55,9 @@ def unknown_cards(observation: Observation, player: int) -> int:
 
 
 def excluded_cards(observation: Observation, player: int) -> frozenset[str]:
-    """The cards of which a player's unknown cards can be none, by the rule of dead cards."""
-    dead = _ever_dead(observation)[player]
-    return frozenset(card for card in CARDS if dead & ONE[NUMBER[card]])
+    """The cards of which a player's unknown cards can be none, by what was played."""
+    excluded = _excluded(observation)[player]
+    return frozenset(card for card in CARDS if excluded & ONE[NUMBER[card]])
 
 
 def may_hold(observation: Observation, player: int) -> frozenset[str]:
@@ -80,19 +98,53 @@ def _unseen(observation: Observation) -> int:
                   *others)
 
 
-def _ever_dead(observation: Observation) -> list[int]:
-    """For each player the kinds that were dead whenever they began a turn with a play."""
-    ever = [0] * observation.rules.players
-    if not observation.rules.forgo:
-        return ever
-    empty, begins = PLAYABLE, True
+def _boards(observation: Observation) -> Iterator[tuple[int, Action, int]]:
+    """Every action so far with its player and the cells that were empty before it."""
+    empty = PLAYABLE
     for player, action in observation.plays():
-        if begins and action.kind in (PLACE, REMOVE):
-            ever[player] |= BOARD_KINDS & ~(empty | empty >> 1)
-        begins = action.kind != TRADE
+        yield player, action, empty
         if action.coords:
             empty ^= 1 << BIT[action.coords]
-    return ever
+
+
+def _excluded(observation: Observation) -> list[int]:
+    """For each player the kinds of which none was in their hand when they played or passed."""
+    excluded = [0] * observation.rules.players
+    if not observation.rules.forgo:
+        return excluded
+    begins = True
+    for player, action, empty in _boards(observation):
+        if begins and action.kind != TRADE:
+            excluded[player] |= _dead(empty)
+        if action.kind == PASSING:
+            excluded[player] |= BOARD_KINDS & ~_dead(empty) | (WILD_KINDS if empty else 0)
+        begins = action.kind != TRADE
+    return excluded
+
+
+def _proved(observation: Observation) -> list[list[int]]:
+    """For each player some sets of kinds: of each set there is one among their unknown cards."""
+    proved: list[list[int]] = [[] for _ in range(observation.rules.players)]
+    if FORGO not in observation.history:
+        return proved
+    known = [0] * observation.rules.players  # piles of drafted cards, as `Observation.drafted`
+    for player, action, empty in _boards(observation):
+        if action == FORGO and not known[player] & _dead(empty):
+            proved[player].append(_dead(empty))
+        if action.play_card:
+            card = NUMBER[action.play_card]
+            if known[player] & ONE[card]:
+                known[player] = without_card(known[player], card)
+            else:
+                proved[player] = [kinds for kinds in proved[player] if not kinds & ONE[card]]
+        if action.draft_card:
+            known[player] = with_card(known[player], NUMBER[action.draft_card])
+    return proved
+
+
+def _dead(empty: int) -> int:
+    """The kinds without an empty cell."""
+    return BOARD_KINDS & ~(empty | empty >> 1)
 
 
 def _deal(observation: Observation, pool: tuple[int, ...], rng: Random):
@@ -101,13 +153,13 @@ def _deal(observation: Observation, pool: tuple[int, ...], rng: Random):
     The others get their unknown cards in turn, each any of the allowed ones that are left. That
     alone would favour some deals, as how many are allowed depends on what was dealt before; so a
     deal is kept with the probability that makes up for it, and else begun again (rejection
-    sampling).
+    sampling). So is one begun again without a card that a forgone trade has proved.
     """
     others = [player for player in range(observation.rules.players) if player != observation.player]
     need = {player: unknown_cards(observation, player) for player in others}
-    dead = _ever_dead(observation)
-    allowed = {player: {place for place, card in enumerate(pool) if not dead[player] & ONE[card]}
-               for player in others}
+    excluded, proved = _excluded(observation), _proved(observation)
+    allowed = {player: {place for place, card in enumerate(pool)
+                        if not excluded[player] & ONE[card]} for player in others}
     most = {}  # the most cards that may be left for each
     for turn, player in enumerate(others):
         taken = sum(max(0, need[before] - len(allowed[before] - allowed[player]))
@@ -125,7 +177,9 @@ def _deal(observation: Observation, pool: tuple[int, ...], rng: Random):
             dealt[player] = rng.sample(choice, need[player])
             left.difference_update(dealt[player])
             weight *= comb(len(choice), need[player]) / comb(most[player], need[player])
-        if weight >= 1 or rng.random() < weight:
+        if (weight >= 1 or rng.random() < weight) and all(
+                any(kinds & ONE[pool[place]] for place in dealt[player])
+                for player in others for kinds in proved[player]):
             break
     else:
         raise ValueError(f"no deal was found that fits {observation!r}")

@@ -48,16 +48,27 @@ def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, in
     the mask of chips that become part of a sequence; corners never do.
     """
     count = marks = 0
+    for number, used in new_lines(own, locked, bit, heart):
+        count += number
+        marks |= used
+    return count, marks & ~CORNERS
+
+
+def new_lines(own: int, locked: int, bit: int, heart: bool) -> list[tuple[int, int]]:
+    """The same one by one: what each line counts, and the mask of its cells, corners included.
+
+    A line is a five, which counts one sequence, or nine in a row or the heart, which count two.
+    """
+    found = []
     all_own = own | CORNERS
     for mask, fives in REACHES[bit]:
         if (all_own & mask).bit_count() >= 5:
-            found, used = _in_reach(all_own, own & ~locked | CORNERS, mask, fives)
-            count += found
-            marks |= used
+            line = _in_reach(all_own, own & ~locked | CORNERS, mask, fives)
+            if line[0]:
+                found.append(line)
     if heart and own & HEART == HEART:
-        count += HEART_SEQUENCES
-        marks |= HEART
-    return count, marks & ~CORNERS
+        found.append((HEART_SEQUENCES, HEART))
+    return found
 
 
 def _in_reach(own: int, plain: int, mask: int, fives) -> tuple[int, int]:

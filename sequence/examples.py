@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from sequence.cards import DECK, pile_of
+from sequence.cards import pile_of, unseen
 from sequence.layout import CORNERS, mask_of
 from sequence.observation import Observation
 from sequence.play import Game, play
@@ -43,9 +43,11 @@ def sketch(text: str) -> Observation:
 
     The parts stand between strokes, each begins with what it is: "x" and "o" the chips of the
     sides by row and column, "X" and "O" those in completed sequences, "score" how many of these
-    there are, "hand" and "row" cards. Nothing is known of the actions that led there.
+    there are, "hand" and "row" cards. Nothing is known of the actions that led there, nor of the
+    discards: all other cards are undealt or in the other hand.
 
-    Raises ValueError for a text that is none.
+    Raises ValueError for a text that is none, for more cards than there are or can be held, and for
+    a score with which the game would be over.
 
     >>> drawn = sketch("x 2,1 4,2 / o 6,1 / hand 2s jd / row 3c jh")
     >>> drawn.hand, drawn.draft_row, drawn.chip_masks[1].bit_count()
@@ -69,11 +71,17 @@ def sketch(text: str) -> Observation:
         else:
             raise ValueError(f"a sketch has the parts {', '.join(CHIPS)}, hand, row and score, "
                              f"like 'score 1 0', and not {' '.join(part)!r}")
-    hidden = len(DECK) - sum(pile.bit_count() for pile in piles.values())
+    for name, most in (("hand", DRAFT.hand), ("row", DRAFT.row)):
+        if piles[name].bit_count() > most:
+            raise ValueError(f"a {name} has at most {most} cards, unlike that of {text!r}")
+    if max(score) >= DRAFT.sequences:
+        raise ValueError(f"{DRAFT.sequences} sequences end the game, so that nobody is to move in "
+                         f"{text!r}")
+    undealt = unseen(*piles.values()).bit_count() - DRAFT.hand
     return Observation(
         rules=DRAFT, player=0, to_move=0, traded=False, passes=0, is_over=False, sequences=score,
         hand_pile=piles["hand"], row_pile=piles["row"], chip_masks=tuple(chips),
-        locked_mask=locked, history=(), reshuffled=0, undealt=hidden - DRAFT.hand)
+        locked_mask=locked, history=(), reshuffled=0, undealt=undealt)
 
 
 def _cells(words: list[str], text: str) -> int:

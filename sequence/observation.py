@@ -99,8 +99,11 @@ class Observation:
 
         Of two equal cards, one drafted and one not, the drafted one counts as played first: what
         remains is what the others can be sure of.
+
+        Raises ValueError for a player who is not in the game.
         """
         held: list[str] = []
+        player = self.rules.seat(player)
         for mover, action in self.plays():
             if mover == player:
                 if action.play_card in held:

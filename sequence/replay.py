@@ -25,8 +25,11 @@ from sequence.rules import RULE_SETS, Rules
 from sequence.state import State
 
 HEADER = "sequence replay 1"
+BOM = "\ufeff"  # some editors put it first
 END = ""  # stands behind the last line
-ACTION = re.compile(r"(place|remove|trade) (\w\w)(?: at (\d),(\d))?(?: take (\w\w))?")
+ACTION = re.compile(r"(place|remove|trade) (\w\w)(?: at ([0-9]),([0-9]))?(?: take (\w\w))?")
+
+SEED = re.compile(r"[0-9]{1,1000}")
 
 
 class ReplayError(ValueError):
@@ -36,11 +39,16 @@ class ReplayError(ValueError):
 def write(states: Sequence[State]) -> str:
     """The replay of a game given by its states, the first one just dealt.
 
-    Raises ValueError unless each state follows from the one before by its last action and the next
-    card of the deck: draws that were given by hand are not in the text.
+    Raises ValueError unless there is a state, of rules with a name, and each one follows from the
+    one before by its last action and the next card of the deck: draws that were given by hand are
+    not in the text.
     """
+    if not states:
+        raise ValueError("a replay has at least the state just dealt, not none")
     start, final = states[0], states[-1]
     rules = start.rules
+    if not rules.is_named:
+        raise ValueError(f"a replay is of the rule sets {', '.join(RULE_SETS)}, not of {rules!r}")
     if start.history:
         raise ValueError(f"a replay begins with a state just dealt, not with {start!r}")
     lines = [HEADER, f"rules: {rules.name}, {rules.players} players, {rules.teams} teams",
@@ -63,7 +71,7 @@ def read(text: str) -> tuple[State, ...]:
     rules forbid, and a result that is not the one the actions lead to.
     """
     lines = [(number, line.partition("#")[0].strip())
-             for number, line in enumerate(text.splitlines(), start=1)]
+             for number, line in enumerate(text.removeprefix(BOM).splitlines(), start=1)]
     lines = [*((number, line) for number, line in lines if line), (len(lines) + 1, END)]
     number, line = _next(lines, "the header")
     if line != HEADER:
@@ -73,8 +81,8 @@ def read(text: str) -> tuple[State, ...]:
     seed = 0
     if not rules.row:
         seed_line, digits = _field(lines, "reshuffle")
-        if not digits.isdecimal():
-            raise ReplayError(f"line {seed_line}: the seed is a number, not {digits!r}")
+        if not SEED.fullmatch(digits):
+            raise ReplayError(f"line {seed_line}: the seed is a number, not {digits!r:.60}")
         seed = int(digits)
     try:
         states = [State.from_deck(rules, cards.split(), seed)]
@@ -109,7 +117,7 @@ def _field(lines: list[tuple[int, str]], name: str) -> tuple[int, str]:
 
 
 def _rules(number: int, text: str) -> Rules:
-    match = re.fullmatch(r"(\w+), (\d+) players, (\d+) teams", text)
+    match = re.fullmatch(r"(\w+), ([0-9]+) players, ([0-9]+) teams", text)
     if match is None or match[1] not in RULE_SETS:
         raise ReplayError(f"line {number}: rules are like 'draft, 2 players, 2 teams' and one of "
                           f"{', '.join(RULE_SETS)}, not {text!r}")
@@ -120,6 +128,8 @@ def _rules(number: int, text: str) -> Rules:
 
 
 def _played(state: State, number: int, line: str) -> State:
+    if state.is_terminal():
+        raise ReplayError(f"line {number}: the game is over, only the result follows, not {line!r}")
     player, _, words = line.partition(" ")
     if player != str(state.to_move):
         raise ReplayError(f"line {number}: player {state.to_move} is to move, not {player!r}")

@@ -41,6 +41,12 @@ class Rules:
         """The players of a side, in the order of their turns."""
         return tuple(range(side, self.players, self.teams))
 
+    def seat(self, player: int) -> int:
+        """The number of a player, as it is; raises ValueError if there is no such player."""
+        if player not in range(self.players):
+            raise ValueError(f"{self} have no player {player!r}: they are counted from 0")
+        return player
+
     def for_players(self, players: int, teams: int | None = None) -> "Rules":
         """The same rule set for another number of players, in the fewest equal teams unless given.
 
@@ -60,6 +66,14 @@ class Rules:
                              f"not {teams!r}")
         return replace(self, players=players, teams=teams, hand=hands[players],
                        sequences=wins[teams])
+
+    @property
+    def is_named(self) -> bool:
+        """Whether these are the rules that their name and numbers of players and teams say."""
+        try:
+            return self == RULE_SETS[self.name].for_players(self.players, self.teams)
+        except (KeyError, ValueError):
+            return False
 
     def __str__(self) -> str:
         return f"{self.name}, {self.players} players in {self.teams} teams"

@@ -162,8 +162,11 @@ class State(Table):
         return 1 if self.rules.side(player) == self.winner else -1
 
     def observation(self, player: int | None = None) -> Observation:
-        """What a player sees of this state, by default the player to move."""
-        player = self.to_move if player is None else player
+        """What a player sees of this state, by default the player to move.
+
+        Raises ValueError for a player who is not in the game.
+        """
+        player = self.to_move if player is None else self.rules.seat(player)
         return Observation(
             rules=self.rules, player=player, to_move=self.to_move, traded=self.traded,
             passes=self.passes, is_over=self.is_over, sequences=self.sequences,
@@ -174,8 +177,8 @@ class State(Table):
     # What is readable.
 
     def hand(self, player: int) -> tuple[str, ...]:
-        """The cards in a player's hand, in card order."""
-        return names(self.hand_piles[player])
+        """The cards in a player's hand, in card order; raises ValueError if there is no player."""
+        return names(self.hand_piles[self.rules.seat(player)])
 
     @property
     def draft_row(self) -> tuple[str, ...]:

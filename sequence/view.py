@@ -1,21 +1,12 @@
 """Sequence as a picture: the board, the hands and the draft row as SVG."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from sequence.actions import REMOVE
-from sequence.chips import new_sequences
-from sequence.layout import (
-    BIT,
-    CORNERS,
-    HEART,
-    HEART_CELLS,
-    LINES_THROUGH,
-    SIZE,
-    Cell,
-    card_at,
-    cells_of,
-)  # fmt: skip
+from sequence.chips import new_lines
+from sequence.layout import BIT, CORNERS, HEART, HEART_CELLS, SIZE, Cell, card_at, cells_of
 from sequence.observation import Observation
 from sequence.pieces import (
     AS_TEXT,
@@ -34,8 +25,10 @@ from sequence.pieces import (
 from sequence.words import (
     action_words,
     card_name,
+    held_cards,
     in_words,
     open_hands,
+    recent_plays,
     seen_by_one,
     turn_sentence,
 )  # fmt: skip
@@ -48,7 +41,6 @@ MIDDLE = (29, 32)  # of a chip in its cell: its card stays readable in the upper
 RADIUS = 13  # of a chip
 PANEL, LINE = LEFT + BOARD + 18, 17  # where the right part begins; from one line to the next
 WIDTH = PANEL + 7 * STEP + 6  # a hand has at most seven cards
-RECENT = 3  # how many of the latest actions are written down
 
 
 def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
@@ -71,10 +63,10 @@ def as_html(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
 
 
 def completed(seen: Observation) -> tuple[list[tuple[Cell, Cell]], bool]:
-    """The completed sequences, each as its two ends, and whether the heart is one of them.
+    """The completed lines, each as its two ends, and whether the heart is one of them.
 
-    A position only says which chips are in sequences; which fives they are follows from its
-    history.
+    A line is a five, or nine in a row, which count two sequences as the heart does. A position only
+    says which chips are in sequences; which lines they are follows from its history.
     """
     chips, locked, ends, heart = [0] * seen.rules.teams, 0, [], False
     for player, action in seen.plays():
@@ -86,12 +78,13 @@ def completed(seen: Observation) -> tuple[list[tuple[Cell, Cell]], bool]:
             continue
         side = seen.rules.side(player)
         chips[side] |= 1 << bit
-        count, marks = new_sequences(chips[side], locked, bit, seen.rules.heart)
-        if count:
-            locked |= marks
-            heart = heart or (seen.rules.heart and marks & HEART == HEART)
-            fives = [cells_of(line) for line in LINES_THROUGH[bit] if not line & ~(marks | CORNERS)]
-            ends += [(five[0], five[-1]) for five in fives]
+        for _, line in new_lines(chips[side], locked, bit, seen.rules.heart):
+            locked |= line & ~CORNERS
+            if line == HEART:
+                heart = True
+            else:
+                cells = cells_of(line)
+                ends.append((cells[0], cells[-1]))
     return ends, heart
 
 
@@ -101,7 +94,7 @@ class _Drawing:
         self.hands = open_hands(self.seen, hands)
         self.parts: list[str] = []
         self.names: list[str] = []  # cards under chips: written above the lines of sequences
-        height = max(self.panel(), TOP + BOARD + 6)
+        height = math.ceil(max(self.panel(), TOP + BOARD + 6))
         self.board()
         self.svg = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
@@ -123,7 +116,7 @@ class _Drawing:
             who = _players_text(rules.members(side))
             self.text(PANEL + 26, y, f"{count} of {rules.sequences} sequences, {who}")
             y += 22
-        for player, action in list(seen.plays())[-RECENT:]:
+        for player, action in recent_plays(seen):
             self.text(PANEL, y, f"player {player}: {action_words(action)}", f'fill="{GREY}"')
             y += LINE
         y += 8
@@ -145,10 +138,8 @@ class _Drawing:
 
         Returns where it ends.
         """
-        seen = self.seen
-        is_open = player in self.hands
-        cards = self.hands[player] if is_open else seen.drafted(player)
-        hidden = 0 if is_open else seen.rules.hand - len(cards)
+        seen, is_open = self.seen, player in self.hands
+        cards, hidden = held_cards(seen, self.hands, player)
         self.parts.append(chip(seen.rules.side(player), (PANEL + 7, y - 4), 6))
         label = f"player {player}" + (f": {hidden} hidden" if hidden else "")
         mover = player == seen.to_move and not seen.is_over

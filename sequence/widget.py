@@ -6,9 +6,10 @@
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 from sequence import replay as replays
-from sequence.actions import FORGO, PASS, PLACE, TRADE, Action
+from sequence.actions import FORGO, PASS, PLACE, TRADE, Action, IllegalAction
 from sequence.cards import is_jack
 from sequence.layout import NO_CELL, card_at
 from sequence.play import Agent, Game
@@ -40,7 +41,10 @@ class Play:
             raise ValueError(f"{rules} have no seat {seat!r}")
         others = [player for player in range(rules.players) if player != seat]
         agents = Greedy() if against is None else against
-        agents = [agents] * len(others) if hasattr(agents, "choose") else list(agents)
+        agents = list(agents) if isinstance(agents, list | tuple) else [agents] * len(others)
+        for agent in agents:
+            if isinstance(agent, type) or not callable(getattr(agent, "choose", None)):
+                raise ValueError(f"{agent!r} is no agent: give an agent, like Greedy()")
         if len(agents) != len(others):
             raise ValueError(f"{rules} need {len(others)} agents beside you, not {len(agents)}")
         self.seat, self.rules = seat, rules
@@ -146,16 +150,28 @@ class Play:
         self._forget()
         self._trouble = ""
         while not self.state.is_over and self.state.to_move != self.seat:
-            player = self.state.to_move
-            agent = self.agents[player]
             self._paint()  # an agent may think for long
-            try:
-                self.states.append(self.state.after(agent.choose(self.state.observation())))
-            except Exception as error:  # any agent's mistake is the agent's, and to be seen
-                self._trouble = (f"{type(agent).__name__}, player {player}, raised "
-                                 f"{type(error).__name__}: {error}")
+            self._trouble = self._ask(self.state.to_move)
+            if self._trouble:
                 break
         self._paint()
+
+    def _ask(self, player: int) -> str:
+        """Let an agent play; returns what is wrong with it, without a word about its hand."""
+        agent = self.agents[player]
+        name = f"{type(agent).__name__}, player {player},"
+        try:
+            action = agent.choose(self.state.observation())
+            if action not in self.state.legal_actions():
+                return f"{name} played {action!r:.120}, which is not legal."
+        except KeyboardInterrupt:  # the kernel's Interrupt button
+            return f"{name} was interrupted."
+        except IllegalAction:  # on a state that it made up: the message has the hand in it
+            return f"{name} raised IllegalAction."
+        except BaseException as error:  # any agent's mistake is the agent's, and to be seen
+            return f"{name} raised {type(error).__name__}: {error}"
+        self.states.append(self.state.after(action))
+        return ""
 
     # What is on the board.
 
@@ -232,13 +248,15 @@ class Play:
         return self.board._repr_mimebundle_(**kwargs)
 
     def __repr__(self) -> str:
-        return f"<Play in seat {self.seat}: {self.state!r}>"
+        return f"<Play in seat {self.seat}: {self.state.observation(self.seat)!r}>"
 
 
 class Replay:
     """A game to step through, all hands open; `replay` makes it. `step` is the state shown."""
 
-    def __init__(self, game: Game | str | Sequence[State]) -> None:
+    def __init__(self, game: Game | str | Path | Sequence[State]) -> None:
+        if isinstance(game, Path):
+            game = game.read_text(encoding="utf-8")
         if isinstance(game, str):
             self.states = replays.read(game)
         else:
@@ -257,8 +275,10 @@ class Replay:
 
     def go_to(self, step: int) -> None:
         """Show a state by its number, from 0; raises IndexError if there is none."""
-        state = self.states[step]
-        self.step, last = step, len(self.states) - 1
+        last = len(self.states) - 1
+        if step not in range(last + 1):
+            raise IndexError(f"there is no step {step!r}; the steps are 0 to {last}")
+        self.step, state = step, self.states[step]
         status = f"{step} of {last}: the beginning."
         if step:
             before, action = self.states[step - 1], state.history[-1]
@@ -285,15 +305,17 @@ def play(against: Agent | Sequence[Agent] | None = None, seat: int = 0, seed: in
     seats; `Greedy` unless given. You sit in `seat`. `seed` deals the cards and seeds the agents as
     `sequence.play` does.
 
-    Raises ValueError for a seat that the rules do not have, or another number of agents.
+    Raises ValueError for a seat that the rules do not have, for what is no agent, and for another
+    number of agents.
     """
     return Play(against, seat, seed, rules)
 
 
-def replay(game: Game | str | Sequence[State]) -> Replay:
-    """A game to step through: what `sequence.play` returns, a replay's text, or the states.
+def replay(game: Game | str | Path | Sequence[State]) -> Replay:
+    """A game to step through: what `sequence.play` returns, a replay's text or file, or the states.
 
-    Raises `ReplayError` for a text that is no replay, and ValueError if there are no states.
+    Raises `ReplayError` for a text that is no replay, OSError for a file that cannot be read, and
+    ValueError if there are no states.
     """
     return Replay(game)
 

@@ -16,6 +16,7 @@ SUIT_WORDS = {"d": "diamonds", "c": "clubs", "h": "hearts", "s": "spades"}
 RANKS = {"t": "10", "j": "J", "q": "Q", "k": "K", "a": "A"}
 RANK_WORDS = {"t": "10", "j": "jack", "q": "queen", "k": "king", "a": "ace"}
 SHAPES = ("circle", "square", "triangle")  # the chips, by side
+RECENT = 3  # how many of the latest actions are told
 
 
 def card_name(card: str) -> str:
@@ -53,15 +54,17 @@ def action_words(action: Action) -> str:
 def in_words(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
     """The alternative text of the picture in `sequence.view`: everything that it shows."""
     seen = seen_by_one(position)
-    rules, last = seen.rules, list(seen.plays())[-1:]
+    rules, open_by = seen.rules, open_hands(seen, hands)
     score = ", ".join(f"side {side} ({SHAPES[side]}s) {count}"
                       for side, count in enumerate(seen.sequences))
+    last = "; ".join(f"player {player}: {action}" for player, action in recent_plays(seen))
     sentences = [
         f"Sequence, {rules}", turn_sentence(seen),
         f"Sequences: {score}; {rules.sequences} to win",
-        *(f"Last action: player {player}: {action}" for player, action in last),
-        *(f"Hand of player {player}: {cards_text(cards)}"
-          for player, cards in open_hands(seen, hands).items())]
+        *([f"Last actions: {last}"] if last else ()),
+        *(f"Hand of player {player}: {cards_text(cards)}" for player, cards in open_by.items()),
+        *(_closed_hand(player, *held_cards(seen, open_by, player))
+          for player in range(rules.players) if player not in open_by)]
     if rules.row:
         sentences.append(f"Draft row: {cards_text(seen.draft_row)}")
     sentences.append(f"Undealt: {seen.undealt}, discards: {len(seen.discards)}")
@@ -86,6 +89,29 @@ def seen_by_one(position) -> Observation:
 def open_hands(seen: Observation, hands: Mapping | None) -> Mapping[int, Sequence[str]]:
     """The hands by player that are shown open: the observing player's unless others are given."""
     return {seen.player: seen.hand} if hands is None else hands
+
+
+def held_cards(seen: Observation, hands: Mapping, player: int) -> tuple[Sequence[str], int]:
+    """The cards of a player that lie face up, and how many lie face down.
+
+    Of a hand that is not among the open `hands` the cards lie face up that were seen to be drafted.
+    """
+    if player in hands:
+        return hands[player], 0
+    known = seen.drafted(player)
+    return known, seen.rules.hand - len(known)
+
+
+def recent_plays(seen: Observation) -> list[tuple[int, Action]]:
+    """The latest actions, each with its player, the last one at the end."""
+    return list(seen.plays())[-RECENT:]
+
+
+def _closed_hand(player: int, known: Sequence[str], hidden: int) -> str:
+    cards = [cards_text(known)] if known else []
+    if hidden:
+        cards.append(f"{hidden} hidden {'card' if hidden == 1 else 'cards'}")
+    return f"Player {player} holds {' and '.join(cards)}"
 
 
 def _cells_text(mask: int) -> str:

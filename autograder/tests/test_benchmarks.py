@@ -57,7 +57,7 @@ def test_without_a_name_the_benchmarks_are_listed(fake, capsys):
     """`bench` alone prints one line for each benchmark, which fits into a terminal."""
     assert benchmarks.main([]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "fake_one  A fake that measures nothing." in lines
+    assert ["fake_one", "A", "fake"] in [line.split()[:3] for line in lines]
     assert len(lines) == len(benchmarks.available())
     assert max(map(len, lines)) <= 80
 
@@ -121,7 +121,7 @@ def test_an_unknown_name_is_one_sentence(fake, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert "there is no benchmark 'nonsense'; there are: fake_one" in err
+    assert "there is no benchmark 'nonsense'; there are: " in err and "fake_one" in err
 
 
 def test_run_gives_results_or_a_lookup_error(fake):

@@ -8,6 +8,7 @@ from sequence.league import agents
 from sequence.league.agents import LeagueError
 from sequence.league.game import Limits
 from sequence.league.process import ProcessPlayer
+from sequence.league.progress import say
 from sequence.league.schedule import league
 from sequence.league.trusted import TrustedPlayer
 from sequence.rules import RULE_SETS
@@ -21,7 +22,12 @@ Agents are
 EPILOG = """An agent that is late, raises an error or plays what is illegal gets a warning, and a
 random legal action is played instead; the last warning forfeits the game. The folder --out gets
 table.csv, times.csv, results.json, the pictures ratings and pairings (png, svg), a replay of each
-game, and games.jsonl, from which the same command goes on when it was stopped.
+game, and games.jsonl, from which the same command goes on when it was stopped, or with more deals.
+
+In a competition leave --seed out: from a seed that can be guessed an agent knows all the cards. The
+one that is drawn stands in settings.json in the folder --out. An agent's process keeps accidents
+in, not spies: it runs as the same user, and what that user can read, it can read, the settings and
+the command line of a seed included.
 
 example: python -m sequence.league Random Greedy mine=my_agent.py --deals 10 --out build/league
 """
@@ -35,7 +41,8 @@ def parser() -> argparse.ArgumentParser:
     add = found.add_argument
     add("agents", nargs="+", metavar="AGENT", help="two or more, see above")
     add("--deals", type=int, default=10, help="deals of each pair, each played twice (%(default)s)")
-    add("--seed", type=int, default=1, help="decides the deals and all chance (%(default)s)")
+    add("--seed", type=int,
+        help="decides the deals and all chance (the one in --out, or else a new one, is printed)")
     add("--out", type=Path, metavar="DIR", help="the folder for everything that is kept")
     add("--rules", choices=sorted(RULE_SETS), default="draft", help="the rule set (%(default)s)")
     add("--jobs", type=int, default=1,
@@ -58,26 +65,28 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Play the league and print its table; returns the exit status, 2 for bad input."""
     options = vars(parser().parse_args(arguments))
+    is_drawn = options["seed"] is None
     options["rules"] = RULE_SETS[options["rules"]]
     options["transport"] = TrustedPlayer if options.pop("trusted") else ProcessPlayer
     try:
         results = league(**options)
     except LeagueError as error:
-        print(f"league: {error}", file=sys.stderr)
+        say(f"league: {error}")
         return 2
     except KeyboardInterrupt:
-        print("league: stopped; with --out, the same command goes on from here", file=sys.stderr)
+        say("league: stopped; with --out, the same command goes on from here")
         return 130
     if sys.stdout.isatty():
         from rich import print as rich_print
         rich_print(results.table())
     else:
         print(results)
+    if is_drawn:
+        say(f"league: seed {results.seed}")
     for sentence in results.warnings[:SHOWN]:
-        print(f"warning: {sentence}", file=sys.stderr)
+        say(f"warning: {sentence}")
     if len(results.warnings) > SHOWN:
-        print(f"league: and {len(results.warnings) - SHOWN} warnings more, see results.json",
-              file=sys.stderr)
+        say(f"league: and {len(results.warnings) - SHOWN} warnings more, see results.json")
     return 0
 
 

@@ -12,12 +12,14 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import random
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,6 +28,7 @@ from sequence.league.wire import clean
 
 GIVEN = "sequence"  # where a class named without a module stands
 HERE = Path(__file__).parent
+MAX_SLUG = 100  # bytes: file systems take names of 255, and a replay has two agents in its name
 # Arguments begin like `(name=`, so that a folder may have parentheses in its name.
 SPEC = re.compile(r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
                   r"(?P<arguments>\((?:\s*\w+\s*=.*)?\))?", re.DOTALL)
@@ -57,8 +60,9 @@ class Spec:
 
     @property
     def slug(self) -> str:
-        """The name as a part of file names."""
-        return re.sub(r"[^\w.=-]+", "_", self.name).strip("_")
+        """The name as a part of file names; it has no "+", which stands between two of them."""
+        slug = re.sub(r"[^\w.=-]+", "_", self.name).strip("_")
+        return slug.encode()[:MAX_SLUG].decode(errors="ignore")
 
     @property
     def text(self) -> str:
@@ -66,12 +70,17 @@ class Spec:
         return f"{self.where}{':' if self.cls else ''}{self.cls}{_arguments(self.options)}"
 
     def settings(self) -> dict[str, str]:
-        """What must be the same when a league is taken up again: a file by its content."""
-        if not self.is_file:
-            return {"name": self.name, "agent": self.text}
-        path = Path(self.where)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        return {"name": self.name, "agent": replace(self, where=path.name).text, "sha256": digest}
+        """What must be the same when a league is taken up again: a file by its content.
+
+        So is a module, unless it is one of the kit. What a file imports is not looked at.
+        """
+        path = Path(self.where) if self.is_file else _source(self.where)
+        found = {"name": self.name, "agent": self.text}
+        if self.is_file:
+            found["agent"] = replace(self, where=path.name).text
+        if path is not None:
+            found["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return found
 
 
 def spec(agent: Any) -> Spec:
@@ -108,6 +117,8 @@ def parse(text: str) -> Spec:
     found = Spec("", where, cls, options)
     if found.is_file and not Path(where).is_file():
         raise LeagueError(f"there is no file {where!r}, which agent {text!r} names")
+    if found.is_file and not where.endswith(".py"):
+        raise LeagueError(f"the file {where!r} of agent {text!r} does not end in .py")
     if not found.is_file and not all(part.isidentifier() for part in where.split(".")):
         raise LeagueError(f"{where!r} of agent {text!r} is neither a module nor a file that ends "
                           "in .py")
@@ -115,13 +126,18 @@ def parse(text: str) -> Spec:
     return replace(found, name=name.strip())
 
 
-def specs(agents: Sequence[Any]) -> tuple[Spec, ...]:
+def specs(agents: Iterable[Any]) -> tuple[Spec, ...]:
     """The agents of a league; raises `LeagueError` unless there are two or more of unlike names."""
+    if isinstance(agents, str) or not isinstance(agents, Iterable):
+        raise LeagueError(f"agents are a list, like ['Random', 'Greedy'], not {agents!r:.80}")
     found = tuple(spec(agent) for agent in agents)
     if len(found) < 2:
         raise LeagueError(f"a league needs two agents or more, not {len(found)}")
     names = [agent.slug.lower() for agent in found]
     for agent in found:
+        if not agent.name.isprintable():
+            raise LeagueError(f"{agent.name!r} cannot be the name of an agent: not all of it is "
+                              "printable")
         if not agent.slug:
             raise LeagueError(f"{agent.name!r} cannot be the name of an agent: it has no letter")
         if names.count(agent.slug.lower()) > 1:
@@ -144,6 +160,22 @@ def make(agent: Spec) -> Any:
     return found(**options)
 
 
+def begun(agent: Spec, seed: int) -> Any:
+    """A new agent, ready for a game of that seed; raises as `make` does.
+
+    The seed is that of its `reset`, if it has one, and of the global numbers of `random` and, where
+    it is loaded by then, numpy, so that an agent which draws from these plays the same again too.
+    """
+    random.seed(seed)
+    made = make(agent)
+    if "numpy" in sys.modules:
+        import numpy as np
+        np.random.seed(seed % 2**32)  # it takes no greater ones
+    if hasattr(made, "reset"):
+        made.reset(seed)
+    return made
+
+
 def describe(error: BaseException) -> str:
     """The error in one line, with the last line of the agent's own code that it passed."""
     try:
@@ -159,11 +191,13 @@ def describe(error: BaseException) -> str:
 def _options(arguments: str, text: str) -> tuple[tuple[str, Any], ...]:
     try:
         call = ast.parse(f"f{arguments}", mode="eval").body
-        return tuple((keyword.arg, ast.literal_eval(keyword.value)) for keyword in call.keywords
-                     if keyword.arg)
+        names = [keyword.arg for keyword in call.keywords]  # None of **mapping
+        if call.args or None in names or len(names) != len({*names}):
+            raise ValueError("only name=value, each name once")
+        return tuple((keyword.arg, ast.literal_eval(keyword.value)) for keyword in call.keywords)
     except (SyntaxError, ValueError, AttributeError) as error:
-        raise LeagueError(f"the arguments of agent {text!r} are not of the form name=value with "
-                          "plain values") from error
+        raise LeagueError(f"the arguments of agent {text!r} are not of the form name=value, each "
+                          "name once, with plain values") from error
 
 
 def _arguments(options) -> str:
@@ -195,6 +229,19 @@ def _module(name: str) -> ModuleType:
         if f"{name}.".startswith(f"{error.name}."):  # and not one that the agent itself imports
             raise LeagueError(f"there is no module {name!r}") from error
         raise
+
+
+def _source(module: str) -> Path | None:
+    """The file of a module outside the kit, None where there is none; nothing is imported."""
+    if module.partition(".")[0] in (GIVEN, "__main__"):
+        return None
+    places = None  # those of sys.path
+    for part in module.split("."):
+        found = PathFinder.find_spec(part, places)
+        if found is None:
+            return None
+        places = found.submodule_search_locations
+    return Path(found.origin) if found.has_location else None
 
 
 @cache

@@ -60,9 +60,16 @@ class Player(Protocol):
         """Stop the agent and give back what it holds; may be called at any time, and twice."""
 
 
+DAY = 86_400  # seconds
+# The most that a limit can be: clocks take no year, and an address space has fewer than 2 ** 63 B.
+MOST = {"first": DAY, "action": DAY, "warnings": 1_000_000, "memory": 2**43 - 1, "cpu": DAY}
+
+
 @dataclass(frozen=True)
 class Limits:
-    """What an agent may use, and how often it may be wrong. Raises ValueError unless all positive.
+    """What an agent may use, and how often it may be wrong.
+
+    Raises ValueError unless all are numbers above 0, `MOST` at most, and the warnings a whole one.
 
     `first` and `action` are seconds: for a player's first action, loading included, and for every
     other one. The warning number `warnings` forfeits the game. `memory` (in MB, of the address
@@ -77,8 +84,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not value > 0:
-                raise ValueError(f"the limit {name} is more than 0, not {value!r}")
+            if not (isinstance(value, int | float) and 0 < value <= MOST[name]):
+                raise ValueError(f"the limit {name} is more than 0 and at most {MOST[name]:,}, not "
+                                 f"{value!r}")
+        if not isinstance(self.warnings, int):
+            raise ValueError(f"the limit warnings is a whole number, not {self.warnings!r}")
 
 
 class Warned(NamedTuple):
@@ -165,8 +175,7 @@ class _Seat:
         start = time.perf_counter()
         try:
             if not self._is_begun:
-                self._player.begin(self._seed, self._limits.first)
-                self._is_begun = True
+                self._begin()
                 if self._was_asked:  # loading anew is not thinking
                     start = time.perf_counter()
             action = self._player.ask(observation, limit - (time.perf_counter() - start))
@@ -174,7 +183,7 @@ class _Seat:
                 raise Late
         except Late as late:
             self._lose()
-            raise Late(f"did not answer within {limit:g} s") from late
+            raise Late(str(late) or f"did not answer within {limit:g} s") from late
         except Gone:
             self._lose()
             raise
@@ -190,6 +199,15 @@ class _Seat:
             raise Illegal(f"played {tuple(action)!r:.120}, which is not among the {len(legal)} "
                           "legal actions")
         return action
+
+    def _begin(self) -> None:
+        seconds = self._limits.first
+        try:
+            self._player.begin(self._seed, seconds)
+        except Late as late:
+            again = " again" if self._was_asked else ""
+            raise Late(f"could not be loaded{again} within {seconds:g} s") from late
+        self._is_begun = True
 
     def _lose(self) -> None:
         self._is_begun = False

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from sequence.league.agents import LeagueError, Spec, describe, make, parse
+from sequence.league.agents import LeagueError, Spec, begun, describe, parse
 from sequence.league.wire import NoAction, action_to_plain, observation_from_plain
 
 MEGABYTE = 1024 * 1024
@@ -32,7 +32,11 @@ def main() -> None:
         print(json.dumps(reply), file=replies, flush=True)
 
     order = inbox.get()
-    limit(order["memory"], order["cpu"])
+    try:
+        limit(order["memory"], order["cpu"])
+    except (OSError, OverflowError, ValueError) as error:
+        send({"limits": str(error)})
+        return
     answer(parse(order["agent"]), order["seed"], send, inbox.get)
 
 
@@ -40,9 +44,7 @@ def answer(agent: Spec, seed: int, send: Callable[[dict], None],
            receive: Callable[[], dict]) -> None:
     """Make the agent, and send its answer to every observation that comes, until the line ends."""
     try:
-        made = make(agent)
-        if hasattr(made, "reset"):
-            made.reset(seed)
+        made = begun(agent, seed)
     except LeagueError as error:
         send({"unknown": str(error)})
         return
@@ -53,14 +55,12 @@ def answer(agent: Spec, seed: int, send: Callable[[dict], None],
     while True:
         observation = observation_from_plain(receive())
         try:
-            action = made.choose(observation)
-        except BaseException as error:  # sys.exit() too is only an error of this action
-            send({"error": describe(error)})
-            continue
-        try:
-            send({"action": action_to_plain(action)})
+            reply = {"action": action_to_plain(made.choose(observation))}
         except NoAction as error:
-            send({"nonsense": str(error)})
+            reply = {"nonsense": str(error)}
+        except BaseException as error:  # sys.exit() too is only an error of this action
+            reply = {"error": describe(error)}
+        send(reply)
 
 
 def limit(memory: float, cpu: float) -> None:

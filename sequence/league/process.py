@@ -56,7 +56,8 @@ class ProcessPlayer:
     def begin(self, seed: int, seconds: float) -> None:
         """Start the process and load the agent in it; raises `Late`, `Gone` and `Raised`.
 
-        OSError, if the machine can start no process, is nobody's fault here and comes through.
+        OSError, if the machine can start no process, is nobody's fault here and comes through; so
+        does `LeagueError`, if it cannot keep the limits.
         """
         self._process = subprocess.Popen(
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -67,6 +68,8 @@ class ProcessPlayer:
                          daemon=True).start()
         reply = self._exchange({"agent": self._spec.text, "seed": seed,
                                 "memory": self._limits.memory, "cpu": self._limits.cpu}, seconds)
+        if "limits" in reply:
+            raise LeagueError(f"this machine cannot keep the limits: {clean(str(reply['limits']))}")
         if "unknown" in reply:
             raise UnknownAgent(f"could not be loaded: {reply['unknown']}")
         if "ready" not in reply:
@@ -138,4 +141,8 @@ def _end_of(process: subprocess.Popen) -> str:
     code = process.returncode
     if code is None:
         return "it closed its output"
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+    if code >= 0:
+        return f"exit status {code}"
+    with suppress(ValueError):  # the real-time signals have no names
+        return f"killed by {signal.Signals(-code).name}"
+    return f"killed by signal {-code}"

@@ -35,8 +35,8 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
     Games count as independent. The two games of a deal are not, quite: the same luck helps one
     agent and then the other, which makes the intervals a little wider than need be. Where an agent
     wins every game the interval is up to a seventh too narrow, and after a hundred of them the
-    rating too low: the results hardly say then how much better it is. Takes about a second for
-    every thousand games.
+    rating too low: the results hardly say then how much better it is. It takes some seconds for
+    every thousand games, and more the more agents there are.
     """
     import numpy as np
     number = {agent: index for index, agent in enumerate(agents)}

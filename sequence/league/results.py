@@ -64,17 +64,25 @@ NARROW = {"mean s": "mean\ns", "p99 s": "p99\ns", "warnings": "warn-\nings",
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """A finished league: the names of its agents, and the records of its games."""
+    """A finished league: the names of its agents, the records of its games, its seed."""
 
     agents: tuple[str, ...]
     records: tuple[Record, ...]
+    seed: int
 
     @cached_property
     def pairings(self) -> dict[tuple[str, str], Match]:
         """The match of each pair, from the view of the agent that was named first."""
-        return {pair: _match([record for record in self.records if set(record.agents) == set(pair)],
-                             pair[0])
+        return {pair: _match(self._games[frozenset(pair)], pair[0])
                 for pair in combinations(self.agents, 2)}
+
+    @cached_property
+    def _games(self) -> dict[frozenset[str], list[Record]]:
+        """The games of each pair."""
+        games = {frozenset(pair): [] for pair in combinations(self.agents, 2)}
+        for record in self.records:
+            games[frozenset(record.agents)].append(record)
+        return games
 
     @cached_property
     def ratings(self) -> dict[str, Rating]:
@@ -168,7 +176,7 @@ class Results:
                 "± 95 % interval")
 
     def _row(self, rank: int, agent: str) -> Row:
-        mine = [record for record in self.records if agent in record.agents]
+        mine = [record for pair, games in self._games.items() if agent in pair for record in games]
         match, (elo, margin) = _match(mine, agent), self.ratings[agent]
         seats = [record.agents.index(agent) for record in mine]
         times = [record.seconds[seat] for record, seat in zip(mine, seats, strict=True)]

@@ -1,9 +1,8 @@
 """The league itself: every agent plays every other one, the same deals from both seats."""
 
+import operator
 import random
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
@@ -14,9 +13,10 @@ from sequence.league.agents import LeagueError, Spec, specs
 from sequence.league.game import Fault, Limits, Played, Player, UnknownAgent, play_game
 from sequence.league.journal import Journal, Record
 from sequence.league.process import ProcessPlayer
+from sequence.league.progress import progress, say
 from sequence.league.results import Results
 from sequence.league.wire import clean
-from sequence.rules import DRAFT, Rules
+from sequence.rules import DRAFT, RULE_SETS, Rules
 from sequence.state import State
 
 PLAYERS = 2  # of a game
@@ -36,41 +36,51 @@ class Pairing(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its replay."""
-        return "_".join([f"{self.deal:04}", *(agent.slug for agent in self.agents)])
+        """The name of its replay, like "0001+Greedy+Random"."""
+        return "+".join([f"{self.deal:04}", *(agent.slug for agent in self.agents)])
 
 
-def league(agents: Sequence[Any], deals: int = 10, seed: int = 1, out: str | Path | None = None,
-           *, rules: Rules = DRAFT, jobs: int = 1, transport: Transport = ProcessPlayer,
-           **limits: float) -> Results:
+def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
+           out: str | Path | None = None, *, rules: Rules = DRAFT, jobs: int = 1,
+           transport: Transport = ProcessPlayer, **limits: float) -> Results:
     """Play a round robin and return its results.
 
     `agents` are texts as in `sequence.league.agents`, classes, or partials of classes. Every pair
     plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
-    which `seed` decides. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games
+    which `seed` decides. Without one it is drawn, and stands in the results: agents cannot guess
+    the cards then. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games
     run side by side; more than one disturbs the clocks unless there are as many idle cores.
 
     With `out`, a folder, every finished game is written there at once, the results at the end, and
-    the same call goes on where an earlier one was stopped. `transport` is `ProcessPlayer` or, for
+    the same call goes on where an earlier one was stopped, with its seed unless one is given; one
+    with more deals adds them. `transport` is `ProcessPlayer` or, for
     agents that are trusted, `TrustedPlayer`, which is many times faster where agents are.
 
-    Raises `LeagueError` for agents that are not there, numbers that are none, and a folder with the
-    league of other settings.
+    Raises `LeagueError` for agents that are not there, numbers that are none, rules of no named set
+    or for more than two players, and a folder with the league of other settings or that cannot be
+    written to.
     """
     found = specs(agents)
-    if deals < 1 or jobs < 1:
-        raise LeagueError(f"a league has one deal and one job or more, not {deals} and {jobs}")
+    deals, jobs = _whole("deals", deals, 1), _whole("jobs", jobs, 1)
+    seed = None if seed is None else _whole("the seed", seed, 0)
+    if not (isinstance(rules, Rules) and rules.is_named and rules.players == PLAYERS):
+        raise LeagueError(f"a league is played by two players, by one of the rule sets "
+                          f"{', '.join(RULE_SETS)}, not by {rules!r:.80}")
     try:
-        terms, rules = Limits(**limits), rules.for_players(PLAYERS)
+        terms = Limits(**limits)
     except (TypeError, ValueError) as error:
         raise LeagueError(str(error)) from error
     for agent in found:
         _check(agent, transport, terms)
     journal = Journal(None if out is None else Path(out), {
         "agents": [agent.settings() for agent in found], "deals": deals, "seed": seed,
-        "rules": rules.name, "transport": transport.__name__, "limits": asdict(terms)})
+        "rules": rules.name, "limits": asdict(terms),
+        "transport": getattr(transport, "__name__", clean(repr(transport)))})
+    seed = journal.seed
     games = list(pairings(found, deals))
     left = [game for game in games if game.key not in journal]
+    if len(left) + len(journal) > len(games):
+        raise LeagueError(f"{out} holds games that are none of this league")
 
     def play(game: Pairing) -> None:
         start = State.deal(rules, deal_seed(seed, game.deal))
@@ -78,12 +88,15 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int = 1, out: str | Pat
         played = play_game(players, start, game_seed(seed, game), terms)
         journal.add(_record(game, played), _replay(game, played), game.name)
 
-    with _progress(len(games), len(games) - len(left)) as advance:
+    with progress(len(games), len(games) - len(left)) as advance:
         for _ in _each(play, left, jobs):
             advance()
-    results = Results(tuple(agent.name for agent in found), journal.records)
+    results = Results(tuple(agent.name for agent in found), journal.records, seed)
     if out is not None:
-        results.write(Path(out))
+        try:
+            results.write(Path(out))
+        except OSError as error:
+            raise LeagueError(f"the results cannot be written: {error}") from error
     return results
 
 
@@ -105,18 +118,29 @@ def game_seed(seed: int, game: Pairing) -> int:
 
     It does not depend on who else is in the league.
     """
-    return random.Random(f"{game.name} of league {seed}").getrandbits(64)
+    return random.Random(f"{game.key} of league {seed}").getrandbits(64)
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise LeagueError(f"{name} is a whole number from {least}, not {value!r:.80}")
+    return number
 
 
 def _check(agent: Spec, transport: Transport, limits: Limits) -> None:
-    """Load an agent once; what raises or hangs is there, and gets its warnings in the games."""
+    """Load an agent once, to say at once if that fails; it gets its warnings in the games."""
     player = transport(agent, limits)
     try:
         player.begin(0, limits.first)
     except UnknownAgent as error:
         raise LeagueError(f"{agent.name} {clean(str(error))}") from error
-    except Fault:
-        pass
+    except Fault as fault:
+        sentence = clean(str(fault)) or f"could not be loaded within {limits.first:g} s"
+        say(f"warning: {agent.name} {sentence}; it will forfeit its games")
     finally:
         player.end()
 
@@ -156,23 +180,3 @@ def _each(play: Callable[[Pairing], None], games: Sequence[Pairing], jobs: int) 
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-@contextmanager
-def _progress(games: int, done: int) -> Iterator[Callable[[], None]]:
-    """A bar on the terminal; silent where standard error is none. Gives what moves it on by one."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )  # fmt: skip
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("games", total=games, completed=done)
-        yield lambda: bar.advance(task)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from sequence.actions import Action
+from sequence.layout import SIZE
 from sequence.observation import Observation
 from sequence.rules import RULE_SETS, Rules
 
@@ -31,10 +32,10 @@ def observation_to_plain(observation: Observation) -> dict[str, Any]:
     Raises ValueError for rules that are not those of a named rule set.
     """
     rules = observation.rules
-    name = (rules.name, rules.players, rules.teams)
-    if rules != _rules(*name):
+    if not _is_named(rules):
         raise ValueError(f"only the rule sets {', '.join(RULE_SETS)} can be sent, not {rules!r}")
-    return {field: getattr(observation, field) for field in _FIELDS} | {"rules": name}
+    return {field: getattr(observation, field) for field in _FIELDS} | {
+        "rules": (rules.name, rules.players, rules.teams)}
 
 
 def observation_from_plain(plain: dict[str, Any]) -> Observation:
@@ -47,6 +48,11 @@ def observation_from_plain(plain: dict[str, Any]) -> Observation:
 
 
 @cache
+def _is_named(rules: Rules) -> bool:
+    return rules.is_named
+
+
+@cache
 def _rules(name: str, players: int, teams: int) -> Rules:
     return RULE_SETS[name].for_players(players, teams)
 
@@ -54,7 +60,8 @@ def _rules(name: str, players: int, teams: int) -> Rules:
 def action_to_plain(answer: Any) -> list:
     """An agent's answer as kind, played card, drafted card and cell: three strings and two numbers.
 
-    Whole numbers of any type will do for the cell, numpy's too. Raises `NoAction`.
+    Whole numbers of any type will do for the cell, numpy's too. Raises `NoAction`, also for a cell
+    off the board.
     """
     try:
         kind, play, draft, coords = answer
@@ -62,7 +69,8 @@ def action_to_plain(answer: Any) -> list:
         cell = [operator.index(number) for number in coords]
     except Exception as error:  # whatever the answer's own methods raise
         raise NoAction(_no_action(answer)) from error
-    if not all(isinstance(word, str) for word in words) or len(cell) not in (0, 2):
+    if not (all(isinstance(word, str) for word in words) and len(cell) in (0, 2)
+            and all(number in range(SIZE) for number in cell)):
         raise NoAction(_no_action(answer))
     return [*(str(word) for word in words), cell]
 

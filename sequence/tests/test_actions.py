@@ -35,11 +35,20 @@ def test_dictionary_form():
     assert Action.from_dict(PASS.as_dict()) == PASS
 
 
-@pytest.mark.parametrize("change", [{"type": "jump"}, {"coords": (1, 2, 3)}, {"more": 1}])
+@pytest.mark.parametrize("change", [
+    {"type": "jump"}, {"type": []}, {"coords": (1, 2, 3)}, {"coords": ("a", None)}, {"coords": 3},
+    {"coords": "12"}, {"coords": (1.0, 2)}, {"play_card": 7}, {"draft_card": ["2s"]}, {"more": 1}])
 def test_wrong_dictionaries_are_errors(change):
     """A dictionary of another shape raises ValueError."""
     with pytest.raises(ValueError, match=r"action|coords"):
         Action.from_dict(FORGO.as_dict() | change)
+
+
+@pytest.mark.parametrize("wrong", [3, None, "play_card", [*FORGO.as_dict()], {}])
+def test_no_dictionaries_are_errors(wrong):
+    """What is no dictionary of an action raises ValueError."""
+    with pytest.raises(ValueError, match="an action has play_card, draft_card, type, coords"):
+        Action.from_dict(wrong)
 
 
 def test_actions_are_ordered_and_frozen():

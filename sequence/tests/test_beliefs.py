@@ -2,12 +2,13 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
-from sequence import DRAFT, OFFICIAL, State, beliefs
-from sequence.cards import DECK, numbers
+from sequence import DRAFT, FORGO, OFFICIAL, PASS, State, beliefs
+from sequence.cards import CARDS, DECK, numbers, pile_of
 from sequence.tests.positions import board_of, state_from
 from sequence.tests.test_observation import states_of
 
@@ -31,6 +32,52 @@ def test_beliefs_are_true(rules):
                         assert unknown.total() == beliefs.unknown_cards(seen, player)
                         assert not unknown - unseen
                         assert not set(unknown) & beliefs.excluded_cards(seen, player)
+
+
+def could_have_been(sampled, states):
+    """Whether each action of a game was legal for the hands that lead to the sampled ones."""
+    hands = [Counter(sampled.hand(player)) for player in range(sampled.rules.players)]
+    for state, action in reversed([*zip(states, sampled.history, strict=False)]):
+        hand = hands[state.to_move]
+        hand.subtract([action.draft_card])
+        hand.update([action.play_card])
+        del hand[""]
+        seen = replace(state.observation(), hand_pile=pile_of(hand.elements()))
+        if action not in seen.legal_actions():
+            return False
+    return True
+
+
+def kept_hands(rules, seed):
+    """The states of a game in which first cards are kept while they can be, and trades forgone."""
+    state, chance = State.deal(rules, seed), random.Random(seed)
+    states = [state]
+    while not state.is_terminal():
+        legal = [*state.legal_actions()]
+        drafted = state.observation().drafted(state.to_move)
+        if legal[-1] == FORGO and chance.random() < 0.8:
+            action = FORGO
+        else:
+            action = chance.choice([a for a in legal if a.play_card in drafted] or legal)
+        state = state.after(action)
+        states.append(state)
+    return states
+
+
+KEPT = [(DRAFT, 9), (DRAFT.for_players(4), 1)]
+
+
+@pytest.mark.parametrize(("rules", "seed"), KEPT, ids=str)
+def test_every_action_was_legal_in_a_sample(rules, seed):
+    """In what is sampled all could have been played as it was, the forgone trades too."""
+    states, chance, forgone = kept_hands(rules, seed), random.Random(4), 0
+    for number, state in enumerate(states):
+        if number % 20 == 0 or state.history[-1] == FORGO:
+            forgone += number % 20 > 0
+            for _ in range(5):
+                sampled = beliefs.sample(state.observation(0), chance)
+                assert could_have_been(sampled, states)
+    assert forgone > 5
 
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
@@ -83,13 +130,14 @@ def test_samples_are_uniform():
         assert abs(first[card] - copies * 8_000 / 93) < 5 * 9.3 * copies
 
 
-def few_unseen(monkeypatch, dead, need):
-    """An observation of four players to deal for, with what was dead for each player."""
+def few_unseen(monkeypatch, excluded, need, proved=((), (), (), ())):
+    """An observation of four players to deal for, with what is known of each player's cards."""
     board = board_of("*........* " + ".......... " * 8 + "*........*")
     own = ["2d", "2d", "3d", "3d", "4d", "4d"]
     state = state_from(board, [own, [], [], []], rules=DRAFT.for_players(4), deck=[])
     seen = state.observation(0)
-    monkeypatch.setattr(beliefs, "_ever_dead", lambda observation: dead)
+    monkeypatch.setattr(beliefs, "_excluded", lambda observation: excluded)
+    monkeypatch.setattr(beliefs, "_proved", lambda observation: proved)
     monkeypatch.setattr(beliefs, "unknown_cards", lambda observation, player: need[player])
     return seen
 
@@ -118,6 +166,50 @@ def test_deals_with_excluded_cards_are_uniform(monkeypatch):
         assert len(rest) == 2
     assert set(counts) == deals
     assert all(abs(count - 300) < 5 * 300 ** 0.5 for count in counts.values())
+
+
+def test_deals_with_proved_cards_are_uniform(monkeypatch):
+    """Where a player is known to hold one of some cards, every fitting deal comes as often.
+
+    As above, with two of the hands held to have one of three cards and one of two others.
+    """
+    pool, need = tuple(range(10, 15)), [0, 2, 1, 0]
+    proved = [[], [1 << 20 | 1 << 22 | 1 << 24, 1 << 26 | 1 << 20], [1 << 22 | 1 << 28], []]
+    seen = few_unseen(monkeypatch, [0] * 4, need, proved)
+    deals = {(a, b, ()) for a in combinations(pool, 2) for b in combinations(pool, 1)
+             if not {*a} & {*b} and {*a} & {10, 11, 12} and {*a} & {13, 10} and {*b} & {11, 14}}
+    chance, counts = random.Random(3), Counter()
+    for _ in range(300 * len(deals)):
+        hands, _ = beliefs._deal(seen, pool, chance)
+        counts[tuple(numbers(hand) for hand in hands[1:])] += 1
+    assert set(counts) == deals
+    assert all(abs(count - 300) < 5 * 300 ** 0.5 for count in counts.values())
+
+
+def test_a_proof_ends_with_the_card():
+    """A forgone trade proves nothing where the dead card was drafted, or once it was played."""
+    found = Counter()
+    for rules, seed in KEPT:
+        sets = 0
+        for state in kept_hands(rules, seed):
+            before, sets = sets, len(beliefs._proved(state.observation(0))[1])
+            if state.history[-1:] == (FORGO,) and state.to_move == 1:
+                found["proved" if sets == before + 1 else "drafted"] += 1
+            elif sets != before:
+                assert sets < before
+                assert state.history[-1].play_card
+                found["ended"] += 1
+    assert {*found} == {"proved", "drafted", "ended"}
+
+
+def test_who_passes_can_place_nothing():
+    """A pass excludes all cards with an empty cell, and those that go on any."""
+    start = State.deal(seed=1)
+    first = start.after(start.legal_actions()[0])
+    passed = replace(first.observation(0), history=(*first.history, PASS))
+    assert not beliefs.excluded_cards(first.observation(0), 1)
+    assert beliefs.excluded_cards(passed, 1) == {*CARDS} - {"jh", "js"}
+    assert not beliefs.excluded_cards(passed, 0)
 
 
 def test_impossible_beliefs_are_errors(monkeypatch):

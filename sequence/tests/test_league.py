@@ -1,23 +1,36 @@
 """The league: its schedule, its results, its files, and going on after it was stopped."""
 
+import io
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from sequence import DRAFT, OFFICIAL, Greedy, Random, State, replay
-from sequence.league import LeagueError, Limits, TrustedPlayer, league, play_game
+from sequence.league import (
+    LeagueError,
+    Limits,
+    Results,
+    TrustedPlayer,
+    league,
+    play_game,
+    progress,
+)  # fmt: skip
 from sequence.league.__main__ import main
 from sequence.league.agents import spec, specs
-from sequence.league.schedule import deal_seed, pairings
+from sequence.league.journal import Journal
+from sequence.league.schedule import deal_seed, game_seed, pairings
 
 BAD = Path(__file__).parent / "agents" / "bad.py"
-TRUSTED = partial(league, transport=TrustedPlayer)
+TRUSTED = partial(league, seed=1, transport=TrustedPlayer)
 TIMED = {"times.csv", "games.jsonl"}
 
 
@@ -41,6 +54,16 @@ def test_schedule():
     assert {(deal, *reversed(names)) for deal, names in found} == {
         (deal, *names) for deal, names in found}
     assert len({deal_seed(seed, deal) for seed in range(5) for deal in range(5)}) == 25
+
+
+def test_names_of_replays():
+    """No two games have the same replay, however the agents are called, nor a name too long."""
+    agents = specs(["li=Random", "li_wei=Random", "wei_chen=Random", "chen=Random",
+                    "a" * 300 + "=Random", "\N{CJK UNIFIED IDEOGRAPH-674E}" * 99 + "=Random"])
+    games = [*pairings(agents, 2)]
+    assert len({game.name for game in games}) == len(games)
+    assert len({game_seed(1, game) for game in games}) == len(games)
+    assert max(len(f"{game.name}.txt".encode()) for game in games) <= 255
 
 
 def test_same_deals(tmp_path):
@@ -103,21 +126,21 @@ def test_processes_play_the_same_games():
     """Agents in processes, one game or two at a time, play what trusted ones play here."""
     agents = ["Random", "Greedy"]
     here = TRUSTED(agents, deals=1)
-    assert games(league(agents, deals=1, action=60)) == games(here)
-    assert games(league(agents, deals=1, jobs=2, action=60)) == games(here)
+    assert games(league(agents, deals=1, seed=1, action=60)) == games(here)
+    assert games(league(agents, deals=1, seed=1, jobs=2, action=60)) == games(here)
 
 
 def test_a_bad_agent_costs_only_itself(tmp_path):
     """The others' games are the same with a bad agent in the league, which loses all its own."""
     alone = TRUSTED(["Random", "Greedy"], deals=1)
-    results = league(["Random", "Greedy", f"{BAD}:Dies"], deals=1, out=tmp_path,
+    results = league(["Random", "Greedy", f"{BAD}:Dies"], deals=1, seed=1, out=tmp_path,
                      warnings=2, action=60)
     assert [game for game in games(results) if "Dies" not in game[1]] == games(alone)
     last = results.rows[-1]
     assert (last.agent, last.losses, last.forfeits, last.warnings) == ("Dies", 4, 4, 8)
     assert len(results.warnings) == 8
     assert "Dies ended its process (exit status 3)" in results.warnings[0]
-    text = (tmp_path / "replays" / "0001_Dies_Random.txt").read_text()
+    text = (tmp_path / "replays" / "0001+Dies+Random.txt").read_text()
     assert "# Dies has no more warnings and forfeits the game\n" in text
     assert "unfinished" in text
     assert len(replay.read(text)) < 20
@@ -127,8 +150,8 @@ def test_a_bad_agent_costs_only_itself(tmp_path):
 def test_all_bad_agents(tmp_path):
     """A league of nothing but bad agents comes to its end."""
     names = ["Raises", "Nonsense", "Unprintable", "Passes", "Leaves", "Dies", "Hoards", "Spins"]
-    results = league([*(f"{BAD}:{name}" for name in names), "Random"], deals=1, out=tmp_path,
-                     action=0.5, memory=300, jobs=2)
+    results = league([*(f"{BAD}:{name}" for name in names), "Random"], deals=1, seed=1,
+                     out=tmp_path, action=0.5, memory=300, jobs=2)
     assert results.rows[0].agent == "Random"
     assert len(results.records) == 9 * 8
     assert len(list((tmp_path / "replays").iterdir())) == 9 * 8
@@ -175,17 +198,149 @@ def test_a_folder_of_another_league(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(BAD.read_text())
     agents, folder = ["Random", f"{file}:Counts"], tmp_path / "out"
-    TRUSTED(agents, deals=1, out=folder)
-    for changed in ({"deals": 2}, {"seed": 2}, {"warnings": 4}):
+    TRUSTED(agents, deals=2, out=folder)
+    for changed in ({"deals": 1}, {"seed": 2}, {"warnings": 4}):
         with pytest.raises(LeagueError, match=r"another|other settings \((deals|seed|limits)\)"):
-            TRUSTED(agents, **{"deals": 1, "out": folder} | changed)
-    before = (folder / "games.jsonl").read_text()
-    (folder / "games.jsonl").write_text("{}\n" + before)
-    with pytest.raises(LeagueError, match=r"line 1 of .* is not a game"):
-        TRUSTED(agents, deals=1, out=folder)
+            TRUSTED(agents, **{"deals": 2, "out": folder} | changed)
     file.write_text(BAD.read_text() + "\n")
     with pytest.raises(LeagueError, match=r"other settings \(agents\)"):
-        TRUSTED(agents, deals=1, out=folder)
+        TRUSTED(agents, deals=2, out=folder)
+
+
+def test_a_module_that_has_changed(tmp_path, monkeypatch):
+    """An agent that is named by its module is looked at too: another text is another agent."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "league_pack").mkdir()
+    file = tmp_path / "league_pack" / "mine.py"
+    file.write_text(BAD.read_text())
+    agents = ["Random", "league_pack.mine:Counts"]
+    TRUSTED(agents, deals=1, out=tmp_path / "out")
+    file.write_text(BAD.read_text() + "\n")
+    with pytest.raises(LeagueError, match=r"other settings \(agents\)"):
+        TRUSTED(agents, deals=1, out=tmp_path / "out")
+
+
+def test_more_deals(tmp_path):
+    """A league with more deals goes on with one that had fewer, to the same files."""
+    TRUSTED(["Random", "Greedy"], deals=1, seed=3, out=tmp_path / "a")
+    first = (tmp_path / "a" / "games.jsonl").read_bytes()
+    TRUSTED(["Random", "Greedy"], deals=3, seed=3, out=tmp_path / "a")
+    TRUSTED(["Random", "Greedy"], deals=3, seed=3, out=tmp_path / "b")
+    assert (tmp_path / "a" / "games.jsonl").read_bytes().startswith(first)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_a_seed_that_nobody_knows(tmp_path, capsys):
+    """Without a seed a new one is drawn and told; the folder keeps it for going on."""
+    command = ["Random", "Greedy", "--trusted", "--deals", "1"]
+    assert main([*command, "--out", str(tmp_path)]) == 0
+    seed = json.loads((tmp_path / "settings.json").read_text())["seed"]
+    assert f"league: seed {seed}\n" in capsys.readouterr().err
+    assert TRUSTED(["Random", "Greedy"], deals=2, seed=None, out=tmp_path).seed == seed
+    others = {TRUSTED(["Random", "Greedy"], deals=1, seed=None).seed for _ in range(3)}
+    assert len(others | {seed}) == 4
+    assert max(others) > 2**100
+
+
+GAME = {"deal": 1, "agents": ["Random", "Greedy"], "winner": 0, "forfeit": None,
+        "sequences": [2, 0], "actions": 9, "warnings": [], "seconds": [[0.1], [0.1]]}
+
+
+@pytest.mark.parametrize("line", [
+    b"{}", b"[]", b"7", b"\xff\xfe", b'"\xe4"', *(json.dumps(GAME | wrong).encode() for wrong in (
+        {"winner": 7}, {"winner": "0"}, {"winner": []}, {"forfeit": 2}, {"deal": "1"},
+        {"agents": ["Random"]}, {"sequences": 2}, {"sequences": [1]}, {"seconds": [["1"], []]},
+        {"warnings": [[0, 1]]}, {"warnings": [[2, 1, "late"]]}, {"more": 1}))])
+def test_broken_journals(line, tmp_path):
+    """A line of the journal that is no game is named in the error."""
+    (tmp_path / "settings.json").write_text('{"deals": 1, "seed": 1}')
+    (tmp_path / "games.jsonl").write_bytes(json.dumps(GAME).encode() + b"\n" + line + b"\n")
+    with pytest.raises(LeagueError, match=r"^line 2 of .* is not a game$"):
+        Journal(tmp_path, {"deals": 1, "seed": 1})
+
+
+@pytest.mark.parametrize("text", [b"[]", b"7", b"{", b"\xff", b"{}", b'{"deals": 1, "seed": "x"}'])
+def test_broken_settings(text, tmp_path):
+    """What is no league's settings is said to be none."""
+    (tmp_path / "settings.json").write_bytes(text)
+    with pytest.raises(LeagueError, match=r"settings.json is not a league's$"):
+        TRUSTED(["Random", "Greedy"], deals=1, out=tmp_path)
+
+
+def test_folders_that_do_not_fit(tmp_path, monkeypatch):
+    """Games of others, games without settings, and a full disk are LeagueErrors."""
+    TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
+    with (tmp_path / "a" / "games.jsonl").open("a") as file:
+        file.write(json.dumps(GAME | {"agents": ["Random", "Somebody"]}) + "\n")
+    with pytest.raises(LeagueError, match="holds games that are none of this league"):
+        TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
+    (tmp_path / "a" / "settings.json").unlink()
+    with pytest.raises(LeagueError, match="cannot be a league's folder"):
+        TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
+    for owner, name in ((Journal, "_write"), (Results, "write")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, full_disk)
+            with pytest.raises(LeagueError, match=r"cannot be written.*No space left"):
+                TRUSTED(["Random", "Greedy"], deals=1, out=tmp_path / name)
+
+
+def full_disk(*_args):
+    """What writing does there."""
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    ({"deals": 2.5}, "deals is a whole number from 1, not 2.5"),
+    ({"deals": "3"}, "deals is a whole number from 1, not '3'"),
+    ({"jobs": None}, "jobs is a whole number from 1, not None"),
+    ({"seed": "x"}, "the seed is a whole number from 0, not 'x'"),
+    ({"rules": None}, "one of the rule sets draft, official, not by None"),
+    ({"rules": replace(DRAFT, heart=False)}, "one of the rule sets"),
+    ({"rules": DRAFT.for_players(4)}, "by two players"),
+    ({"action": "1"}, "the limit action is"),
+    ({"agents": "Random"}, "agents are a list"),
+    ({"agents": 3}, "agents are a list"),
+    ({"agents": ["a\nb=Random", "Greedy"]}, "not all of it is printable"),
+])
+def test_wrong_arguments(arguments, sentence):
+    """What no league can be played with is refused with a sentence."""
+    with pytest.raises(LeagueError, match=sentence):
+        TRUSTED(**{"agents": ["Random", "Greedy"]} | arguments)
+
+
+def test_transports_without_a_name():
+    """A transport may be any callable."""
+    results = league(["Random", "Greedy"], deals=1, transport=partial(TrustedPlayer))
+    assert len(results.records) == 2
+
+
+def test_agents_that_cannot_be_made(capsys):
+    """Who cannot be loaded is named before the first game is played."""
+    TRUSTED(["Random", "ISMCTS(iterations=0)"], deals=1)
+    assert re.fullmatch(
+        r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations .*\(line \d+ "
+        r"of ismcts.py\); it will forfeit its games\n", capsys.readouterr().err)
+
+
+def test_progress_without_a_terminal(capsys, monkeypatch):
+    """Where no bar can be drawn a line says now and then how far the league is."""
+    clock = iter([0, 4, 12, 13, 22, 60])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    with progress.progress(900, 312) as advance:
+        for _ in range(5):
+            advance()
+    assert capsys.readouterr().err == (
+        "314 of 900 games, about 59 min left\n316 of 900 games, about 54 min left\n"
+        "317 of 900 games, about 117 min left\nrating ...\n")
+
+
+def test_progress_on_a_terminal():
+    """On a terminal a bar counts the games."""
+    text = io.StringIO()
+    with progress.progress(3, 1, Console(file=text, force_terminal=True, width=60)) as advance:
+        advance()
+    assert "games" in text.getvalue()
+    assert "2/3" in text.getvalue()
 
 
 UNKNOWN = {
@@ -199,7 +354,10 @@ WRONG = {
     "two agents are called 'Random'": ["Random", "Random"],
     "there is no file 'no.py'": ["Random", "no.py"],
     "the limit action is more than 0": ["Random", "Greedy", "--action", "0"],
-    "one deal and one job or more": ["Random", "Greedy", "--deals", "0"],
+    "deals is a whole number from 1, not 0": ["Random", "Greedy", "--deals", "0"],
+    "the limit first is more than 0 and at most 86,400": ["Random", "Greedy", "--first", "1e12"],
+    "the limit memory is": ["Random", "Greedy", "--memory", "99999999999999"],
+    "does not end in .py": ["Random", str(BAD.parents[1] / "replays" / "draft.txt")],
     "cannot be a league's folder": ["Random", "Greedy", "--out", str(BAD)],
 }
 

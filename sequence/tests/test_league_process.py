@@ -53,11 +53,14 @@ FAULTS = {
     "Nonsense": "answered 3, which is no action",
     "Unprintable": "answered something of type Unprintable, which is no action",
     "Passes": r"played \('pass', '', '', \(\)\), which is not among the \d+ legal actions",
-    "Elsewhere": r"played \('place', '2s', '2s', \(10, 10+\)\), which is not among",
+    "Elsewhere": r"answered Action\(kind='place', .*, which is no action",
+    "Endless": "answered something of type Action, which is no action",
+    "Deserts": r"raised Desertion \(line \d+ of bad.py\)",
     "Leaves": "raised SystemExit: enough",
 }
 DEADLY = {
     "Dies": r"ended its process \(exit status 3\)",
+    "Signals": r"ended its process \(killed by signal \d+\)",
     "Hoards": "raised MemoryError",
     "Hangs": "did not answer within 0.5 s",
     "Spins": "did not answer within 0.5 s",
@@ -134,7 +137,7 @@ def test_agents_that_live_keep_their_memory():
     ("import os; os._exit(1)", r"ended its process \(exit status 1\)"),
     ("import no_such_module", "could not be loaded: ModuleNotFoundError"),
     ("class A", "could not be loaded: SyntaxError"),
-    ("while True: pass", "did not answer within 1 s"),
+    ("while True: pass", "could not be loaded within 1 s"),
 ])
 def test_loading(text, sentence, tmp_path):
     """What goes wrong while an agent is loaded costs a warning as if it were its action."""
@@ -144,6 +147,80 @@ def test_loading(text, sentence, tmp_path):
     played = against_random(parse(f"{file}:A"), limits=limits)
     assert played.forfeit == 0
     assert re.match(sentence, played.warnings[0].sentence)
+
+
+class Stuck(TrustedPlayer):
+    """Late with its second answer, and then with its loading."""
+
+    begun = asked = 0
+
+    def begin(self, seed, seconds=0.0):
+        """Begin, once."""
+        self.begun += 1
+        if self.begun > 1:
+            raise Late
+        super().begin(seed, seconds)
+
+    def ask(self, observation, seconds):
+        """Answer, once."""
+        self.asked += 1
+        if self.asked > 1:
+            raise Late
+        return super().ask(observation, seconds)
+
+
+def test_loading_again():
+    """Who is late with being loaded again is told the time that there was for it."""
+    played = play_game([Stuck(spec(Random)), TrustedPlayer(spec(Random))], START)
+    assert [warned.sentence for warned in played.warnings] == [
+        "did not answer within 1 s", *["could not be loaded again within 15 s"] * 2]
+
+
+GLOBAL = """
+import random
+import numpy as np
+
+class A:
+    def choose(self, observation):
+        return observation.legal_actions()[random.randrange(3) + np.random.randint(2)]
+"""
+
+
+@pytest.mark.parametrize("transport", [ProcessPlayer, TrustedPlayer])
+def test_global_numbers_are_seeded(transport, tmp_path):
+    """Agents that draw from the global numbers of random and numpy play the same again."""
+    file = tmp_path / "mine.py"
+    file.write_text(GLOBAL)
+    seen = [State.deal(seed=seed).observation() for seed in range(10)]
+
+    def answers(seed):
+        player = transport(parse(str(file)), replace(LIMITS, memory=2048))
+        player.begin(seed, 60)
+        try:
+            return [player.ask(observation, 60) for observation in seen]
+        finally:
+            player.end()
+
+    assert answers(2**40 + 1) == answers(2**40 + 1) != answers(2)
+
+
+def test_limits_that_the_machine_does_not_take():
+    """Where the limits of a process cannot be set, no agent is blamed."""
+    limits = Limits()
+    object.__setattr__(limits, "memory", 10**14)
+    player = ProcessPlayer(spec(Random), limits)
+    with pytest.raises(LeagueError, match="this machine cannot keep the limits"):
+        player.begin(0, 60)
+    player.end()
+
+
+@pytest.mark.parametrize("limits", [
+    {"action": float("inf")}, {"action": float("nan")}, {"first": 1e12}, {"action": 0},
+    {"action": "1"}, {"memory": 99_999_999_999_999}, {"warnings": 2.5}, {"cpu": -1}])
+def test_wrong_limits(limits):
+    """Limits are numbers above 0 that a clock and a process can be given."""
+    with pytest.raises(ValueError, match=f"the limit {next(iter(limits))} is "):
+        Limits(**limits)
 
 
 def test_exceptions_of_a_player():
@@ -207,6 +284,7 @@ def test_wire(rules):
 
 @pytest.mark.parametrize("plain", [
     None, 3, "place", {}, [], ["place", "2s", "2d"], ["place", 2, "2d", [0, 1]], [1, 2, 3, 4],
+    ["place", "2s", "2d", [0, 10]], ["place", "2s", "2d", [-1, 0]],
     ["place", "2s", "2d", [0]], ["place", "2s", "2d", [0, 1, 2]], ["place", "2s", "2d", ["0", "1"]],
     ["place", "2s", "2d", [0.0, 1.0]], ["place", "2s", "2d", None], [["place"], "2s", "2d", [0, 1]],
 ])
@@ -259,6 +337,10 @@ def test_specs(text):
     ("no-module:Class", "neither a module nor a file"),
     ("Random(seed=open)", "not of the form name=value"),
     ("Random(seed=)", "not of the form name=value"),
+    ("Random(seed=1, seed=2)", "each name once"),
+    ("Random(a=1, **{'seed': 2})", "not of the form name=value"),
+    ("Random(a=1, *[2])", "not of the form name=value"),
+    (f"{Path(__file__).parent / 'replays' / 'draft.txt'}", "does not end in .py"),
     ("", "names no agent"),
 ])
 def test_wrong_texts(text, message):

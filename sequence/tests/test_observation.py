@@ -142,3 +142,12 @@ def test_plays_name_the_right_player(rules):
         movers.append(state.to_move)
         state = state.after(state.legal_actions().choose(chance))
     assert [player for player, _ in state.observation(0).plays()] == movers
+
+
+@pytest.mark.parametrize("player", [-1, 2, "0"])
+def test_players_who_are_not_there(player):
+    """Whoever asks for another player than there are is told so, also by a negative number."""
+    state = State.deal(seed=1)
+    for ask in (state.observation, state.hand, state.observation().drafted):
+        with pytest.raises(ValueError, match="have no player"):
+            ask(player)

@@ -1,6 +1,7 @@
 """Replays: the committed games read back to the same states, and broken texts say where."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,8 @@ BROKEN = {
     "line 3: expected 'deck": ("deck:", "cards:"),
     "line 4: player 0 is to move": ("\n0 ", "\n1 "),
     "line 4: 'jump": ("\n0 place", "\n0 jump"),
+    "line 4: 'place 8d at \N{ARABIC-INDIC DIGIT ONE},": (
+        "\n0 place", "\n0 place 8d at \N{ARABIC-INDIC DIGIT ONE},1\n0 place"),
     "line 4: illegal action": ("\n0 place", "\n0 remove"),
     "the actions lead to": ("side 0", "side 1"),
 }
@@ -86,19 +89,40 @@ def test_too_short_and_too_long():
         replay.read(text + "0 pass\n")
 
 
+def test_byte_order_mark():
+    """The mark that some editors put first is left out."""
+    text = (REPLAYS / "draft.txt").read_text()
+    assert replay.read("\ufeff" + text) == replay.read(text)
+
+
+def test_actions_after_the_end():
+    """An action behind the last one says that the game is over."""
+    text = (REPLAYS / "draft.txt").read_text()
+    with pytest.raises(ReplayError, match=r"^line \d+: the game is over.*'0 pass'$"):
+        replay.read(text.replace("result:", "0 pass\nresult:"))
+
+
 def test_reshuffle_line():
     """Without a row the seed of the reshuffle is needed, and is a number."""
     text = (REPLAYS / "official_three_teams.txt").read_text()
     with pytest.raises(ReplayError, match="line 4: the seed is a number"):
         replay.read(text.replace("reshuffle: ", "reshuffle: x"))
+    with pytest.raises(ReplayError, match="line 4: the seed is a number"):
+        replay.read(text.replace("reshuffle: ", "reshuffle: " + "9" * 5_000))
+    with pytest.raises(ReplayError, match="line 4: the seed is a number"):
+        replay.read(text.replace("reshuffle: ", "reshuffle: \N{ARABIC-INDIC DIGIT ONE}"))
     with pytest.raises(ReplayError, match="line 4: expected 'reshuffle"):
         replay.read(text.replace("reshuffle: ", "again: "))
 
 
 def test_only_games_from_the_deal_are_written():
-    """Games that begin in the middle, or with draws given by hand, raise ValueError."""
+    """No game, one begun in the middle, or with draws given by hand or own rules, is an error."""
     state = State.deal(seed=1)
     action = random.Random(1).choice(state.legal_actions())
+    with pytest.raises(ValueError, match="at least the state just dealt"):
+        replay.write([])
+    with pytest.raises(ValueError, match="of the rule sets draft, official"):
+        replay.write([State.deal(replace(DRAFT, heart=False), seed=1)])
     with pytest.raises(ValueError, match="just dealt"):
         replay.write([state.after(action)])
     with pytest.raises(ValueError, match="cannot say"):

@@ -1,6 +1,8 @@
 """Pictures of Sequence: what stands where, whose it is, and the same in words."""
 
 import base64
+import random
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from functools import cache
@@ -13,13 +15,13 @@ from hypothesis import strategies as st
 
 from sequence import DRAFT, OFFICIAL, Greedy, Random, State, play
 from sequence.actions import REMOVE
-from sequence.cards import CARDS
+from sequence.cards import BOARD_CARDS, CARDS
 from sequence.layout import BIT, HEART_CELLS, SIZE, card_at, cells_of, mask_of
 from sequence.pieces import COLOURS
 from sequence.replay import read
 from sequence.tests.positions import board_of, state_from
 from sequence.view import LEFT, SQUARE, TOP, completed, picture
-from sequence.words import SHAPES, card_name, card_words, in_words
+from sequence.words import SHAPES, action_words, card_name, card_words, in_words
 
 SVG = "{http://www.w3.org/2000/svg}"
 RULES = (DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3),
@@ -164,9 +166,38 @@ def test_sequences_are_found_again(state):
 
 
 def between(start, end):
-    """The five cells from one end of a line to the other."""
+    """The cells from one end of a line to the other."""
     step = [(there > here) - (there < here) for here, there in zip(start, end, strict=True)]
-    return [(start[0] + k * step[0], start[1] + k * step[1]) for k in range(5)]
+    length = 1 + max(abs(there - here) for here, there in zip(start, end, strict=True))
+    return [(start[0] + k * step[0], start[1] + k * step[1]) for k in range(length)]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_lines_count_what_the_score_says(rules):
+    """At the end of random games the drawn lines count the sequences, no more and no fewer."""
+    chance = random.Random(2)
+    for seed in range(40):
+        state = State.deal(rules, seed)
+        while not state.is_over:
+            state = state.after(state.legal_actions().choose(chance))
+        ends, heart = completed(state.observation())
+        counts = [{5: 1, 9: 2}[len(between(*line))] for line in ends]
+        assert sum(counts) + 2 * heart == sum(state.sequences)
+
+
+def test_nine_in_a_row_are_one_line():
+    """A chip in the middle of eight completes two sequences, which are one line of nine."""
+    cells = [(8, col) for col in (0, 1, 2, 3, 5, 6, 7, 8, 4)]
+    state = played_on(cells)
+    assert state.sequences == (2, 0)
+    assert completed(state.observation()) == ([((8, 0), (8, 8))], False)
+
+
+def test_a_five_beside_a_corner_is_one_line():
+    """A five that ends beside a corner is no second line with the corner in it."""
+    state = played_on([(0, col) for col in (4, 5, 7, 8, 6)])
+    assert state.sequences == (1, 0)
+    assert completed(state.observation()) == ([((0, 4), (0, 8))], False)
 
 
 def test_a_replay_with_sequences_has_lines():
@@ -247,9 +278,39 @@ def test_words_of_a_position():
     assert in_words(state) == (
         "Sequence, draft, 2 players in 2 teams. Player 1 to move. "
         "Sequences: side 0 (circles) 0, side 1 (squares) 0; 2 to win. "
-        "Last action: player 0: place 4d at 2,4 take 6d. "
-        f"Hand of player 1: {' '.join(state.hand(1))}. Draft row: {' '.join(state.draft_row)}. "
+        "Last actions: player 0: place 4d at 2,4 take 6d. "
+        f"Hand of player 1: {' '.join(state.hand(1))}. Player 0 holds 6d and 5 hidden cards. "
+        f"Draft row: {' '.join(state.draft_row)}. "
         "Undealt: 86, discards: 1. Chips of side 0: 2,4. Chips of side 1: none.")
+
+
+@given(positions, st.booleans())
+def test_the_words_have_the_cards_of_the_picture(state, is_open):
+    """Every card that lies face up is told as often as it lies there, and how many are hidden."""
+    hands = {player: state.hand(player) for player in range(state.rules.players)}
+    hands = hands if is_open else None
+    root, words = drawn(state, hands), re.findall(r"[\w,]+", in_words(state, hands))
+    for card, times in cards_shown(root).items():
+        assert words.count(card) >= times
+    told = re.findall(r"(\d+) hidden", in_words(state, hands))
+    assert sum(map(int, told)) == backs(root)
+
+
+@given(positions)
+def test_the_words_have_the_actions_of_the_picture(state):
+    """The latest three actions are told, the last one at the end."""
+    latest = list(state.observation().plays())[-3:]
+    told = "; ".join(f"player {player}: {action}" for player, action in latest)
+    assert (f"Last actions: {told}. " in in_words(state)) == bool(state.history)
+    shown = [text.text for text in drawn(state).iter(SVG + "text")]
+    for player, action in latest:
+        assert f"player {player}: {action_words(action)}" in shown
+
+
+@given(positions)
+def test_the_picture_is_whole_pixels_high(state):
+    """The height is a whole number, without the digits of a rounding error."""
+    assert drawn(state).get("height").isdecimal()
 
 
 def test_words_of_a_finished_game():
@@ -297,7 +358,7 @@ def test_all_cards_have_names():
 
 def test_the_heart_has_a_frame():
     """The four cells in the middle, once one side has them all, are framed as a sequence."""
-    final = heart_game()
+    final = played_on(HEART_CELLS)
     assert completed(final.observation()) == ([], True)
     assert final.locked_mask == mask_of(HEART_CELLS)
     frames = [shape for shape in drawn(final).iter(SVG + "rect")
@@ -305,16 +366,21 @@ def test_the_heart_has_a_frame():
     assert len(frames) == 2  # one of them is the white edge
 
 
-def heart_game():
-    """A game that player 0 ends by the heart, whose cards are in the first hand."""
-    row, mine = ["2s", "3s", "4s", "5s", "6s"], [card_at(cell) for cell in HEART_CELLS]
-    theirs = ["7s", "8s", "9s", "ts", "qs", "ks"]
-    first = [*row, *mine, "9c", "9d", *theirs]
+def played_on(cells):
+    """A game in which player 0 puts chips on these cells in this order, and player 1 elsewhere."""
+    mine = [card_at(cell) for cell in cells]
+    others = [card for card in BOARD_CARDS if card not in mine]
+    row = [*mine[6:], *others][:5]
+    first = [*row, *[*mine[:6], *others[5:]][:6], *others[10:16]]
     rest = Counter(dict.fromkeys(CARDS, 2))
     rest.subtract(first)
     state = State.from_deck(DRAFT, [*first, *rest.elements()])
-    for cell in HEART_CELLS:
-        state = state.after(next(a for a in state.legal_actions() if a.coords == cell))
+    for cell in cells:
+        state = state.after(min((action for action in state.legal_actions()
+                                 if action.coords == cell),
+                                key=lambda action: action.draft_card not in mine[6:]))
         if not state.is_over:
-            state = state.after(next(a for a in state.legal_actions() if a.play_card in theirs))
+            state = state.after(next(action for action in reversed(state.legal_actions())
+                                     if action.coords not in cells
+                                     and action.draft_card not in mine[6:]))
     return state

@@ -1,6 +1,7 @@
 """Sequence to click on: what is on offer, what clicks do, agents that fail, replays to step."""
 
 import random
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from sequence import DRAFT, OFFICIAL, PASS, Greedy, Random, ReplayError, State
 from sequence import play as play_game
 from sequence.actions import FORGO, PLACE, REMOVE, TRADE
+from sequence.beliefs import sample
 from sequence.cards import is_jack
-from sequence.replay import read
+from sequence.replay import read, write
 from sequence.tests.positions import board_of, state_from
 from sequence.view import picture
 from sequence.widget import Play, play, replay
@@ -34,12 +36,33 @@ class Broken:
         return Random(1).choose(observation)
 
 
+class Interrupted:
+    """Is interrupted the first time it is asked, and then plays at random."""
+
+    def __init__(self, by=KeyboardInterrupt):
+        self.errors = [by]
+
+    def choose(self, observation):
+        """What the kernel's Interrupt button raises, then a random action."""
+        if self.errors:
+            raise self.errors.pop()
+        return Random(1).choose(observation)
+
+
 class Wrong:
     """Passes where it may not."""
 
     def choose(self, observation):
         """Always the pass."""
         return PASS
+
+
+class WrongInSearch:
+    """Passes where it may not, on a state that it makes up."""
+
+    def choose(self, observation):
+        """An error."""
+        return sample(observation, random.Random(1)).after(PASS)
 
 
 def click(game, *moves):
@@ -244,14 +267,40 @@ def test_an_agent_that_raises_is_shown_and_asked_again():
     assert game.state.to_move == 0
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_agent_can_be_asked_again(error):
+    """Who interrupts the kernel, or an agent that exits, leaves the board with a way to go on."""
+    game = play(against=Interrupted(error), seed=1)
+    click(game, "card 4d", "cell 2,4", "take 6d")
+    assert "Interrupted, player 1, " in game.board.shown["status"]
+    assert "thinking" not in game.board.shown["status"]
+    click(game, "again")
+    assert game.state.to_move == 0
+    assert len(game.states) == 3
+
+
 def test_an_illegal_action_of_an_agent_is_shown():
     """An agent that plays what the rules forbid is named, and the move can be taken back."""
     game = play(against=Wrong(), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
-    assert "Wrong, player 1, raised IllegalAction: illegal action" in game.board.shown["status"]
+    status = game.board.shown["status"]
+    assert status.startswith("Wrong, player 1, played Action(kind='pass'")
+    assert status.endswith("which is not legal.")
     click(game, "undo")
     assert game.states == [State.deal(seed=1)]
     assert "card 4d" in lit(game)
+
+
+@pytest.mark.parametrize("agent", [Wrong, WrongInSearch])
+def test_a_wrong_agent_does_not_give_its_hand_away(agent):
+    """Neither the status line nor the text of the board names a card that is hidden."""
+    game = play(against=agent(), seed=1)
+    click(game, "card 4d", "cell 2,4", "take 6d")
+    seen = game.state.observation(0)
+    hidden = set(game.state.hand(1)) - {*seen.hand, *seen.draft_row}
+    assert hidden
+    told = re.findall(r"\w+", game.board.shown["status"] + repr(game))
+    assert not hidden & set(told)
 
 
 def test_dead_cards_in_the_draft():
@@ -313,11 +362,14 @@ def test_passing():
 
 
 def test_wrong_settings_are_refused():
-    """A seat that the rules do not have and another number of agents are errors."""
+    """A seat that the rules do not have, no agents and another number of them are errors."""
     with pytest.raises(ValueError, match="no seat 2"):
         play(seat=2)
     with pytest.raises(ValueError, match="need 3 agents beside you, not 1"):
         Play([Greedy()], rules=DRAFT.for_players(4))
+    for wrong in (Greedy, Random, 3, "Greedy", [Greedy]):
+        with pytest.raises(ValueError, match=r"is no agent: give an agent, like Greedy\(\)"):
+            play(wrong)
     game = Play([Greedy(), Random(), Greedy()], seat=1, rules=DRAFT.for_players(4))
     assert {seat: type(agent) for seat, agent in game.agents.items()} == {
         0: Greedy, 2: Random, 3: Greedy}
@@ -331,7 +383,7 @@ def test_what_is_left_without_widgets():
         assert data["text/html"].startswith('<img alt="Sequence, draft')
         assert data["text/plain"].startswith("Sequence, draft")
         assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == shown.board.model_id
-    assert repr(game).startswith("<Play in seat 0: <State of draft")
+    assert repr(game).startswith("<Play in seat 0: <Observation by player 0 of draft")
     assert repr(replay(game.states)).startswith("<Replay at 0 of 0: <State of draft")
 
 
@@ -359,11 +411,24 @@ def test_stepping_through_a_replay():
     assert buttons(viewer) == ["first", "back", "next", "last"]
 
 
-def test_what_can_be_stepped_through():
-    """A game, its states and its text show the same; other texts and no states are errors."""
+def test_what_can_be_stepped_through(tmp_path):
+    """A game, its states, its text and its file show the same; nonsense and nothing are errors."""
     game = play_game([Random(), Random()], seed=1)
     assert replay(game).states == replay(list(game.states)).states == game.states
+    path = tmp_path / "game.txt"
+    path.write_text(write(game.states), encoding="utf-8")
+    assert replay(path).states == game.states
     with pytest.raises(ReplayError, match="line 1"):
         replay("nonsense")
     with pytest.raises(ValueError, match="at least one state"):
         replay([])
+
+
+@pytest.mark.parametrize("step", [-1, 1, 1.5, "0"])
+def test_steps_that_are_not_there(step):
+    """A step before the first and after the last one is refused, and the board stays as it is."""
+    viewer = replay([State.deal(seed=1)])
+    before = viewer.board.shown
+    with pytest.raises(IndexError, match="the steps are 0 to 0"):
+        viewer.go_to(step)
+    assert (viewer.step, viewer.board.shown) == (0, before)

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import signal
 import sys
 import time
 
@@ -52,6 +53,26 @@ class Elsewhere(Random):
         return Action("place", "2s", "2s", (10, 10**30))
 
 
+class Endless(Random):
+    """Places a chip where no number has a text."""
+
+    def choose(self, observation):
+        """An action of the right form."""
+        return Action("place", "2s", "2s", (10**5000, 0))
+
+
+class Desertion(BaseException):
+    """Not even an Exception."""
+
+
+class Deserts(Random):
+    """Raises what few expect."""
+
+    def choose(self, observation):
+        """Nothing."""
+        raise Desertion
+
+
 class Leaves(Random):
     """Calls sys.exit() instead of every answer."""
 
@@ -66,6 +87,15 @@ class Dies(Random):
     def choose(self, observation):
         """Nothing."""
         os._exit(3)
+
+
+class Signals(Random):
+    """Ends its process by a signal that has no name."""
+
+    def choose(self, observation):
+        """Nothing."""
+        os.kill(os.getpid(), getattr(signal, "SIGRTMIN", 34) + 6)
+        return super().choose(observation)
 
 
 class Hoards(Random):
