@@ -55,6 +55,8 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
                                           "run and end at one level of indentation")
             if not _indent(line):  # of the module: only the answer needs it
                 start = 0
+                while kept and not kept[-1].strip():
+                    kept.pop()
                 continue
             qualified, kind, doc = _function_around(functions, start, name)
             if start < doc < number:

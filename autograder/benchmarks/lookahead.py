@@ -9,14 +9,12 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterable
-from importlib.util import module_from_spec, spec_from_file_location
 
 import numpy as np
 
 from autograder.benchmarks import Result
-from autograder.workspace import answer_path, load_answer
-from course.probes import load_study
-from sequence import DRAFT, Greedy, Random, State, play
+from autograder.workspace import load_answer
+from sequence import DRAFT, ISMCTS, Greedy, Random, State, play
 from sequence.layout import CELLS, DIRECTIONS, LINE_MASKS
 from tictactoe.play import wilson_interval
 
@@ -92,31 +90,18 @@ def strength(module) -> Iterable[Result]:
     found, more = _score("look-ahead", reference, Greedy(), DEALS, "Greedy")
     yield from found
     yield from _move_times("look-ahead", times + more)
-    outlook = _outlook()
-    found, times = _score("outlook", outlook, Greedy(), DEALS, "Greedy")
+    best = load_answer("study8").MyAgent()
+    found, times = _score("study 8", best, Greedy(), DEALS, "Greedy")
     yield from found
-    yield from _score("outlook", outlook, reference, DEALS // 2, "look-ahead")[0]
-    yield from _move_times("outlook", times)
+    yield from _score("study 8", best, reference, DEALS // 2, "look-ahead")[0]
+    yield from _move_times("study 8", times)
     deep = module.SampledSearch(load_answer("study2").AlphaBeta(), k=4, depth=2, samples=2)
     found, times = _score("alpha-beta on samples", deep, Greedy(), DEEP_DEALS, "Greedy")
     yield from found
     yield from _move_times("alpha-beta on samples", times)
-    try:
-        from sequence.ismcts import ISMCTS
-    except ImportError:
-        return
-    found, _ = _score("outlook", outlook, ISMCTS(seconds=0.2), DEALS // 4, "ISMCTS at 0.2 s",
+    found, _ = _score("study 8", best, ISMCTS(seconds=0.2), DEALS // 4, "ISMCTS at 0.2 s",
                       ">= 0.6")
     yield from found
-
-
-def _outlook():
-    """The staff's strongest agent, which lies beside the answer."""
-    path = answer_path(load_study("study6")).with_name("outlook.py")
-    spec = spec_from_file_location(path.stem, path)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Outlook()
 
 
 def _score(name: str, agent, rival, deals: int, peer: str, target: str | None = None):
