@@ -150,7 +150,8 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
         if first is None:  # it had answered everything
             return None
         return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
-    return next((e for i in wrong for e in (got[i].get("errors") or {}).values()), None)
+    return next((error for i in wrong for name, error in (got[i].get("errors") or {}).items()
+                 if name not in QUESTIONS[check.ask].details), None)
 
 
 def _unanswered(replies: Replies) -> int | None:

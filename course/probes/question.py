@@ -50,6 +50,7 @@ class Question:
     aspects: tuple[str, ...]
     describe: Callable[[Mapping[str, Any]], str]
     reading: Mapping[str, str] = field(default_factory=dict)
+    details: tuple[str, ...] = ()  # aspects of which an error is no trouble, but says how it went
     is_match: bool = False  # it is games, played by `course.probes.match`
 
 

@@ -18,4 +18,4 @@ def _described(case: Mapping[str, Any]) -> str:
 
 
 QUESTIONS = {"match": Question(_match, ("beaten", "legal"), _described, {
-    "legal": "no action was late, illegal or raised an error"}, is_match=True)}
+    "legal": "no action was late, illegal or raised an error"}, details=("beaten",), is_match=True)}
