@@ -4,10 +4,12 @@ They all go the same way, so that a check can be trusted: what it says of the re
 and the mutants is what it would say of a student's file with the same text.
 """
 
-import atexit
 import tempfile
+import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -63,32 +65,49 @@ def ask_all(study: Study, text: str, seconds: float | None = None,
 
 
 def _ask(study: Study, text: str, check: Check, seconds: float | None) -> Replies:
-    """In a sandbox, which is many times as fast as a new process; else in a process.
+    """In a sandbox, which is many times as fast as a new process; where there is none, in one.
 
     The code is the staff's own, and need not be kept in.
     """
     seconds = max(seconds or SECONDS, check.seconds or 0)
-    try:
-        sandbox = _idle.pop() if _idle else Sandbox(Limits())
-    except CannotIsolate:
+    sandbox = _sandbox()
+    if sandbox is None:
         with workspace(study, text) as module:
             return ask_module(module, check, seconds, ANSWERS)
     try:
-        replies = sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
+        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
     except SandboxFault:
-        sandbox.close()
+        del _own.holder
         raise
-    _idle.append(sandbox)
-    return replies
 
 
-_idle: list[Sandbox] = []  # a thread takes one and gives it back
+class _Holder:
+    """Keeps a sandbox as long as its thread lasts, after which it would end by itself."""
+
+    def __init__(self) -> None:
+        self.sandbox = Sandbox(Limits())
+        weakref.finalize(self, self.sandbox.close)
 
 
-@atexit.register
-def _close_sandboxes() -> None:
-    for sandbox in _idle:
-        sandbox.close()
+_own = threading.local()
+
+
+def _sandbox() -> Sandbox | None:
+    """This thread's own sandbox; None where there can be none."""
+    if not _can_isolate():
+        return None
+    if not hasattr(_own, "holder"):
+        _own.holder = _Holder()
+    return _own.holder.sandbox
+
+
+@cache
+def _can_isolate() -> bool:
+    try:
+        Sandbox(Limits()).close()
+    except CannotIsolate:
+        return False
+    return True
 
 
 def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:

@@ -1,4 +1,4 @@
-"""Look-ahead in Sequence: does the reply term help, how quick are line scans, how strong it is.
+"""Look-ahead: line scans, the reply term, strength, time a move.
 
 Strength is measured over paired deals, each played from both seats; a tie counts half, the interval
 is Wilson's at 95 %. Times of moves are computing time of this process, so that a busy machine does

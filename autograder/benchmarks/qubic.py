@@ -1,4 +1,4 @@
-"""Qubic: random games per second, what the Q table learns, what values shared over lanes learn.
+"""Qubic: random games per second, and what its learners come to.
 
 The controls stand beside the results: an untrained table whose ties go to the lowest cell, the
 same with random ties, an untrained learner. Scores are shares of points over matches in which the

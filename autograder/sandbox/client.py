@@ -27,7 +27,7 @@ from autograder.sandbox.limits import Limits
 from course.probes import Check
 from course.probes.match import AGENT, play_ladder
 from course.probes.process import MAX_REPLIES
-from course.probes.questions import QUESTIONS
+from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from sequence import Action, Observation
 from sequence.league.game import Gone, Illegal, Late, Raised
@@ -144,7 +144,7 @@ class Sandbox:
         """
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
-        if QUESTIONS[check.ask].is_match:
+        if check.ask in MATCHES:
             return play_ladder(check, lambda: SandboxPlayer(self, files, module), seconds, answers)
         cases = [{**check.settings, **case} for case in check.cases]
         begun = time.monotonic()

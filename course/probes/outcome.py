@@ -12,7 +12,7 @@ from typing import Any
 
 from course.probes import Case, Check, Observation, Slip, load_check, load_expected
 from course.probes.question import NOT_WRITTEN
-from course.probes.questions import QUESTIONS
+from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
@@ -62,7 +62,7 @@ class Outcome:
     @property
     def is_match(self) -> bool:
         """Whether games were played: no known slip can be told by their results."""
-        return QUESTIONS[load_check(self.check).ask].is_match
+        return load_check(self.check).ask in MATCHES
 
     @property
     def unwritten(self) -> bool:
@@ -101,7 +101,7 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                 "got": {n: got[number].get(n) for n in check.points},
                 "errors": dict(got[number].get("errors") or {})}
     slip = None
-    if wrong and not QUESTIONS[check.ask].is_match:  # many are beaten in the same way
+    if wrong and check.ask not in MATCHES:  # many are beaten in the same way
         slip = next((s for s in slips if _same_replies(check, got, s)), None)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, slip.sentence if slip else None,

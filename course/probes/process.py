@@ -12,7 +12,7 @@ from pathlib import Path
 
 from course.probes import Case, Check
 from course.probes.match import AGENT, LIMITS, play_ladder
-from course.probes.questions import QUESTIONS
+from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from sequence.league.agents import parse
 from sequence.league.process import ProcessPlayer
@@ -38,7 +38,7 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     if not module.is_file():
         return Replies((None,) * len(check.cases), broken=f"{module.name} is missing")
     seconds = seconds or check.seconds or SECONDS
-    if QUESTIONS[check.ask].is_match:
+    if check.ask in MATCHES:
         agent = parse(f"{module.resolve()}:{AGENT}")
         return play_ladder(check, lambda: ProcessPlayer(agent, LIMITS), seconds, answers)
     cases: list[Case] = [{**check.settings, **case} for case in check.cases]

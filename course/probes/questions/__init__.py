@@ -7,5 +7,7 @@ QUESTIONS: dict[str, Question] = (
     searches.QUESTIONS | type_a.QUESTIONS | learning.QUESTIONS | evaluator.QUESTIONS
     | lookahead.QUESTIONS | sarsa.QUESTIONS | league.QUESTIONS)
 
+MATCHES = frozenset(name for name, question in QUESTIONS.items() if question.is_match)
+
 # Asked for explanations and never for marks; "trace" replies with more than a mark needs.
 EXPLANATIONS: dict[str, Question] = searches.EXPLANATIONS
