@@ -15,8 +15,8 @@ from typing import Any
 from autograder.workspace import load_answer
 from course.probes import Check
 from course.probes.positions import read_position
-from course.probes.process import Replies
 from course.probes.questions.searches import MAX_TRACE, agent_options
+from course.probes.replies import Replies
 from tictactoe.nodes import Trace, Visit
 
 TRACED = ("search", "table")  # the questions whose agents walk a tree

@@ -64,7 +64,7 @@ def _finding(name: str, outcomes: list[Outcome],
     if name == "stub":
         named = all(o.earned == 0 for o in outcomes)
     else:
-        named = all(o.slip is not None for o in outcomes if not o.full)
+        named = all(o.slip is not None for o in outcomes if not o.full and not o.is_match)
     order = {check: tuple(sorted(aspects)) for check, aspects in loses.items()}
     wanted = {check: tuple(sorted(aspects)) for check, aspects in should.items()}
     return Finding(name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes),

@@ -42,7 +42,7 @@ from autograder.notebooks import check_id
 from autograder.session import one_session
 from autograder.step import GradingStep, fault_of, read_results
 from course.probes import Study
-from course.probes.ask import NOT_WRITTEN
+from course.probes.question import NOT_WRITTEN
 
 
 class CanaryError(RuntimeError):

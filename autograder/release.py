@@ -22,6 +22,7 @@ from autograder.errors import Refused
 from autograder.notebooks import notebook_texts
 from autograder.strip import BEGIN, solutions
 from course.probes import Study, load_expected
+from course.probes.question import texts_of
 from course.progress import NOTES
 from course.start import PAGE
 
@@ -103,9 +104,9 @@ def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
     """What in `files` gives away hidden positions, expected replies or solutions, in sentences."""
     hidden = verdicts.hidden_study(study.name)
     public = {text for check in study.checks.values() for case in check.cases
-              for text in _positions(case)}
+              for text in texts_of(case)}
     secret = {text for check in hidden.checks.values() for case in check.cases
-              for text in _positions(case)} - public
+              for text in texts_of(case)} - public
     pieces = _answer_pieces(study)
     replies = _reply_pieces(study)
     found = []
@@ -123,10 +124,6 @@ def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
         found += [f"{path.name} holds expected replies to the hidden positions of {check}"
                   for check, runs in replies.items() if any(run in numbers for run in runs)]
     return found
-
-
-def _positions(case: dict) -> list[str]:
-    return [case["on"]] if isinstance(case["on"], str) else list(case["on"])
 
 
 def _answer_pieces(study: Study) -> set[str]:

@@ -19,7 +19,7 @@ from autograder.step import read_results
 from autograder.suspicious import suspicions
 from course.plots import COLOURS, figure, picture
 from course.probes import Study
-from course.probes.ask import NOT_WRITTEN
+from course.probes.question import NOT_WRITTEN
 from tictactoe.view import Picture
 
 BINS = 10  # of the distribution of marks

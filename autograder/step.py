@@ -30,10 +30,12 @@ from autograder.ledger import LEDGER, note_other_door, write_json
 from autograder.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
+from autograder.workspace import ANSWERS
 from course.probes import Check
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import SECONDS, Replies, ask_module
+from course.probes.process import SECONDS, ask_module
+from course.probes.replies import Replies
 
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
 
@@ -120,7 +122,7 @@ class GradingStep(NbGraderPreprocessor):
         """Mark the module in `folder` on the hidden cases of a check ("study3.type_a")."""
         study = verdicts.hidden_study(check_id.split(".", maxsplit=1)[0])
         check = next(c for c in study.checks.values() if c.id == check_id)
-        seconds = seconds or self.probe_seconds
+        seconds = seconds or check.seconds or self.probe_seconds
         outcome = mark_by_file(check, self._ask(folder, study.module, check, seconds),
                                verdicts.expected_file(study))
         if check.ask in TRACED and outcome.is_wrong_somewhere and outcome.slip is None:
@@ -131,9 +133,9 @@ class GradingStep(NbGraderPreprocessor):
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         if self.isolation == "process":
-            return ask_module(folder / module, check, seconds)
+            return ask_module(folder / module, check, seconds, ANSWERS)
         return self._inside(
-            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds))
+            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, ANSWERS))
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""

@@ -1,4 +1,8 @@
-"""Makes a stub from an answer: every solution region becomes one `raise NotImplementedError`."""
+"""Makes a stub from an answer: every solution region becomes one `raise NotImplementedError`.
+
+A region at the top level of the module, outside all functions, is left out: what only the answer
+needs.
+"""
 
 import ast
 import re
@@ -10,7 +14,7 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"  # nbgrader's markers
 
 
 class SolutionRegionError(Refused):
-    """A solution region is unmatched, nested, empty or not inside a function."""
+    """A solution region is unmatched, nested, empty, or in a class and outside its methods."""
 
 
 def stub(source: str, name: str, keep: Container[str] = ()) -> str:
@@ -49,6 +53,11 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
                    ) or _indent(lines[start - 1]) != _indent(line):
                 raise SolutionRegionError(f"{name}, line {start}: the solution region must begin, "
                                           "run and end at one level of indentation")
+            if not _indent(line):  # of the module: only the answer needs it
+                start = 0
+                while kept and not kept[-1].strip():
+                    kept.pop()
+                continue
             qualified, kind, doc = _function_around(functions, start, name)
             if start < doc < number:
                 raise SolutionRegionError(f"{name}, line {doc}: the docstring of {qualified} is "

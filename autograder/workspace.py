@@ -5,18 +5,24 @@ and the mutants is what it would say of a student's file with the same text.
 """
 
 import tempfile
+import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 from autograder import verdicts
 from autograder.mutants import load_mutants
+from autograder.sandbox.client import CannotIsolate, Sandbox, SandboxFault
+from autograder.sandbox.limits import Limits
 from autograder.strip import stub
-from course.probes import Study, load_study
+from course.probes import Check, Study, load_study
 from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import SECONDS, Replies, ask_module
+from course.probes.process import SECONDS, ask_module
+from course.probes.replies import Replies
 
 ANSWERS = Path(__file__).parent / "answers"
 
@@ -51,12 +57,57 @@ def workspace(study: Study, text: str) -> Iterator[Path]:
         yield module
 
 
-def ask_all(study: Study, text: str, seconds: float = SECONDS,
+def ask_all(study: Study, text: str, seconds: float | None = None,
             checks: Sequence[str] | None = None) -> Mapping[str, Replies]:
     """The replies of a module with this text to the study's checks (all, or those named)."""
-    with workspace(study, text) as module:
-        return {name: ask_module(module, check, seconds) for name, check in study.checks.items()
-                if checks is None or name in checks}
+    return {name: _ask(study, text, check, seconds) for name, check in study.checks.items()
+            if checks is None or name in checks}
+
+
+def _ask(study: Study, text: str, check: Check, seconds: float | None) -> Replies:
+    """In a sandbox, which is many times as fast as a new process; where there is none, in one.
+
+    The code is the staff's own, and need not be kept in.
+    """
+    seconds = max(seconds or SECONDS, check.seconds or 0)
+    sandbox = _sandbox()
+    if sandbox is None:
+        with workspace(study, text) as module:
+            return ask_module(module, check, seconds, ANSWERS)
+    try:
+        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
+    except SandboxFault:
+        del _own.holder
+        raise
+
+
+class _Holder:
+    """Keeps a sandbox as long as its thread lasts, after which it would end by itself."""
+
+    def __init__(self) -> None:
+        self.sandbox = Sandbox(Limits())
+        weakref.finalize(self, self.sandbox.close)
+
+
+_own = threading.local()
+
+
+def _sandbox() -> Sandbox | None:
+    """This thread's own sandbox; None where there can be none."""
+    if not _can_isolate():
+        return None
+    if not hasattr(_own, "holder"):
+        _own.holder = _Holder()
+    return _own.holder.sandbox
+
+
+@cache
+def _can_isolate() -> bool:
+    try:
+        Sandbox(Limits()).close()
+    except CannotIsolate:
+        return False
+    return True
 
 
 def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:

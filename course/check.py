@@ -9,7 +9,7 @@ from pathlib import Path
 from course.probes import HERE, load_check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import SECONDS, ask_module
+from course.probes.process import ask_module
 from course.progress import note
 
 
@@ -33,11 +33,13 @@ class Explanation:
         return as_html(self.outcome)
 
 
-def check(check_id: str, folder: str | Path = ".", seconds: float = SECONDS) -> Points | None:
+def check(check_id: str, folder: str | Path = ".",
+          seconds: float | None = None) -> Points | None:
     """Run the public questions of a check and show what to look at.
 
     Returns the points earned on the public positions, for the checks that carry marks; None for
-    extra credit. `folder` is where the module lies, `seconds` how long it may take in all.
+    extra credit. `folder` is where the module lies, `seconds` how long it may take in all (by
+    default 10, or what the study's table says).
 
     Raises `UnknownCheck` (a ValueError) for an unknown name and FileNotFoundError if the folder
     does not hold the module.

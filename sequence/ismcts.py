@@ -68,10 +68,10 @@ class ISMCTS:
         """
         if iterations is not None and seconds is not None:
             raise ValueError("the budget is a number of iterations or of seconds, not both")
-        if iterations is not None and (not isinstance(iterations, int) or iterations < 1):
+        if iterations is not None and (type(iterations) is not int or iterations < 1):
             raise ValueError(f"iterations are a whole number from 1, not {iterations!r}")
-        if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
-            raise ValueError(f"seconds are a number above 0, not {seconds!r}")
+        if seconds is not None and not (type(seconds) in (int, float) and 0 < seconds < math.inf):
+            raise ValueError(f"seconds are a finite number above 0, not {seconds!r}")
         self.iterations = iterations
         self.seconds = SECONDS if iterations is None and seconds is None else seconds
         self.iterations_done = 0
@@ -86,8 +86,8 @@ class ISMCTS:
 
         Raises IndexError if there is no legal action: the game is over or another is to move.
         """
-        before, longest = time.perf_counter(), 0.0
-        end = math.inf if self.seconds is None else before + self.seconds * (1 - MARGIN)
+        start = time.perf_counter()
+        end = math.inf if self.seconds is None else start + self.seconds * (1 - MARGIN)
         most = math.inf if self.iterations is None else self.iterations
         self.iterations_done = 0
         legal = observation.legal_actions()
@@ -96,6 +96,8 @@ class ISMCTS:
         samples = [sample(observation, self._random)]
         actions = ranked(samples[0], PLAYS)  # the same in all samples
         root = Node()
+        before = time.perf_counter()
+        longest = before - start  # the first iteration will hardly take longer than all this
         while self.iterations_done < most and before + 2 * longest < end:
             self._iterate(root, actions, samples, observation)
             self.iterations_done += 1

@@ -10,8 +10,11 @@ from tictactoe.contract import Agent, IllegalMove, InvalidBoard, Search, State
 from tictactoe.nodes import NodeCounter, Trace, counted
 from tictactoe.play import Game, Match, match, play
 from tictactoe.players import Human, Random
+from tictactoe.qubic import Qubic
+from tictactoe.tactics import WinOrBlock, winning_cells
 
 __all__ = [
     "EMPTY", "LANES", "Agent", "Board", "Game", "Human", "IllegalMove", "InvalidBoard", "Match",
-    "NodeCounter", "Random", "Search", "State", "Trace", "counted", "match", "opponent", "play",
+    "NodeCounter", "Qubic", "Random", "Search", "State", "Trace", "WinOrBlock", "counted", "match",
+    "opponent", "play", "winning_cells",
 ]  # fmt: skip

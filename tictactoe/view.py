@@ -34,21 +34,24 @@ def board_marks(board, labels: bool = True) -> str:
     lines = "".join(
         f'<path d="M{k * CELL} 0V{side}M0 {k * CELL}H{side}" stroke="#555" stroke-width="1.5"/>'
         for k in (1, 2))
-    marks = []
-    for cell in range(9):
-        x, y = cell % 3 * CELL, cell // 3 * CELL
-        near, far, middle = CELL * 0.22, CELL * 0.78, CELL / 2
-        if board[cell] == "x":
-            marks.append(
-                f'<path d="M{x + near} {y + near}L{x + far} {y + far}M{x + far} {y + near}'
-                f'L{x + near} {y + far}" stroke="{BLUE}" stroke-width="4" stroke-linecap="round"/>')
-        elif board[cell] == "o":
-            marks.append(f'<circle cx="{x + middle}" cy="{y + middle}" r="{CELL * 0.29}" '
-                         f'fill="none" stroke="{ORANGE}" stroke-width="4"/>')
-        elif labels:
-            marks.append(f'<text x="{x + middle}" y="{y + middle + 4}" font-size="11" '
-                         f'font-family="sans-serif" text-anchor="middle" fill="#666">{cell}</text>')
+    marks = (mark_svg(board[cell], cell % 3 * CELL, cell // 3 * CELL, str(cell) if labels else "")
+             for cell in range(9))
     return lines + "".join(marks)
+
+
+def mark_svg(mark: str, x: float, y: float, label: str = "") -> str:
+    """The cross or ring of a cell whose corner is (x, y), or its label where it is open."""
+    near, far, middle = CELL * 0.22, CELL * 0.78, CELL / 2
+    if mark == "x":
+        return (f'<path d="M{x + near} {y + near}L{x + far} {y + far}M{x + far} {y + near}'
+                f'L{x + near} {y + far}" stroke="{BLUE}" stroke-width="4" stroke-linecap="round"/>')
+    if mark == "o":
+        return (f'<circle cx="{x + middle}" cy="{y + middle}" r="{CELL * 0.29}" '
+                f'fill="none" stroke="{ORANGE}" stroke-width="4"/>')
+    if label:
+        return (f'<text x="{x + middle}" y="{y + middle + 4}" font-size="11" '
+                f'font-family="sans-serif" text-anchor="middle" fill="#666">{label}</text>')
+    return ""
 
 
 class Picture:

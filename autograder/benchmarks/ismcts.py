@@ -1,8 +1,9 @@
-"""ISMCTS: its strength and its clock, and how strength grows with the budget.
+"""ISMCTS: its clock, and how its strength grows with the budget.
 
-Against Greedy; every deal is played twice, once from each seat, a tie is half a win. Intervals are Wilson's at
-95 %. The strength at 0.2 seconds and the longest move depend on the machine and want a quiet core,
-the strength by iterations is the same everywhere. The plot is saved as build/benchmarks/ismcts.png.
+Against Greedy; every deal is played twice, once from each seat, and a tie is half a win. Intervals
+are Wilson's at 95 %. The strength at 0.2 seconds and the longest move depend on the machine and
+want a quiet core, the strength by iterations is the same everywhere. The plot is saved as
+build/benchmarks/ismcts.png.
 """
 
 import sys

@@ -25,7 +25,13 @@ from autograder.sandbox.inside.frames import LENGTH, send
 from autograder.sandbox.launch import CannotIsolate, start
 from autograder.sandbox.limits import Limits
 from course.probes import Check
-from course.probes.process import MAX_REPLIES, Replies, parsed, read_replies
+from course.probes.match import AGENT, play_ladder
+from course.probes.process import MAX_REPLIES
+from course.probes.questions import MATCHES
+from course.probes.replies import Replies, parsed, read_replies
+from sequence import Action, Observation
+from sequence.league.game import Gone, Illegal, Late, Raised
+from sequence.league.wire import NoAction, action_from_plain, clean, observation_to_plain
 
 WATCH = 0.1  # seconds between two looks at what a job uses
 GRACE = 1.0  # seconds from the interrupt of a cell to the end of its process
@@ -57,7 +63,7 @@ class Ran:
     cpu: float = 0.0
 
 
-class _Ended(Exception):
+class Ended(Exception):
     """The process was ended for the reason in the message, or ended by itself without one."""
 
 
@@ -94,19 +100,19 @@ class Sandbox:
         begun = time.monotonic()
         request = {"cells": list(cells), "characters": self.limits.characters}
         most = BYTES * self.limits.characters + ROOM
-        with self._job("cells", files, request, most) as job:
+        with self.job("cells", files, request, most) as job:
             try:
                 for number in range(len(cells)):
                     self._run_cell(job, number, ran, begun + all_seconds,
                                    later_seconds if ran.late else cell_seconds)
-            except _Ended as end:
+            except Ended as end:
                 ran.stopped = str(end)
         if ran.stopped == "":
             ran.stopped = f"a cell ended the Python process{job.how_it_ended()}"
         ran.seconds, ran.cpu = round(time.monotonic() - begun, 3), job.cpu
         return ran
 
-    def _run_cell(self, job: "_Job", number: int, ran: Ran, end: float, seconds: float) -> None:
+    def _run_cell(self, job: "Job", number: int, ran: Ran, end: float, seconds: float) -> None:
         """Receive one cell's outputs, interrupting it when its time is over."""
         limit = min(time.monotonic() + seconds, end)
         interrupted = False
@@ -115,9 +121,9 @@ class Sandbox:
                 frame = job.receive(limit)
             except TimeoutError:
                 if limit == end:
-                    raise _Ended("the notebook's time was over") from None
+                    raise Ended("the notebook's time was over") from None
                 if interrupted:
-                    raise _Ended(f"a cell was stopped after {seconds:g} s, and did not let itself "
+                    raise Ended(f"a cell was stopped after {seconds:g} s, and did not let itself "
                                  "be interrupted") from None
                 ran.late[number] = seconds
                 job.interrupt()
@@ -130,24 +136,27 @@ class Sandbox:
                 return
 
     def ask(self, files: Mapping[str, bytes], module: str, check: Check,
-            seconds: float) -> Replies:
+            seconds: float, answers: Path | None = None) -> Replies:
         """Ask the module of that name among `files` every case of `check`, in a fork of its own.
 
-        Raises `SandboxFault`.
+        `answers`: the folder of the staff's answers, where some opponents stand. Raises
+        `SandboxFault`.
         """
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
+        if check.ask in MATCHES:
+            return play_ladder(check, lambda: SandboxPlayer(self, files, module), seconds, answers)
         cases = [{**check.settings, **case} for case in check.cases]
         begun = time.monotonic()
         stopped, frames = None, []
         request = {"module": module, "ask": check.ask, "cases": cases}
-        with self._job("questions", files, request, MAX_REPLIES) as job:
+        with self.job("questions", files, request, MAX_REPLIES) as job:
             try:
                 while len(frames) <= len(cases):
                     frames.append(_plain(job.receive(begun + seconds)))
             except TimeoutError:
                 stopped = f"stopped after {seconds:g} s"
-            except _Ended as end:
+            except Ended as end:
                 stopped = str(end)
         answered = sum("case" in frame for frame in frames)
         if stopped == "":
@@ -156,8 +165,12 @@ class Sandbox:
         return read_replies(frames, len(cases), stopped, time.monotonic() - begun)
 
     @contextlib.contextmanager
-    def _job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
-             most: int) -> Iterator["_Job"]:
+    def job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
+            most: int) -> Iterator["Job"]:
+        """A process inside that does one job; its messages together may have `most` bytes.
+
+        Raises `SandboxFault`.
+        """
         ours, theirs = socket.socketpair()
         with ours:
             try:
@@ -170,7 +183,7 @@ class Sandbox:
                 raise SandboxFault(f"the sandbox does not answer: {error}") from error
             if not descriptors:
                 raise SandboxFault("the sandbox has ended")
-            job = _Job(ours, descriptors[0], self.limits, most)
+            job = Job(ours, descriptors[0], self.limits, most)
             try:
                 job.begin(request | {"files": {name: base64.b64encode(data).decode()
                                                for name, data in files.items()}})
@@ -181,7 +194,7 @@ class Sandbox:
                 job.status, job.cpu = end.get("ended", 0), end.get("cpu", 0.0)
 
 
-class _Job:
+class Job:
     """One process inside, as seen from outside: its messages, and a hand on it.
 
     All its messages together may have `most` bytes.
@@ -204,18 +217,28 @@ class _Job:
         self.talk.setblocking(False)
         try:
             frame = self.receive(time.monotonic() + START)
-        except (_Ended, TimeoutError) as error:
+        except (Ended, TimeoutError) as error:
             raise SandboxFault(f"a process inside the sandbox did not start ({error})") from error
         if frame != {"ready": True}:
             raise SandboxFault(f"a process could not be isolated: {frame.get('fault')}")
 
+    def tell(self, frame: dict[str, Any], end: float) -> None:
+        """Send one more message; raises TimeoutError at `end`, and `Ended` where nobody reads."""
+        try:
+            self.talk.settimeout(max(end - time.monotonic(), 1e-3))
+            send(self.talk, frame)
+        except ConnectionError as error:
+            raise Ended from error
+        finally:
+            self.talk.setblocking(False)
+
     def receive(self, end: float) -> dict[str, Any]:
-        """The next message; raises TimeoutError at `end`, and `_Ended` where there is none."""
+        """The next message; raises TimeoutError at `end`, and `Ended` where there is none."""
         while True:
             if len(self._buffer) >= LENGTH.size:
                 size, = LENGTH.unpack_from(self._buffer)
                 if size > self.left:
-                    raise _Ended("it put out more than is kept")
+                    raise Ended("it put out more than is kept")
                 if len(self._buffer) >= LENGTH.size + size:
                     data = bytes(self._buffer[LENGTH.size:LENGTH.size + size])
                     del self._buffer[:LENGTH.size + size]
@@ -231,7 +254,7 @@ class _Job:
                 except ConnectionError:
                     part = b""
                 if not part:
-                    raise _Ended
+                    raise Ended
                 self._buffer += part
             if time.monotonic() - self._looked > WATCH:
                 self._look()
@@ -251,9 +274,9 @@ class _Job:
         self._looked = time.monotonic()
         memory, seconds = _usage(_pid(self.pidfd))
         if memory > self.limits.memory_mb << 20:
-            raise _Ended(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
+            raise Ended(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
         if seconds > self.limits.cpu_seconds:
-            raise _Ended(f"stopped after {self.limits.cpu_seconds} s of computing")
+            raise Ended(f"stopped after {self.limits.cpu_seconds} s of computing")
 
     def interrupt(self) -> None:
         """What Ctrl-C does."""
@@ -266,6 +289,56 @@ class _Job:
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         os.close(self.pidfd)
         self._selector.close()
+
+
+class SandboxPlayer:
+    """A line of the league to a submission's agent, in a fork of its own for every game.
+
+    What the machinery fails at is raised as `SandboxFault`, and costs the agent no warning.
+    """
+
+    def __init__(self, sandbox: Sandbox, files: Mapping[str, bytes], module: str) -> None:
+        self._sandbox, self._files, self._module = sandbox, files, module
+        self._open = contextlib.ExitStack()
+        self._job: Job | None = None
+
+    def begin(self, seed: int, seconds: float) -> None:
+        """Load the agent; raises `Late`, `Gone` and `Raised`."""
+        request = {"module": self._module, "agent": AGENT, "seed": seed}
+        self._job = self._open.enter_context(
+            self._sandbox.job("agent", self._files, request, MAX_REPLIES))
+        reply = self._reply(time.monotonic() + seconds)
+        if "ready" not in reply:
+            why = reply.get("error") or reply.get("unknown") or "its answer was none"
+            raise Raised(f"could not be loaded: {clean(str(why))}")
+
+    def ask(self, observation: Observation, seconds: float) -> Action:
+        """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
+        end = time.monotonic() + seconds
+        reply = self._reply(end, observation_to_plain(observation))
+        if "error" in reply:
+            raise Raised(f"raised {clean(str(reply['error']))}")
+        if "nonsense" in reply:
+            raise Illegal(clean(str(reply["nonsense"])))
+        try:
+            return action_from_plain(reply.get("action"))
+        except NoAction as error:
+            raise Illegal(clean(str(error))) from error
+
+    def end(self) -> None:
+        """End the fork."""
+        self._job = None
+        self._open.close()
+
+    def _reply(self, end: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        try:
+            if request is not None:
+                self._job.tell(request, end)
+            return _plain(self._job.receive(end))
+        except TimeoutError as error:
+            raise Late from error
+        except Ended as error:
+            raise Gone(f"ended its process{f' ({error})' if str(error) else ''}") from error
 
 
 def _pid(pidfd: int) -> int:
@@ -331,4 +404,4 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-__all__ = ["CannotIsolate", "Ran", "Sandbox", "SandboxFault"]
+__all__ = ["CannotIsolate", "Ran", "Sandbox", "SandboxFault", "SandboxPlayer"]

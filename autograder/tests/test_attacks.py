@@ -440,7 +440,7 @@ def test_without_an_own_environment(names, sandbox, monkeypatch):
 def test_without_the_watch(sandbox, monkeypatch):
     """Without the watch on memory, processes that are small by themselves are large together."""
     assert run(sandbox, "import os", *attacks.NUISANCES["hogs"]).stopped.startswith("stopped: it")
-    monkeypatch.setattr(client._Job, "_look", lambda job: None)
+    monkeypatch.setattr(client.Job, "_look", lambda job: None)
     ran = run(sandbox, "import os", *attacks.NUISANCES["hogs"])
     assert list(ran.late) == [1]
 
@@ -454,7 +454,7 @@ def test_without_the_cap_on_output(sandbox, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "where"), [
-    ("errors that are none", "course.probes.process._is_observation"),
+    ("errors that are none", "course.probes.replies._is_observation"),
     ("deep replies", "autograder.sandbox.client._plain"),
     ("strange outputs", "autograder.sandbox.client._output"),
 ])

@@ -7,7 +7,7 @@ from autograder.divergence import first_divergence
 from autograder.step import GradingStep
 from course.probes import load_check, load_study
 from course.probes.explain import as_html, as_text
-from course.probes.process import Replies
+from course.probes.replies import Replies
 
 STUDY = load_study("study3")
 REFERENCE = workspace.module_texts(STUDY)["reference"]

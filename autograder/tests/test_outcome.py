@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from course.probes import Check, Slip, load_study, studies
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import equal, is_right, mark
-from course.probes.process import Replies
+from course.probes.replies import Replies
 
 # Explanations look up how the check asks, so the tests borrow the name of a real one.
 REAL = next(check for study in studies() for check in load_study(study).checks.values()

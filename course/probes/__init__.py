@@ -43,6 +43,7 @@ class Check:
     points: Mapping[str, float]  # aspect -> points
     extra_credit: bool
     cases: Sequence[Case]
+    seconds: float | None = None  # that it may take, where that is not the usual time
 
     @property
     def id(self) -> str:
@@ -115,9 +116,9 @@ def load_study(name: str, cases_file: Path | None = None) -> Study:
                               else "has no cases in the table [cases]")
     checks = {}
     for check, table in data["checks"].items():
-        settings = {k: v for k, v in table.items() if k not in ("ask", "cases")}
+        settings = {k: v for k, v in table.items() if k not in ("ask", "cases", "seconds")}
         checks[check] = Check(short, check, table["ask"], settings, data["points"][check],
-                              check in data["extra_credit"], cases[check])
+                              check in data["extra_credit"], cases[check], table.get("seconds"))
         _complain_about_cases(checks[check], cases_file or file)
     return Study(short, data["title"], data["assignment"], data["module"], checks, data["written"])
 

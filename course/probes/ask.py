@@ -10,10 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from course.probes.question import MAX_ITEMS, BadReply
+from course.probes.question import MAX_ITEMS, NOT_WRITTEN, BadReply
 from course.probes.questions import EXPLANATIONS, QUESTIONS
 
-NOT_WRITTEN = "not written yet"  # how the error of an unfilled stub begins
 MAX_LENGTH = 1000  # characters of a string; a whole number may have ten times as many bits
 MAX_DEPTH = 10  # of lists in lists
 

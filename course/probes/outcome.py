@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from course.probes import Case, Check, Observation, Slip, load_expected
-from course.probes.ask import NOT_WRITTEN
-from course.probes.process import Replies
-from course.probes.questions import QUESTIONS
+from course.probes import Case, Check, Observation, Slip, load_check, load_expected
+from course.probes.question import NOT_WRITTEN
+from course.probes.questions import MATCHES, QUESTIONS
+from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
 
@@ -60,6 +60,11 @@ class Outcome:
         return all(a.right == a.asked for a in self.aspects)
 
     @property
+    def is_match(self) -> bool:
+        """Whether games were played: no known slip can be told by their results."""
+        return load_check(self.check).ask in MATCHES
+
+    @property
     def unwritten(self) -> bool:
         """Whether the code that was asked is still the stub."""
         return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
@@ -95,7 +100,9 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},
                 "errors": dict(got[number].get("errors") or {})}
-    slip = next((s for s in slips if wrong and _same_replies(check, got, s)), None)
+    slip = None
+    if wrong and check.ask not in MATCHES:  # many are beaten in the same way
+        slip = next((s for s in slips if _same_replies(check, got, s)), None)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, slip.sentence if slip else None,
                    replies.stopped is not None, round(replies.seconds, 3))
@@ -143,7 +150,8 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
         if first is None:  # it had answered everything
             return None
         return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
-    return next((e for i in wrong for e in (got[i].get("errors") or {}).values()), None)
+    return next((error for i in wrong for name, error in (got[i].get("errors") or {}).items()
+                 if name not in QUESTIONS[check.ask].details), None)
 
 
 def _unanswered(replies: Replies) -> int | None:

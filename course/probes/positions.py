@@ -9,11 +9,12 @@ from typing import Any
 
 from course.probes.made_up import Row
 from sequence import example, sketch
-from tictactoe import Board
+from tictactoe import Board, Qubic
 
 # Prefix -> what reads the rest of the text, and how that is called in Python.
 READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "row": (Row, "Row"), "example": (example, "example"), "sketch": (sketch, "sketch"),
+    "qubic": (Qubic, "Qubic"),
 }  # fmt: skip
 
 

@@ -8,43 +8,39 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from course.probes import Case, Check, Observation
+from course.probes import Case, Check
+from course.probes.match import AGENT, LIMITS, play_ladder
+from course.probes.questions import MATCHES
+from course.probes.replies import Replies, parsed, read_replies
+from sequence.league.agents import parse
+from sequence.league.process import ProcessPlayer
 
 MAX_REPLIES = 5_000_000  # characters; what a right module says is a few thousand
-MAX_SAID = 500  # characters of one error
 SECONDS = 10.0  # for one check; the reference needs less than two
-
-
-@dataclass(frozen=True)
-class Replies:
-    """What came back from one check: one observation per case, None where there was none.
-
-    `broken` says why the module could not be loaded, `stopped` why the process ended before all
-    cases were answered; both None if all went well. `seconds` is the wall time of the process.
-    """
-
-    observations: tuple[Observation | None, ...]
-    broken: str | None = None
-    stopped: str | None = None
-    seconds: float = field(default=0.0, compare=False)
 
 
 class ProbeFault(RuntimeError):
     """The machinery failed before the module was even read: never a student's fault."""
 
 
-def ask_module(module: Path, check: Check, seconds: float = SECONDS) -> Replies:
+def ask_module(module: Path, check: Check, seconds: float | None = None,
+               answers: Path | None = None) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
+
+    Without `seconds` it has what the study's table says, or `SECONDS`.
+
+    `answers`: the folder of the staff's answers, where some opponents stand.
 
     Raises `ProbeFault` if Python itself could not be started.
     """
     if not module.is_file():
         return Replies((None,) * len(check.cases), broken=f"{module.name} is missing")
+    seconds = seconds or check.seconds or SECONDS
+    if check.ask in MATCHES:
+        agent = parse(f"{module.resolve()}:{AGENT}")
+        return play_ladder(check, lambda: ProcessPlayer(agent, LIMITS), seconds, answers)
     cases: list[Case] = [{**check.settings, **case} for case in check.cases]
     request = json.dumps({"ask": check.ask, "cases": cases})
     start = time.perf_counter()
@@ -82,40 +78,3 @@ def _kill(process: subprocess.Popen) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
-
-
-def _is_observation(data: dict) -> bool:
-    """Whether this is a reply of our own making, and not what a module wrote in its place."""
-    observation = data.get("observation")
-    errors = observation.get("errors", {}) if isinstance(observation, dict) else None
-    return isinstance(errors, dict) and all(isinstance(text, str) for text in errors.values())
-
-
-def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds: float) -> Replies:
-    """The observations among what came back; whatever does not fit the schema is no answer."""
-    observations: list[Observation | None] = [None] * cases
-    for data in lines:
-        if isinstance(data, dict) and "broken" in data:
-            return Replies(tuple(observations), _one_line(data["broken"]), stopped, seconds)
-        number = data.get("case") if isinstance(data, dict) else None
-        if type(number) is int and number in range(cases) and _is_observation(data):
-            observation = observations[number] = data["observation"]
-            if "errors" in observation:
-                observation["errors"] = {
-                    name: _one_line(text) for name, text in observation["errors"].items()}
-    if stopped is None and None in observations:
-        stopped = "the process ended before it had answered"
-    return Replies(tuple(observations), None, stopped, seconds)
-
-
-def _one_line(text: object) -> str:
-    """What a module said of itself, short enough to be told, on one line."""
-    return f"{' '.join(str(text).split()):.{MAX_SAID}}"
-
-
-def parsed(line: str | bytes) -> Any:
-    """What a line of JSON holds; None if it was cut off, or is not ours."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from course.probes.positions import written
 
+NOT_WRITTEN = "not written yet"  # how the error of an unfilled stub begins
 MAX_ITEMS = 1000  # in a reply, its inner lists' included
 Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and what computes them
 
@@ -49,6 +50,8 @@ class Question:
     aspects: tuple[str, ...]
     describe: Callable[[Mapping[str, Any]], str]
     reading: Mapping[str, str] = field(default_factory=dict)
+    details: tuple[str, ...] = ()  # aspects of which an error is no trouble, but says how it went
+    is_match: bool = False  # it is games, played by `course.probes.match`
 
 
 def get(module: ModuleType, name: str) -> Any:

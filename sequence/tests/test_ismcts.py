@@ -143,7 +143,7 @@ def test_budget_in_seconds(monkeypatch):
 
 def test_the_longest_iteration_is_kept_free(monkeypatch):
     """Where an iteration may take as long as the time that is left, none is begun."""
-    ticks = iter([0, 0.4, 100])
+    ticks = iter([0, 0, 0.4, 100])
     monkeypatch.setattr("sequence.ismcts.time.perf_counter", lambda: next(ticks))
     player = ISMCTS(seconds=1, seed=1)
     player.choose(State.deal(seed=1).observation())

@@ -196,7 +196,7 @@ def warm_up() -> None:
     shell.execution_count = 1
 
 
-def run(request: dict[str, Any], send: Callable[[dict], None]) -> None:
+def run(request: dict[str, Any], send: Callable[[dict], None], *_) -> None:
     """Run the cells in order; sends `{"begin": i}` before each and its outputs after."""
     os.environ["HOME"] = "/tmp"
     sys.path.append(str(FOLDER))  # last: side files are found, and shadow nothing installed

@@ -15,6 +15,6 @@ def warm_up() -> None:
     import tictactoe  # noqa: F401
 
 
-def answer(request: dict[str, Any], send: Callable[[dict], None]) -> None:
+def answer(request: dict[str, Any], send: Callable[[dict], None], *_) -> None:
     """Load the module that the request names, and send one frame for each case."""
     answer_cases(FOLDER / Path(request["module"]).name, request["ask"], request["cases"], send)

@@ -12,10 +12,10 @@ import select
 import socket
 import sys
 
-from . import cells, isolate, questions
-from .frames import send
+from . import agents, cells, isolate, questions
+from .frames import receive, send
 
-JOBS = {"cells": cells.run, "questions": questions.answer}
+JOBS = {"cells": cells.run, "questions": questions.answer, "agent": agents.serve}
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, jo
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)
         send(talk, {"ready": True})  # from here on, what goes wrong is the submission's doing
-        JOBS[job["kind"]](request, lambda frame: send(talk, frame))
+        JOBS[job["kind"]](request, lambda frame: send(talk, frame), lambda: receive(talk))
     finally:
         os._exit(0)
 

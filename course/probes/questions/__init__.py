@@ -1,9 +1,13 @@
 """The questions that checks can ask, a module for each subject; here they are all, by name."""
 
 from course.probes.question import Question
-from course.probes.questions import searches, type_a
+from course.probes.questions import evaluator, league, learning, lookahead, sarsa, searches, type_a
 
-QUESTIONS: dict[str, Question] = searches.QUESTIONS | type_a.QUESTIONS
+QUESTIONS: dict[str, Question] = (
+    searches.QUESTIONS | type_a.QUESTIONS | learning.QUESTIONS | evaluator.QUESTIONS
+    | lookahead.QUESTIONS | sarsa.QUESTIONS | league.QUESTIONS)
+
+MATCHES = frozenset(name for name, question in QUESTIONS.items() if question.is_match)
 
 # Asked for explanations and never for marks; "trace" replies with more than a mark needs.
 EXPLANATIONS: dict[str, Question] = searches.EXPLANATIONS

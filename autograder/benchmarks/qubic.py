@@ -1,0 +1,144 @@
+"""Qubic: random games per second, and what its learners come to.
+
+The controls stand beside the results: an untrained table whose ties go to the lowest cell, the
+same with random ties, an untrained learner. Scores are shares of points over matches in which the
+sides change after every game, with Wilson's 95 % interval beside them.
+
+The table is trained for 20,000 episodes, about a minute; the environment variable QUBIC_EPISODES
+sets another number. 200,000 take some seven minutes and 1.7 GB of memory.
+"""
+
+import os
+import random
+import statistics
+import time
+import tracemalloc
+
+from autograder.benchmarks import Result
+from autograder.workspace import load_answer
+from tictactoe import Qubic, Random, WinOrBlock, match
+from tictactoe.playouts import random_games
+
+BATCH_GAMES, SAMPLES = 40_000, 10
+EPISODES = int(os.environ.get("QUBIC_EPISODES", "20000"))
+SIZED_EPISODES = 200  # for the memory of a game
+LANE_GAMES, SEEDS = 10_000, (1, 2, 3)
+MATCH = 2_000  # games against a random player; half of them against WinOrBlock
+
+
+class Greedily:
+    """Plays the best moves of its learners, one for each side, and explores no more."""
+
+    def __init__(self, study, learners, first: bool = False) -> None:
+        self.study, self.learners, self.first = study, learners, first
+
+    def reset(self, seed: int) -> None:
+        """Start the random numbers that break ties."""
+        self.chance = random.Random(seed)
+
+    def choose(self, state: Qubic) -> int:
+        """A best move: the lowest cell (`first`), or a random one among equals."""
+        moves = self.study.greedy_moves(self.learners[state.to_move].move_values(state))
+        return moves[0] if self.first else self.chance.choice(moves)
+
+
+def run() -> list[Result]:
+    """Speed of random games, then the table with its controls, then the learner with its own."""
+    study = load_answer("study4")
+    return [*speed(), *table(study), *lanes(study)]
+
+
+def speed() -> list[Result]:
+    """Whole random games per second: in batches by numpy, and one by one by the State interface."""
+    batches = [_rate(lambda: random_games(BATCH_GAMES, seed=1), BATCH_GAMES)
+               for _ in range(SAMPLES)]
+    single = [_rate(lambda: _play_randomly(100), 100) for _ in range(SAMPLES)]
+    return [
+        Result("random games, in batches by numpy", max(batches), "games/s", ">= 40000"),
+        Result("the same, median of the samples", statistics.median(batches), "games/s"),
+        Result("random games, one by one by the State interface", max(single), "games/s"),
+    ]
+
+
+def table(study) -> list[Result]:
+    """The Q table against a random player, untrained and trained, and what a game costs."""
+    untrained = {"x": study.QPlayer(), "o": study.QPlayer()}
+    trained = {"x": study.QPlayer(seed=1), "o": study.QPlayer(seed=2)}
+    results = [
+        _score("control: untrained table, ties to the lowest cell",
+               Greedily(study, untrained, first=True), Random(), MATCH),
+        _score("control: the same", Greedily(study, untrained, first=True), WinOrBlock(),
+               MATCH // 2),
+        _score("control: untrained table, random ties", Greedily(study, untrained), Random(),
+               MATCH),
+    ]
+    seconds = _seconds(study.train, trained, EPISODES, Qubic())
+    return [
+        *results,
+        _score(f"table after {EPISODES:,} episodes, random ties", Greedily(study, trained),
+               Random(), MATCH),
+        Result(f"training of {EPISODES:,} episodes", seconds, "s of computing"),
+        Result("the tables grow by", _memory_of_a_game(study) / 1000, "kB/game"),
+    ]
+
+
+def lanes(study) -> list[Result]:
+    """The learner of lane weights against WinOrBlock, for each seed; the worst has the target."""
+    untrained = study.LaneLearner()
+    results = [_score("control: lane learner, untrained", _both(study, untrained), WinOrBlock(),
+                      MATCH // 2)]
+    scores, spent = [], []
+    for seed in SEEDS:
+        learner = study.LaneLearner(seed)
+        spent.append(_seconds(study.train_lanes, learner, LANE_GAMES, Qubic()))
+        results.append(_score(f"lane learner after {LANE_GAMES:,} games, seed {seed}",
+                              _both(study, learner), WinOrBlock(), MATCH // 2))
+        scores.append(results[-1].value)
+    return [
+        *results,
+        Result("lane learner, the worst of these seeds", min(scores), "score", ">= 0.85",
+               "WinOrBlock"),
+        Result(f"training of {LANE_GAMES:,} games", statistics.median(spent), "s of computing"),
+    ]
+
+
+def _both(study, learner) -> Greedily:
+    return Greedily(study, {"x": learner, "o": learner})
+
+
+def _score(name: str, agent, rival, games: int) -> Result:
+    result = match(agent, rival, games, seed=1, start=Qubic())
+    low, high = result.interval
+    return Result(name, result.score, "score",
+                  peer=f"{type(rival).__name__}, {games:,} games: {low:.4f} to {high:.4f}")
+
+
+def _rate(work, games: int) -> float:
+    before = time.perf_counter()
+    work()
+    return games / (time.perf_counter() - before)
+
+
+def _seconds(work, *arguments) -> float:
+    """Seconds of computing, not of waiting: other programs do not count."""
+    before = time.process_time()
+    work(*arguments)
+    return time.process_time() - before
+
+
+def _play_randomly(games: int) -> None:
+    chance = random.Random(1)
+    for _ in range(games):
+        state = Qubic()
+        while not state.is_terminal():
+            state = state.after(chance.choice(state.legal_moves()))
+
+
+def _memory_of_a_game(study) -> float:
+    """Bytes that the two tables grow by in an episode."""
+    players = {"x": study.QPlayer(seed=3), "o": study.QPlayer(seed=4)}
+    tracemalloc.start()
+    study.train(players, SIZED_EPISODES, Qubic())
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return size / SIZED_EPISODES

@@ -1,0 +1,159 @@
+"""SARSA and Q-learning: strength with controls, training, time a move.
+
+Win rates are those of paired deals: the same deal is played from both seats, a tie counts half. The
+bounds beside them are Wilson's 95 % interval. The plot of the training is `build/benchmarks/
+sarsa.png`.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+from autograder.benchmarks import Result
+from autograder.workspace import load_answer
+from sequence import Greedy, Random, play
+from tictactoe.play import wilson_interval
+
+DEALS = 50
+FIRST_DEAL = 10_000  # far from the seeds that are trained on
+CONVERGENCE_GAMES, BLOCK = 300, 10
+PLOT = Path("build/benchmarks/sarsa.png")
+BLUE, ORANGE = "#0072B2", "#E69F00"
+Maker = Callable[[], object]
+
+
+def run() -> list[Result]:
+    """Everything; about ten minutes on a quiet core."""
+    sarsa = load_answer("study7")
+    before = time.perf_counter()
+    agent = sarsa.trained()
+    seconds = time.perf_counter() - before
+    tables = {method: Training(sarsa, method) for method in ("sarsa", "q_learning")}
+    draw(tables)
+    return [
+        *against("trained", lambda: agent, Random, "Random", ">= 0.95", clock=True),
+        *against("trained", lambda: agent, Greedy, "Greedy", clock=True),
+        *controls(sarsa, tables),
+        Result("training of the agent", seconds, "s"),
+        Result("training of the agent, speed", sarsa.TRAINING_GAMES / seconds, "games/s"),
+        *(result for training in tables.values() for result in training.results()),
+    ]
+
+
+def controls(sarsa, tables) -> list[Result]:
+    """What the table adds to the heuristic, and what there is without either of them."""
+    class AnyOfTheBest(sarsa.SarsaAgent):
+        """Plays a random one of the equally good candidates."""
+
+        def choose(self, observation):
+            _, rated = self.rate(observation)
+            best = max(candidate.score for candidate in rated)
+            return self._random.choice([c.action for c in rated if c.score == best])
+
+    agent = sarsa.SarsaAgent
+    reward_only = {"q_weight": 0.0}
+    nothing = {"q_weight": 0.0, "reward_weight": 0.0}
+    found = []
+    for method, training in tables.items():
+        long = f"{method}, {CONVERGENCE_GAMES} games"
+        found += against(f"{long}: mixed", lambda t=training: agent(t.table),
+                         lambda: agent(**reward_only), "reward only")
+        found += against(f"{long}: mixed", lambda t=training: agent(t.table), Greedy, "Greedy")
+        found += against(f"{long}: Q only", lambda t=training: agent(t.table, reward_weight=0.0),
+                         Random, "Random")
+        found += against(f"{long}: Q only, random ties",
+                         lambda t=training: AnyOfTheBest(t.table, reward_weight=0.0),
+                         Random, "Random")
+    return [
+        *found,
+        *against("reward only", lambda: agent(**reward_only), Random, "Random"),
+        *against("reward only", lambda: agent(**reward_only), Greedy, "Greedy"),
+        *against("neither, the first candidate", lambda: agent(**nothing), Random, "Random"),
+        *against("neither, any candidate", lambda: AnyOfTheBest(**nothing), Random, "Random"),
+        *against("reward only, corners own", lambda: agent(**reward_only),
+                 lambda: agent(corner=sarsa.WALL, **reward_only), "corners as walls"),
+    ]
+
+
+def against(name: str, maker: Maker, other: Maker, peer: str, target: str | None = None,
+            clock: bool = False) -> list[Result]:
+    """The win rate of one agent over another with its interval; the first one's seconds a move."""
+    print(f"{name} against {peer}", file=sys.stderr)
+    points, seconds = 0.0, []
+    for deal in range(FIRST_DEAL, FIRST_DEAL + DEALS):
+        for seat in (0, 1):
+            agents = [maker(), other()] if seat == 0 else [other(), maker()]
+            game = play(agents, deal)
+            points += 0.5 if game.winner is None else game.winner == seat
+            seconds += [spent for state, spent in zip(game.states, game.seconds, strict=False)
+                        if state.to_move == seat]
+    share = points / (2 * DEALS)
+    low, high = wilson_interval(share, 2 * DEALS)
+    results = [
+        Result(f"{name}, win rate", share, f"of {2 * DEALS} games", target, peer),
+        Result(f"{name}, interval from", low, "", None, peer),
+        Result(f"{name}, interval to", high, "", None, peer),
+    ]
+    if clock:
+        slowest = statistics.quantiles(seconds, n=100)[-1]
+        results += [
+            Result(f"{name}, mean time of a move", 1e3 * statistics.mean(seconds), "ms", None,
+                   peer),
+            Result(f"{name}, 99th percentile of a move", 1e3 * slowest, "ms", "<= 50", peer),
+        ]
+    return results
+
+
+class Training:
+    """A long training with what happened in it, game by game."""
+
+    def __init__(self, sarsa, method: str) -> None:
+        print(f"training by {method}", file=sys.stderr)
+        self.method, self.entries, self.changes = method, [0], []
+        self.table = sarsa.train(CONVERGENCE_GAMES, method, seed=1, progress=self._note)
+
+    def _note(self, game, table, changes) -> None:
+        self.entries.append(len(table.values))
+        self.changes.append(statistics.mean(changes))
+
+    def results(self) -> list[Result]:
+        """How large the table is, and how seldom it meets an entry again."""
+        visits = list(self.table.visits.values())
+        first, last = self.blocks()[0], self.blocks()[-1]
+        name = f"{self.method}, {CONVERGENCE_GAMES} games"
+        return [
+            Result(f"{name}: entries", len(visits), "entries"),
+            Result(f"{name}: updated once only", visits.count(1) / len(visits), "of the entries"),
+            Result(f"{name}: size as JSON", len(self.table.to_json()) / 1e3, "kB"),
+            Result(f"{name}: mean change in the first {BLOCK} games", first, "points"),
+            Result(f"{name}: mean change in the last {BLOCK} games", last, "points"),
+        ]
+
+    def blocks(self) -> list[float]:
+        """The mean change of a value, block of games by block."""
+        edges = range(0, CONVERGENCE_GAMES + 1, BLOCK)
+        return [statistics.mean(self.changes[start:end]) for start, end in pairwise(edges)]
+
+
+def draw(tables: dict[str, Training]) -> None:
+    """The plot of the training: how much values change, and how the table grows."""
+    from matplotlib.figure import Figure
+
+    canvas = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = canvas.subplots(1, 2)
+    for (method, training), colour, dashes in zip(tables.items(), (BLUE, ORANGE), ("-", "--"),
+                                                  strict=True):
+        left.plot(range(BLOCK, CONVERGENCE_GAMES + 1, BLOCK), training.blocks(), dashes,
+                  color=colour, label=method)
+        right.plot(training.entries, dashes, color=colour, label=method)
+    left.set(xlabel="games of self-play", ylabel="mean change of a value", ylim=(0, None),
+             title="No convergence: values keep changing")
+    right.set(xlabel="games of self-play", ylabel="entries in the table", ylim=(0, None),
+              title="The table keeps growing")
+    right.legend(frameon=False)
+    PLOT.parent.mkdir(parents=True, exist_ok=True)
+    canvas.savefig(PLOT, dpi=120)
+    print(f"plot: {PLOT.resolve()}", file=sys.stderr)

@@ -1,0 +1,61 @@
+"""Replies: what came back from one check, and how it is read out of what a process said."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.probes import Observation
+
+MAX_SAID = 500  # characters of one error
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What came back from one check: one observation per case, None where there was none.
+
+    `broken` says why the module could not be loaded, `stopped` why the process ended before all
+    cases were answered; both None if all went well. `seconds` is the wall time of the process.
+    """
+
+    observations: tuple[Observation | None, ...]
+    broken: str | None = None
+    stopped: str | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+
+def _is_observation(data: dict) -> bool:
+    """Whether this is a reply of our own making, and not what a module wrote in its place."""
+    observation = data.get("observation")
+    errors = observation.get("errors", {}) if isinstance(observation, dict) else None
+    return isinstance(errors, dict) and all(isinstance(text, str) for text in errors.values())
+
+
+def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds: float) -> Replies:
+    """The observations among what came back; whatever does not fit the schema is no answer."""
+    observations: list[Observation | None] = [None] * cases
+    for data in lines:
+        if isinstance(data, dict) and "broken" in data:
+            return Replies(tuple(observations), _one_line(data["broken"]), stopped, seconds)
+        number = data.get("case") if isinstance(data, dict) else None
+        if type(number) is int and number in range(cases) and _is_observation(data):
+            observation = observations[number] = data["observation"]
+            if "errors" in observation:
+                observation["errors"] = {
+                    name: _one_line(text) for name, text in observation["errors"].items()}
+    if stopped is None and None in observations:
+        stopped = "the process ended before it had answered"
+    return Replies(tuple(observations), None, stopped, seconds)
+
+
+def _one_line(text: object) -> str:
+    """What a module said of itself, short enough to be told, on one line."""
+    return f"{' '.join(str(text).split()):.{MAX_SAID}}"
+
+
+def parsed(line: str | bytes) -> Any:
+    """What a line of JSON holds; None if it was cut off, or is not ours."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,226 @@
+"""Study 4: Q-learning on Qubic: rewards, two Q tables, self-play, and values shared over lanes.
+
+You fill in this module. Notebook 06 explains every part; hand in this file with it.
+"""
+
+import random
+from collections import Counter
+from itertools import permutations, product
+from math import tanh
+
+from tictactoe import opponent
+from tictactoe.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
+
+# What the report that this study follows (seed 002) has chosen.
+WIN, DRAW, LOSS = 1, 0.5, -1  # the rewards of a finished game
+FILLED = -5  # and of the attempt to take a filled cell
+INITIAL = 1  # the Q value of what was never tried
+EPSILON = 0.2  # the share of moves that explore
+ALPHA = 0.3  # learning rate
+GAMMA = 0.9  # discount
+
+# Our own: what a lane can be good or bad for, by the marks of the player who just moved and those
+# of the opponent; and a learning rate that begins small, since some twenty lanes learn at once, and
+# halves in so many games.
+KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))
+LANE_ALPHA = 0.01
+HALVED_AFTER = 500
+
+
+# ---- The report's agent: a table
+
+
+def step(state, move):
+    """Make a move: returns `(following, own, other)`.
+
+    `following` is the next state, `own` the reward of the player who moves, `other` that of the
+    opponent. A win gives `WIN` and `LOSS`, a draw `DRAW` to both; while the game goes on there are
+    no rewards. An attempt to take a filled cell changes nothing on the board and gives `FILLED` to
+    the player who made it.
+
+    Hint: what `state.legal_moves()` does not list is filled.
+    """
+    raise NotImplementedError("step: write this function")
+
+
+def greedy_moves(values):
+    """All moves of the largest value, as a list; `values` maps moves to numbers."""
+    raise NotImplementedError("greedy_moves: write this function")
+
+
+def epsilon_greedy(values, epsilon, chance):
+    """A move: with probability `epsilon` any one, else one of the greedy moves.
+
+    `values` maps the legal moves to numbers, `chance` is a `random.Random`. Either way all moves
+    that come into question have the same probability: ties are broken at random.
+
+    Hint: `chance.random()` is a number from 0 to 1, `chance.choice(moves)` one of a list.
+    """
+    raise NotImplementedError("epsilon_greedy: write this function")
+
+
+class QPlayer:
+    """Keeps a Q table and plays epsilon-greedily by it.
+
+    `table` maps (state, move) to the Q value; what was never tried is not in it. `epsilon`, `alpha`
+    and `gamma` can be set at any time: an agent that is measured explores no more.
+    """
+
+    def __init__(self, seed=None, epsilon=EPSILON, alpha=ALPHA, gamma=GAMMA):
+        self.epsilon, self.alpha, self.gamma = epsilon, alpha, gamma
+        self.table = {}
+        self.reset(seed)
+
+    def reset(self, seed):
+        """Start the random numbers anew; what was learned stays."""
+        self.chance = random.Random(seed)
+
+    def choose(self, state):
+        """An epsilon-greedy move."""
+        return epsilon_greedy(self.move_values(state), self.epsilon, self.chance)
+
+    def move_values(self, state):
+        """The Q value of every legal move, by move."""
+        return {move: self.q(state, move) for move in state.legal_moves()}
+
+    def q(self, state, move):
+        """Q(state, move): `INITIAL` for what was never tried. Looking does not fill the table."""
+        raise NotImplementedError("QPlayer.q: write this method")
+
+    def update(self, state, move, reward, following):
+        """The Bellman update: Q(s, a) <- Q(s, a) + alpha (r + gamma max Q(s', a') - Q(s, a)).
+
+        `reward` is all that this player was given from its `move` until its next turn, `following`
+        (s') the state in which it has the next turn, or the end of the game.
+
+        Hint: after the end of the game nothing follows, and the future is worth 0.
+        """
+        raise NotImplementedError("QPlayer.update: write this method")
+
+
+def play_episode(players, start):
+    """Play one game from `start` in which both players learn; returns the final state.
+
+    `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
+    following)`. A player's update for a move is made when it is to move again, before it chooses,
+    with the rewards of both moves since then added up; or at the end of the game.
+
+    Hint: remember of each player its last state and move and the rewards since.
+    """
+    raise NotImplementedError("play_episode: write this function")
+
+
+def train(players, episodes, start, after_each=lambda done: None):
+    """Play that many episodes; `after_each(done)` is called after each: for progress and curves."""
+    for done in range(1, episodes + 1):
+        play_episode(players, start)
+        after_each(done)
+
+
+# ---- What does work: values of afterstates, shared over lanes
+
+
+def lane_kinds(state, player):
+    """For each of the 76 lanes the pair (marks of `player`, marks of the opponent), in order.
+
+    Hint: `LANE_MASKS` are the lanes as bitboards, `state.mask(player)` are a player's marks, and
+    `(a & b).bit_count()` is the number of bits that two masks share.
+    """
+    raise NotImplementedError("lane_kinds: write this function")
+
+
+class LaneLearner:
+    """Learns what an afterstate is worth: the state that a player's move leaves to the opponent.
+
+    `weights` has a weight for each of `KINDS`; all other lanes, empty or dead, weigh nothing. All
+    lanes of a kind share its weight, on all boards and for both players.
+    """
+
+    def __init__(self, seed=None, epsilon=EPSILON, alpha=LANE_ALPHA, gamma=GAMMA):
+        self.epsilon, self.alpha, self.gamma = epsilon, alpha, gamma
+        self.weights = dict.fromkeys(KINDS, 0.0)
+        self.reset(seed)
+
+    def reset(self, seed):
+        """Start the random numbers anew; what was learned stays."""
+        self.chance = random.Random(seed)
+
+    def choose(self, state):
+        """An epsilon-greedy move."""
+        return epsilon_greedy(self.move_values(state), self.epsilon, self.chance)
+
+    def value(self, state, player):
+        """What `state` is worth for `player`, who has just moved: tanh of the sum of all weights.
+
+        The hyperbolic tangent brings any sum between -1, a loss, and +1, a win.
+        """
+        raise NotImplementedError("LaneLearner.value: write this method")
+
+    def move_values(self, state):
+        """The value, for the player to move, of the afterstate of every legal move, by move.
+
+        Hint: do not make the afterstates. A move changes only the lanes through its cell,
+        `LANES_THROUGH[move]` has their numbers, and each of them gets one mark more.
+        """
+        raise NotImplementedError("LaneLearner.move_values: write this method")
+
+    def target(self, state, player):
+        """What the afterstate `state` of `player` should be worth, by what follows.
+
+        The utility at the end of the game. Before it the opponent moves, and the better its best
+        afterstate is for the opponent, the worse for `player`: -gamma times that value.
+        """
+        raise NotImplementedError("LaneLearner.target: write this method")
+
+    def update(self, state, move):
+        """Move the value of the afterstate of `move` towards its target.
+
+        Each kind's weight grows by alpha, times the error (target - value), times the number of
+        lanes of the kind in the afterstate.
+
+        Hint: a `Counter` counts the kinds.
+        """
+        raise NotImplementedError("LaneLearner.update: write this method")
+
+
+def self_play(learner, start):
+    """Play one game of the learner against itself; it learns from every move when it is made.
+
+    Returns the final state.
+    """
+    raise NotImplementedError("self_play: write this function")
+
+
+def train_lanes(learner, games, start, after_each=lambda done: None):
+    """Play that many games of self-play, ever more cautiously: alpha falls like 1 / games.
+
+    `after_each(done)` is called after each game: for progress and curves.
+    """
+    for done in range(games):
+        learner.alpha = LANE_ALPHA / (1 + done / HALVED_AFTER)
+        self_play(learner, start)
+        after_each(done + 1)
+
+
+# ---- Symmetry (extra credit)
+
+
+def symmetries():
+    """The 192 ways to rearrange the cells that take lanes to lanes, each a tuple of 64 cells.
+
+    Item i of a tuple is the cell that cell i goes to. They are made of three things: the axes
+    (layer, row, column) change places; any axis is turned round; and on all three axes alike, the
+    coordinates 0 to 3 are rearranged so that opposite ones (0 and 3, 1 and 2) stay opposite.
+
+    Hint: the parts overlap, since turning all three axes round is such a rearrangement too: keep
+    each tuple once. `cell_at(layer, row, column)` numbers the cells.
+    """
+    raise NotImplementedError("symmetries: write this function")
+
+
+def canonical(state, ways):
+    """One state for all that are the same by symmetry; `ways` is what `symmetries()` returned.
+
+    Hint: of all rearrangements of the two masks take the smallest pair.
+    """
+    raise NotImplementedError("canonical: write this function")

@@ -1,0 +1,254 @@
+"""Study 5: an evaluator for Sequence: what a cell, a placement and a card are worth.
+
+You fill in this module. Notebooks 07 and 08 explain every part; hand in this file with them.
+"""
+
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from sequence.actions import PLACE, REMOVE
+from sequence.cards import ONE_EYED, TWO_EYED
+from sequence.chips import new_sequences
+from sequence.layout import (
+    BIT,
+    CORNERS,
+    FIVE,
+    LINE_MASKS,
+    LINES_THROUGH,
+    PLAYABLE,
+    SIZE,
+    cells_of,
+    cells_with,
+    mask_of,
+)
+
+# "The recipe" is the description of an evaluator that this study rebuilds (seed 001).
+NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
+BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number
+DISCOUNT = 0.75  # of a card that is played next turn at the earliest; the recipe names no number
+# The recipe wants fixed values and names none: more than making a four, less than a sequence.
+JACK_VALUE = {"jd": 150, "jc": 150, "jh": 120, "js": 120}
+LINE_BASE = 4  # in `line_count`: each chip makes a line four times as good
+SURE = 10_000  # in `simple_score`: more than the 20 lines through a cell with 4 ** 4 each
+
+
+class Weights(NamedTuple):
+    """The parameters of `score`: the recipe's six (seed 001), and one that it does not have."""
+
+    sequence: float = 100
+    sequence_exponent: float = 2
+    line: float = 1
+    line_exponent: float = 2
+    board: float = 1
+    board_exponent: float = 1
+    blocking: float = 0  # for `threat`, the remedy; with 0 it is the recipe's evaluator
+
+
+RECIPE = Weights()
+BLOCKING = Weights(blocking=1)
+
+
+class Chips(NamedTuple):
+    """The board as one side sees it, in bitboards: own chips, all others, those in sequences.
+
+    Corners belong to nobody and are in none of the three. A Chips never changes.
+    """
+
+    own: int
+    others: int
+    locked: int
+
+    @classmethod
+    def of(cls, observation):
+        """The chips that an observation shows, seen by its player's side."""
+        own = observation.chip_masks[observation.side]
+        return cls(own, PLAYABLE ^ (observation.empty_mask | own), observation.locked_mask)
+
+    def after(self, kind, cell):
+        """The chips after an own "place" on, or "remove" from `cell`; nothing gets locked."""
+        bit = 1 << BIT[cell]
+        if kind == PLACE:
+            return self._replace(own=self.own | bit)
+        return self._replace(others=self.others & ~bit)
+
+    def without(self, cell):
+        """The chips with nothing on `cell`."""
+        bit = 1 << BIT[cell]
+        return self._replace(own=self.own & ~bit, others=self.others & ~bit)
+
+    def swapped(self):
+        """The same board as the others see it."""
+        return self._replace(own=self.others, others=self.own)
+
+
+# ---- Notebook 7: where a card can go
+
+
+def places(observation, card):
+    """The cells on which `card` can be used now, row by row.
+
+    Those are the card's empty cells; of a two-eyed jack all empty cells; of a one-eyed jack the
+    cells of the other side's chips that are in no completed sequence.
+
+    Hint: `observation.empty_mask` is a bitboard, `Chips.of(observation)` holds three more, and
+    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is that of a card's two cells.
+    """
+    raise NotImplementedError("places: write this function")
+
+
+# ---- Notebook 8: the recipe's evaluator
+
+
+def line_cost(line, chips):
+    """The fewest actions that finish a line of five, given as a bitboard.
+
+    An own chip or a corner needs none, an empty cell 1 (place), a chip of the others 2 (remove and
+    place). A line that cannot be finished costs `NEVER`: it holds a chip of one of *their*
+    completed sequences, which nobody may remove, or two or more chips of *our* completed ones,
+    since a new sequence may share one chip with an old one.
+
+    Hint: `(line & mask).bit_count()` says how many cells of the line are in a mask.
+    """
+    raise NotImplementedError("line_cost: write this function")
+
+
+def cell_score(cell, chips):
+    """The cost of the cheapest line through `cell`, plus 1 if an own chip stands on it.
+
+    Hint: `LINES_THROUGH[BIT[cell]]` holds the lines through a cell, as bitboards.
+    """
+    raise NotImplementedError("cell_score: write this function")
+
+
+def board_score(chips):
+    """`BOARD_MAX` less the scores of all cells but the corners: the more the better.
+
+    Hint: `cells_of(PLAYABLE)` lists those cells.
+    """
+    raise NotImplementedError("board_score: write this function")
+
+
+def line_score(chips, cell=None):
+    """`NEVER` less the cost of the cheapest line: of all lines, or of those through `cell`."""
+    raise NotImplementedError("line_score: write this function")
+
+
+@lru_cache(maxsize=64)
+def cells_by_cost(chips):
+    """By cost, 0 to `NEVER`, the bitboard of the cells whose cheapest line costs that much.
+
+    Corners are left out. Only for speed: `board_gain` can do without. The boards that were asked
+    last are remembered.
+    """
+    raise NotImplementedError("cells_by_cost: write this function")
+
+
+def board_gain(chips, kind, cell):
+    """How much the board score rises by an own "place" on, or "remove" from `cell`.
+
+    Hint: two board scores will do. The section "Faster" of notebook 8 shows a way that is much
+    quicker; the agent evaluates up to a hundred cells for one action.
+    """
+    raise NotImplementedError("board_gain: write this function")
+
+
+def edge_distance(cell):
+    """The steps from `cell` to the nearest edge of the board: 0 on the edge, 4 in the middle."""
+    raise NotImplementedError("edge_distance: write this function")
+
+
+def parts(observation, kind, cell):
+    """The three numbers that judge a "place" on, or "remove" from `cell`: sequence, line, board.
+
+    *sequence*: the own sequences when it is done. *line*: the line score through the cell when it
+    is done, with completed sequences as they were before. *board*: the board gain plus the distance
+    to the edge.
+
+    Hint: `new_sequences(own, locked, bit, heart)[0]` counts the sequences that a chip completes,
+    the chip already in `own`; `observation.rules.heart` says whether the heart counts.
+    """
+    raise NotImplementedError("parts: write this function")
+
+
+def score(sequence, line, board, weights=RECIPE):
+    """The recipe's formula: each part to the power of its exponent times its weight, added up."""
+    raise NotImplementedError("score: write this function")
+
+
+def threat(chips, cell):
+    """The line score through `cell` that the others would have with a chip of theirs on it."""
+    raise NotImplementedError("threat: write this function")
+
+
+def play_score(observation, kind, cell, weights=RECIPE):
+    """What a "place" on, or "remove" from `cell` is worth: `score` of its parts.
+
+    Where `weights.blocking` is not 0, that many times the square of the cell's `threat` is added.
+    """
+    raise NotImplementedError("play_score: write this function")
+
+
+def draft_score(observation, card, weights=RECIPE):
+    """What it is worth to take `card`, to be played in a later turn: `DISCOUNT` times ...
+
+    ... the best play score among the card's places as the board is now, 0 if it has none. A jack
+    is not tried out: it has the `score` of the present number of own sequences, line 0 and
+    `JACK_VALUE` for the board.
+    """
+    raise NotImplementedError("draft_score: write this function")
+
+
+def best_action(observation, play, draft):
+    """The legal action that is worth most; of equals the first in the documented order.
+
+    An action is worth `play(kind, cell)` of its cell, if it has one, plus `draft(card)` of the
+    card that it takes, if it takes one.
+
+    Hint: there may be a thousand actions, but only a hundred cells and five cards. Ask for each
+    only once: `functools.cache` remembers what a function has returned.
+    """
+    raise NotImplementedError("best_action: write this function")
+
+
+class Evaluator:
+    """The recipe's agent: plays the action with the best score, without a look ahead."""
+
+    def __init__(self, weights=RECIPE):
+        self.weights = weights
+
+    def choose(self, observation):
+        """The best legal action by `play_score` and `draft_score`."""
+        raise NotImplementedError("Evaluator.choose: write this method")
+
+
+# ---- Notebook 8, second exercise: simpler and better
+
+
+def line_count(chips, cell):
+    """What the lines through `cell` are worth to the own side, the cell itself being empty.
+
+    The sum of `LINE_BASE` to the power of the own chips (and corners) in it, over the lines in
+    which the others have no chip and that can be finished.
+    """
+    raise NotImplementedError("line_count: write this function")
+
+
+def simple_score(observation, kind, cell):
+    """What a "place" on, or "remove" from `cell` is worth, in lines that are counted.
+
+    The line counts of the cell for both sides, as if it were empty, plus `SURE` for each sequence
+    that a placement completes.
+    """
+    raise NotImplementedError("simple_score: write this function")
+
+
+class LineCounter:
+    """An agent that counts lines: `simple_score` for what is played and for what is taken."""
+
+    def choose(self, observation):
+        """The best legal action.
+
+        A card that is taken, a jack too, is worth `DISCOUNT` times the best simple score among its
+        places, 0 if it has none.
+        """
+        raise NotImplementedError("LineCounter.choose: write this method")

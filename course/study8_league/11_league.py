@@ -1,0 +1,166 @@
+# %% [markdown]
+# # 11. The league
+#
+# Everything comes together here: your own agent for Sequence, and opponents to measure it against.
+# You may use whatever you have learned in this course, and anything else that is yours. The agent
+# has one second for an action, and it is told no more than a player at the table would see.
+#
+# You will write `MyAgent` in `my_agent.py` beside this notebook. How good it is will not be judged
+# by how good your classmates' agents are. There is a **ladder**: a fixed list of opponents, and each
+# one that your agent beats earns the same points.
+
+# %%
+# %load_ext autoreload
+# %autoreload 2
+import itertools
+
+from course.check import check
+from course.plots import figure, picture
+from my_agent import MyAgent
+from sequence import Greedy, Random, example, play
+from sequence.league import TrustedPlayer, league
+from sequence.widget import replay
+from tictactoe.play import wilson_interval
+
+# %% [markdown]
+# ## What luck does
+#
+# In Sequence the better player does not always win: the cards decide too. So one game says next to
+# nothing. Here are two agents that are exactly alike, `Greedy` against itself, over the same ten
+# deals from both seats. Whoever wins more often is better by nothing at all.
+
+# %%
+def score_of(first, second, deals, seed=1):
+    """The points of `first` over paired deals, a tie counting half, and the number of games."""
+    points = 0
+    for deal, seat in itertools.product(range(deals), (0, 1)):
+        agents = [first(), second()]
+        winner = play(agents[::-1] if seat else agents, seed=1000 * seed + deal).winner
+        points += 0.5 if winner is None else winner == seat
+    return points, 2 * deals
+
+
+for seed in range(5):
+    won = sum(play([Greedy(), Greedy()], seed=1000 * seed + deal).winner == 0 for deal in range(10))
+    print(f"ten deals of seed {seed}: player 0 won {won} of 10")
+
+# %% [markdown]
+# Two things follow, and the league does both.
+#
+# * **Paired deals.** Every deal is played twice, with the seats exchanged. Good cards, and the
+#   advantage of moving first, then come to both.
+# * **Intervals.** A share of won games comes with the range in which the true rate lies, 95 times
+#   out of 100 (Wilson 1927). With few games it is wide.
+
+# %%
+games = [4, 8, 16, 32, 64, 128, 256]
+bounds = [wilson_interval(0.75, number) for number in games]
+axes = figure(6, 3.2)
+axes.fill_between(games, [low for low, _ in bounds], [high for _, high in bounds],
+                  color="#0072B2", alpha=0.25, label="95 % interval")
+axes.plot(games, [0.75] * len(games), color="#0072B2", marker="o", label="seen: three of four won")
+axes.axhline(0.5, color="#E69F00", linestyle="--", label="no better, no worse")
+axes.set_xscale("log", base=2)
+axes.set_xticks(games, [str(number) for number in games])
+axes.set(xlabel="games", ylabel="rate of wins", ylim=(0, 1),
+         title="What three wins out of four say")
+axes.legend(loc="lower right")
+picture(axes, "A band around 0.75 that narrows as games grow from 4 to 256; its lower edge rises "
+        "above one half at 16 games.")
+
+# %% [markdown]
+# We say that an agent **beats** another if the whole interval lies above one half. With three wins
+# out of four that takes 16 games. A rung of the ladder is 8 deals, so 16 games, and 12 points are
+# needed.
+
+# %%
+for points in (10, 11, 12, 13):
+    low, high = wilson_interval(points / 16, 16)
+    print(f"{points} of 16: from {low:.3f} to {high:.3f}", "beaten" if low > 0.5 else "not shown")
+
+# %% [markdown]
+# Your agent wins 11 of 16 games against another one. What do you know then? What would you do to
+# know more? And what would be wrong if it had sat in the first seat every time?
+
+# %% [markdown] answer="luck-or-skill"
+# *Write your answer here.*
+
+# %% [markdown]
+# ## Clock and warnings
+#
+# The league calls `choose(observation)` of your agent and waits one second, fifteen for the first
+# action of a game. Whoever is late, raises an error or plays what the rules forbid is warned, and a
+# random legal action is played instead. The third warning forfeits the game. In the league and in
+# the ladder your agent lives in a process of its own; the state of the game is not in there, so
+# there is nothing to peek at.
+#
+# An observation has all that you need. `legal_actions()` lists what you may play.
+
+# %%
+seen = example("7/23")
+print(seen)
+print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_actions()[0])
+
+# %% [markdown]
+# ## Write `MyAgent`
+#
+# Begin with something that works, and measure. Some ideas, from simple to strong:
+#
+# 1. the evaluation of study 5, 6 or 7 that you like best, copied into `my_agent.py`;
+# 2. the same, but with the cards: a line whose missing cells you *hold cards for* is worth more;
+# 3. the opponent: which of its lines does it hold cards for (it drafted them in the open)?
+# 4. sampled states: `sequence.beliefs.sample(observation, rng)` gives a full state that fits what
+#    you have seen, so you can look ahead in several of them and take the action that is best on the
+#    average. `sequence.worth` has the evaluation and the quick player that `ISMCTS` uses.
+#
+# The cell below plays a few games against `Greedy`. Change one thing at a time, and play again.
+
+# %%
+points, number = score_of(MyAgent, Greedy, deals=4)
+low, high = wilson_interval(points / number, number)
+print(f"{points:g} of {number} against Greedy; the rate lies between {low:.2f} and {high:.2f}")
+
+# %% [markdown]
+# Here is the ladder's public part. The part that carries your marks has other opponents too: the
+# staff's agents of studies 5 to 7.
+
+# %%
+check("study8.ladder")
+
+# %% [markdown]
+# ## A league of your own
+#
+# `league` plays everybody against everybody, and rates them all at once. The rating is on the scale
+# that chess players know: 100 points more mean winning 64 of 100 games. On the command line it is
+#
+#     python3 run.py league Random Greedy me=my_agent.py --deals 10 --out my_league
+#
+# Below, everybody plays in this process, which is faster; but then nobody stops an agent that never
+# returns.
+
+# %%
+result = league([Random, Greedy, MyAgent], deals=4, seed=1, transport=TrustedPlayer)
+result
+
+# %%
+picture(result.plot().axes[0], "Ratings of the agents with their intervals.")
+
+# %% [markdown]
+# Look at a lost game. Where did it go wrong? Step through it with the buttons.
+
+# %%
+replay(play([MyAgent(), Greedy()], seed=3))
+
+# %% [markdown]
+# Report on your agent: one change that you made and why, what it did to the results (how many
+# games, which interval), what you conclude, and one thing that did not work.
+
+# %% [markdown] answer="what-worked"
+# *Write your answer here.*
+
+# %% [markdown]
+# You have measured your agent in the ladder *and* changed it until the ladder was happy. Is the last
+# result still an honest estimate of its strength?
+
+# %% [markdown] answer="honest-estimate"
+# *Write your answer here.*

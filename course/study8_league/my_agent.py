@@ -1,0 +1,22 @@
+"""Study 8: your own agent for the Sequence league.
+
+You fill in this module. Notebook 11 explains the league; hand in this file with the notebook. The
+agent may be anything that plays by the rules and the clock: what you learned in studies 5 to 7, a
+search, or an idea of your own. It must not need another study's file: copy what you want to use.
+"""
+
+
+class MyAgent:
+    """Your agent: the league makes one for every game, and asks it for every action."""
+
+    def choose(self, observation):
+        """The action to play, one of `observation.legal_actions()`, within a second.
+
+        If you want random numbers, define `reset(self, seed)`: it is called before the first
+        action, so that a game can be played again.
+
+        Hint: begin with something that works, such as the legal action that one of your
+        evaluations of studies 5 to 7 likes best, and play it in a league of your own. Then change
+        one thing at a time and measure it.
+        """
+        raise NotImplementedError("MyAgent.choose: write this method")
