@@ -120,6 +120,7 @@ document.addEventListener("keydown", (event) => {
     field.focus();
     field.select();
   } else if (event.key === "Escape" && !results.hidden) {
+    event.preventDefault();  // the words stay, in case they are wanted again
     close();
     field.focus();
   } else if (event.key === "ArrowDown" && results.hidden && event.target === field) {
