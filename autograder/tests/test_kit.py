@@ -38,6 +38,7 @@ from autograder.sandbox.launch import bubblewrap
 from autograder.tests.browser.harness import free_port, wait_until
 from autograder.tests.needs import need_isolation
 from course.probes import load_study, studies
+from course.probes.question import texts_of
 from course.progress import NOTES
 from course.start import PAGE
 
@@ -101,6 +102,8 @@ def test_everything_public_is_in_it(archive):
     found = files(archive)
     assert len(wanted) > 50
     for path in wanted:
+        if "tests" in path.parts and kit.A_SEARCH.search(path.read_bytes()):
+            continue
         assert found[path.relative_to(ROOT).as_posix()] == path.read_bytes()
 
 
@@ -119,6 +122,14 @@ def test_nothing_else_is_in_it(archive):
             path.name for path in released_files(study)}
     ours = {path.relative_to(ROOT).as_posix() for path in release.public_files()}
     assert set(names) <= ours
+
+
+def test_no_test_shows_how_to_search(archive):
+    """Tests of the games are in it, but none with a search in it, which is what students write."""
+    tests = {name: data for name, data in files(archive).items() if "/tests/" in name}
+    assert "tictactoe/tests/test_board.py" in tests
+    assert not [name for name, data in tests.items()
+                if b"def search(" in data or b"alpha, b" in data]
 
 
 def test_one_study_alone_is_a_kit_too(tmp_path):
@@ -146,7 +157,7 @@ def used(tmp_path) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text("{}", "utf-8")
     for folder in ("__pycache__", ".ipynb_checkpoints"):
-        (study / folder).mkdir()
+        (study / folder).mkdir(exist_ok=True)
         (study / folder / "minimax.py").write_text("secret = 1", "utf-8")
     return copy
 
@@ -214,9 +225,9 @@ def test_no_date_and_no_owner_is_kept(archive):
 def hidden_position() -> str:
     """A position that only the staff's tables have."""
     public = {text for check in FIRST.checks.values() for case in check.cases
-              for text in release._positions(case)}
+              for text in texts_of(case)}
     return next(text for check in verdicts.hidden_study(FIRST.name).checks.values()
-                for case in check.cases for text in release._positions(case) if text not in public)
+                for case in check.cases for text in texts_of(case) if text not in public)
 
 
 def model_answer() -> str:

@@ -7,10 +7,10 @@ import pytest
 from nbconvert import HTMLExporter
 
 from autograder.pages import clean
+from autograder.tests.test_walk import Full, Pruning
 from sequence.widget import play as play_sequence
 from tictactoe import Board, Random
 from tictactoe.explorer import explore
-from tictactoe.tests.test_walk import Full, Pruning
 from tictactoe.widget_counts import compare_counts
 from tictactoe.widget_play import play_against
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.tests.games import Twigs
+from autograder.tests.test_walk import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
 from tictactoe import Board, counted
 from tictactoe.explorer import explore
-from tictactoe.tests.games import Twigs
-from tictactoe.tests.test_walk import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
 
 WIDE = Board("x___o____")  # its tree does not fit
 

@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from autograder.tests.games import Twigs
+from autograder.tests.test_walk import FORK, Broken, Full, Pruning
 from tictactoe import Board
-from tictactoe.tests.games import Twigs
-from tictactoe.tests.test_walk import FORK, Broken, Full, Pruning
 from tictactoe.widget_counts import compare_counts
 
 AGENTS = {"full": Full(), "pruning": Pruning()}

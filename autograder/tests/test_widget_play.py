@@ -4,9 +4,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from autograder.tests.games import Twigs
 from tictactoe import Board, Random, counted
 from tictactoe.players import Resigned
-from tictactoe.tests.games import Twigs
 from tictactoe.view import image
 from tictactoe.widget_play import AGAIN, NEW, SWAP, UNDO, play_against
 

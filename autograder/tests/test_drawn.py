@@ -5,10 +5,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from autograder.tests.games import Twigs
 from tictactoe import Board
 from tictactoe.drawn import draw_state, move_words, words
 from tictactoe.solver import values
-from tictactoe.tests.games import Twigs
 
 
 def clickable(svg: str) -> dict[str, str]:

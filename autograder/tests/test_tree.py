@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from autograder.tests.games import Twigs
 from tictactoe import Board, Trace, counted
 from tictactoe.nodes import Visit
-from tictactoe.tests.games import Twigs
 from tictactoe.tree import by_hand, count_cuts, count_nodes, cut_moves, draw_tree
 
 FORK = Board("xoox__ox_")  # x to move: 4 blocks and makes two threats, 5 and 8 lose at once
