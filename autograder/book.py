@@ -30,7 +30,7 @@ from course.probes import Study, load_study, studies
 from tictactoe import nodes
 
 TITLE = "Adversarial search"
-CELL_SECONDS = 600  # for one cell; the slowest trains an agent for a minute or two
+CELL_SECONDS = 600  # for one cell, far more than any needs
 COUNTS = "node-counts"
 MARK = "made_by_the_book.txt"
 MARKED = """`autograder book` made this folder, and the next book takes its place.
@@ -149,6 +149,7 @@ def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> Noteboo
 
     client = NotebookClient(
         notebook, timeout=CELL_SECONDS, kernel_name="python3", store_widget_state=False,
+        coalesce_streams=True,  # else it is chance where a long output falls apart
         shutdown_kernel="immediate", resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
         on_cell_start=begin, on_cell_executed=lambda **_: tick(source.name))

@@ -241,8 +241,8 @@ def book(folder: Annotated[Path, typer.Argument(
              metavar="FOLDER", help="Where to put it, in the place of an earlier one.",
              default_factory=lambda: kit_folder("book"), show_default="the kit's build/book")],
          notebook: Annotated[list[str] | None, typer.Option(
-             metavar="NAME", help="Only this notebook, like 03_lane_heuristic; may be given "
-             "several times.", show_default=False)] = None) -> None:
+             metavar="NAME", help="Only this notebook; may be given several times.",
+             show_default=False)] = None) -> None:
     """Make the course a site of static pages: every notebook, run with the reference answers."""
     with told():
         from autograder import book as site

@@ -64,7 +64,7 @@ def outside(site: Path) -> list[str]:
     for picture in site.rglob("*.svg"):
         found += [url for url in re.findall(r"(?:href|src)=\"([^\"]*)\"",
                                             picture.read_text("utf-8")) if OUTSIDE.match(url)]
-    return [url for url in found if url != "data:,"]
+    return [url for url in found if not url.startswith("data:")]
 
 
 def broken_links(site: Path) -> list[str]:
