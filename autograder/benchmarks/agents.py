@@ -39,10 +39,13 @@ class Pairing(NamedTuple):
     p99: tuple[float, float]
 
 
-def agents() -> dict[str, Callable]:
-    """What makes each agent, by its name in the table; the number is that of its study."""
+def agents(trained: Callable | None = None) -> dict[str, Callable]:
+    """What makes each agent, by its name in the table; the number is that of its study.
+
+    `trained` gives the table of the SARSA agent, by default a newly trained one.
+    """
     evaluator, lookahead, sarsa, best = map(load_answer, ("study5", "study6", "study7", "study8"))
-    table = sarsa.trained().table
+    table = sarsa.trained().table if trained is None else trained()
     return {
         "Random": Random, "Greedy": Greedy, SPARRING: lambda: ISMCTS(seconds=SECONDS),
         "Evaluator (5)": evaluator.Evaluator,

@@ -203,3 +203,16 @@ def test_counting_open_spiels_nodes_leaves_it_as_it_was():
 def test_time_of_a_fresh_process_is_that_of_the_statement():
     """Only the second text is timed, in a process that ran nothing else."""
     assert 0.01 < search.first_seconds("time.sleep(0)", "time.sleep(0.01)") < 5
+
+
+def test_the_page_of_agents_names_them_all():
+    """The table of agents has a row and a column for each, and every row is complete."""
+    from autograder.benchmarks import agents
+
+    names = list(agents.agents(lambda: None))
+    lines = agents.PAGE.read_text("utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| **")]
+    assert [row.split("**")[1] for row in rows] == names
+    assert lines[4] == f"| | {' | '.join(names)} | ms a move | 99th percentile |"
+    assert all(row.count("(") >= len(names) - 1 and row.count("|") == len(names) + 4
+               for row in rows)

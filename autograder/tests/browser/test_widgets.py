@@ -18,7 +18,10 @@ NOTEBOOK = "widgets.ipynb"
 IMPORTS = """from alphabeta import AlphaBeta
 from heuristic import TypeA, TypeAPlus
 from minimax import Minimax
-from tictactoe import Board
+from sequence import Greedy
+from sequence import play as play_game
+from sequence.widget import play, replay
+from tictactoe import Board, Qubic, WinOrBlock
 from tictactoe.explorer import explore
 from tictactoe.widget_counts import compare_counts
 from tictactoe.widget_play import play_against"""
@@ -28,6 +31,9 @@ CELLS = {  # name of a widget -> the cell that shows it
     "two searches": "explore(Minimax(), Board('xoox__ox_'), against=AlphaBeta())",
     "large tree": "explore(Minimax(), Board('x___o__x_'))",
     "counts": "compare_counts({'Type A': TypeA(), 'Type A+': TypeAPlus()}, Board('x___o____'))",
+    "qubic": "play_against(WinOrBlock(1), side='x', start=Qubic())",
+    "sequence": "play(Greedy(), seed=1)",
+    "replay": "replay(play_game([Greedy(), Greedy()], seed=2))",
 }
 # Notes, for each click or key, the milliseconds until the picture that it changes is painted.
 STOPWATCH = """() => {
@@ -188,6 +194,43 @@ def test_counts_follow_the_position(lab):
     counts.root.locator("button", has_text="☐ Type A").wait_for()
 
 
+def test_qubic_is_played(lab):
+    """A cell of the cube is clicked, and the agent answers."""
+    game = Widget(lab, "qubic")
+    assert len(game.moves()) == 64
+    game.part("21").click()
+    lab.wait_until(lambda: len(game.moves()) == 62, "the agent did not answer")
+    lab.screenshot("widget-qubic")
+
+
+def test_sequence_is_played_by_mouse_and_by_keyboard(lab):
+    """A card, a cell and a card of the row make an action; the agent answers; undo takes it back.
+    """
+    game = Widget(lab, "sequence")
+    game.part("card 4d").first.click()
+    game.part("cell 2,4").focus()
+    game.press("Enter")
+    game.part("take 6d").first.click()
+    game.wait_for("Player 1: ")
+    lab.screenshot("widget-sequence")
+    assert game.part("cell 2,4").count() == 0
+    game.part("undo").click()
+    game.part("cell 2,4").first.wait_for()
+
+
+def test_a_replay_is_stepped_through(lab):
+    """Buttons and slider go through a game of Sequence."""
+    game = Widget(lab, "replay")
+    game.wait_for("of 40: the beginning.")
+    game.part("next").click()
+    game.wait_for("1 of 40: player 0: place")
+    game.part("last").click()
+    game.wait_for("40 of 40")
+    game.root.locator("input").focus()
+    game.press("ArrowLeft", "ArrowLeft")
+    game.wait_for("38 of 40")
+
+
 def test_the_widgets_can_be_used_by_everybody(lab):
     """axe-core has nothing serious or critical to say of any widget."""
     found = {}
@@ -213,7 +256,8 @@ def test_how_long_a_step_takes(lab):
     """Every click repaints the picture once; the times are written to build/widget-times.json."""
     times = {}
     for name, moves in (("explorer", ["first", *["next"] * 20]), ("large tree", ["next"] * 20),
-                        ("two searches", ["first", *["next"] * 12]), ("play", ["4", "undo"] * 4)):
+                        ("two searches", ["first", *["next"] * 12]), ("play", ["4", "undo"] * 4),
+                        ("replay", ["first", *["next"] * 12])):
         widget = Widget(lab, name)
         lab.evaluate(STOPWATCH)
         for number, move in enumerate(moves, 1):
