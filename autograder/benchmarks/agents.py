@@ -7,18 +7,21 @@ matches played so far are in build/benchmarks/agents.jsonl, and are not played a
 an hour.
 """
 
+import hashlib
 import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+import sequence
 from autograder.benchmarks import Result
-from autograder.workspace import load_answer
+from autograder.workspace import ANSWERS, load_answer
 from sequence import ISMCTS, Greedy, Random, play
 from tictactoe.play import Match
 
@@ -65,6 +68,7 @@ def run() -> list[Result]:
             _note(known[pair])
         pairings.append(known[pair])
     PAGE.write_text(page(list(make), pairings), "utf-8")
+    JOURNAL.unlink(missing_ok=True)  # the next run plays anew
     print(f"table: {PAGE}", file=sys.stderr)
     return [result for pairing in pairings for result in results(pairing)]
 
@@ -130,15 +134,26 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
                       "percentile of any match, on one core of a laptop-sized machine.", ""])
 
 
+@cache
+def _answers() -> str:
+    """A digest of the code that plays, and of how much is played."""
+    digest = hashlib.sha256(repr((DEALS, ISMCTS_DEALS, SECONDS)).encode())
+    for path in sorted([*ANSWERS.rglob("*.py"), *Path(sequence.__file__).parent.glob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def _known() -> dict[tuple[str, str], Pairing]:
-    """The matches of an interrupted run; a line that was cut off is left out."""
+    """The matches of an interrupted run of the same agents; lines that were cut off are left out.
+    """
     known = {}
     for line in JOURNAL.read_text("utf-8").splitlines() if JOURNAL.is_file() else ():
         try:
-            pair, match, mean, p99 = json.loads(line)
+            answers, pair, match, mean, p99 = json.loads(line)
         except ValueError:
             continue
-        known[tuple(pair)] = Pairing(tuple(pair), Match(*match), tuple(mean), tuple(p99))
+        if answers == _answers():
+            known[tuple(pair)] = Pairing(tuple(pair), Match(*match), tuple(mean), tuple(p99))
     return known
 
 
@@ -146,5 +161,6 @@ def _note(pairing: Pairing) -> None:
     JOURNAL.parent.mkdir(parents=True, exist_ok=True)
     match = pairing.match
     with JOURNAL.open("a", encoding="utf-8") as file:
-        print(json.dumps([pairing.agents, [match.wins, match.draws, match.losses], pairing.mean,
-                          pairing.p99]), file=file)
+        counts = match.wins, match.draws, match.losses
+        print(json.dumps([_answers(), pairing.agents, counts, pairing.mean, pairing.p99]),
+              file=file)

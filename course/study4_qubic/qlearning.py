@@ -186,7 +186,7 @@ class LaneLearner:
 def self_play(learner, start):
     """Play one game of the learner against itself; it learns from every move when it is made.
 
-    Returns the final state.
+    The moves are those of `learner.choose(state)`. Returns the final state.
     """
     raise NotImplementedError("self_play: write this function")
 

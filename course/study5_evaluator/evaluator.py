@@ -23,6 +23,9 @@ from sequence.layout import (
 )
 
 # "The recipe" is the description of an evaluator that this study rebuilds (seed 001).
+# What a line costs, in actions: placing on an empty cell; removing an opponent's chip and placing;
+# and what a cell costs on top where an own chip stands on it already.
+EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
 NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
 BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number
 DISCOUNT = 0.75  # of a card that is played next turn at the earliest; the recipe names no number

@@ -90,7 +90,8 @@ for points in (10, 11, 12, 13):
 #
 # The league calls `choose(observation)` of your agent and waits one second, fifteen for the first
 # action of a game. Whoever is late, raises an error or plays what the rules forbid is warned, and a
-# random legal action is played instead. The third warning forfeits the game. In the league and in
+# random legal action is played instead. The third warning forfeits the game. In the ladder the
+# first action has five seconds, and a game that is forfeited ends the climb. In the league and in
 # the ladder your agent lives in a process of its own; the state of the game is not in there, so
 # there is nothing to peek at.
 #

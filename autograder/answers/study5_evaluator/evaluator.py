@@ -23,6 +23,9 @@ from sequence.layout import (
 )
 
 # "The recipe" is the description of an evaluator that this study rebuilds (seed 001).
+# What a line costs, in actions: placing on an empty cell; removing an opponent's chip and placing;
+# and what a cell costs on top where an own chip stands on it already.
+EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
 NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
 BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number
 DISCOUNT = 0.75  # of a card that is played next turn at the earliest; the recipe names no number
@@ -121,7 +124,7 @@ def line_cost(line, chips):
         return NEVER
     theirs = (line & chips.others).bit_count()
     empty = FIVE - theirs - (line & (chips.own | CORNERS)).bit_count()
-    return empty + 2 * theirs
+    return EMPTY_COST * empty + OTHERS_COST * theirs
     ### END SOLUTION
 
 
@@ -132,7 +135,7 @@ def cell_score(cell, chips):
     """
     ### BEGIN SOLUTION
     cheapest = min(line_cost(line, chips) for line in LINES_THROUGH[BIT[cell]])
-    return cheapest + bool(chips.own & 1 << BIT[cell])
+    return cheapest + OWN_CHIP_COST * bool(chips.own & 1 << BIT[cell])
     ### END SOLUTION
 
 

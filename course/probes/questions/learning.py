@@ -14,6 +14,8 @@ from tictactoe.qubic import LANES
 
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))  # the order of weights in a case
 DRAWS = 20_000  # so that a share is off by 0.02 in less than one of a million millions of seeds
+AGAIN = 100  # draws that are made twice
+SELDOM = 1 / 2  # of how often a move comes in an even draw: over 10 standard deviations away
 PARTS = 25  # a share is told in 25ths: halfway to the next one is 0.02
 PLAYERS = "for x, for o"
 
@@ -35,9 +37,18 @@ def _epsilon_greedy(module, values: Sequence, epsilon: float) -> Iterator[Part]:
     def drawn():
         chance = random.Random(1)
         moves = [get(module, "epsilon_greedy")(dict(given), epsilon, chance) for _ in range(DRAWS)]
+        chance = random.Random(1)
+        if moves[:AGAIN] != [get(module, "epsilon_greedy")(dict(given), epsilon, chance)
+                             for _ in range(AGAIN)]:
+            raise BadReply("epsilon_greedy draws other moves from the same chance: it must draw "
+                           "from `chance` alone")
         best = [move for move in given if given[move] == max(given.values())]
         share = sum(move in best for move in moves) / DRAWS
-        return sorted(set(moves)), round(PARTS * share)
+        even = {move: epsilon / len(given) + (1 - epsilon) / len(best) * (move in best)
+                for move in given}
+        often = [move for move in sorted(set(moves))
+                 if moves.count(move) >= SELDOM * DRAWS * even.get(move, 0)]
+        return often, round(PARTS * share)
 
     yield ("drawn", "share"), drawn
 

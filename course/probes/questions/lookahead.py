@@ -94,13 +94,13 @@ def _quick_replies(module, on: str, cards: list[str]) -> Iterator[Part]:
         return [[best(action) for action in _plays(on)]]
 
     def few():
-        calls, asked = [], get(module, "line_reward")
+        calls, asked = [], get(module, "line_links")
 
         def counted(*arguments):
             calls.append(arguments)
             return asked(*arguments)
 
-        module.line_reward = counted
+        module.line_links = counted
         try:
             best = get(module, "quick_replies")(_chips(module, on), cards)
             plays = list(_plays(on))
@@ -108,7 +108,7 @@ def _quick_replies(module, on: str, cards: list[str]) -> Iterator[Part]:
             for action in plays:
                 best(action)
         finally:
-            module.line_reward = asked
+            module.line_links = asked
         return [len(calls) - before <= QUIET_LINES * len(plays)]
 
     yield ("value",), values

@@ -8,6 +8,8 @@ from course.probes.question import BadReply, Part, Question, call, get, items, p
 
 MOST_ACTIONS = 40  # whose features are asked for in one reply
 DIGITS = 6  # of a value, so that the order of a sum does not matter
+OUTCOME = 1000.0  # what a game that ends is worth
+EXPLORED = 40  # choices in which an agent that always explores must leave its favourite once
 FOUR = "for the four directions"
 SIZE = 10
 
@@ -109,6 +111,9 @@ def _agent(module, on: str, favoured: int, bonus: float) -> Iterator[Part]:
         agent.table.values[state, rated[favoured].features] = bonus
         _, again = agent.rate(observation)
         actions.append(str(agent.choose(observation)))
+        agent = get(module, "SarsaAgent")(epsilon=1.0, seed=1)
+        explores = {str(agent.choose(observation)) for _ in range(EXPLORED)} > {actions[0]}
+        actions.append("explores" if explores else "never explores")
         return ([[_rounded(candidate.score) for candidate in again], actions])
 
     yield ("scores", "actions"), choices
@@ -127,7 +132,7 @@ def _learning(module, on: list[str], method: str, value: float) -> Iterator[Part
                 agent.table.values[state, rated[-1].features] = value
             agent.choose(read_position(text))
             seen.append(_values(agent.table))
-        agent.finish()
+        agent.finish(OUTCOME)
         return seen, _values(agent.table)
 
     yield ("turns", "end"), learned
