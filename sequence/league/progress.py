@@ -1,4 +1,7 @@
-"""How far a league is, on standard error: a bar on a terminal, elsewhere a line now and then."""
+"""How far a league is: a bar on a terminal, elsewhere a line now and then.
+
+It goes to standard error; in a notebook, where that looks like something went wrong, to its output.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -41,8 +44,8 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
 
 
 def say(line: str) -> None:
-    """A line on standard error, at once."""
-    print(line, file=sys.stderr, flush=True)
+    """A line, at once."""
+    print(line, file=sys.stdout if "ipykernel" in sys.modules else sys.stderr, flush=True)
 
 
 def _lines(games: int, done: int) -> Callable[[], None]:

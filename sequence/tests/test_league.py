@@ -325,6 +325,7 @@ def test_agents_that_cannot_be_made(capsys):
 def test_progress_without_a_terminal(capsys, monkeypatch):
     """Where no bar can be drawn a line says now and then how far the league is."""
     clock = iter([0, 4, 12, 13, 22, 60])
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     with progress.progress(900, 312) as advance:
         for _ in range(5):
@@ -332,6 +333,13 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
     assert capsys.readouterr().err == (
         "314 of 900 games, about 59 min left\n316 of 900 games, about 54 min left\n"
         "317 of 900 games, about 117 min left\nrating ...\n")
+
+
+def test_progress_in_a_notebook(capsys, monkeypatch):
+    """In a notebook the lines are output like any other, not on the red of standard error."""
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    progress.say("rating ...")
+    assert capsys.readouterr() == ("rating ...\n", "")
 
 
 def test_progress_on_a_terminal():
