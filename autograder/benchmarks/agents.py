@@ -131,7 +131,7 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
         row = [cells.get((name, other), "") for other in names]
         lines.append(f"| **{name}** | {' | '.join(row)} | {mean:.1f} | {p99:.1f} |")
     return "\n".join([*lines, "", "Times are the mean over all games, and the highest 99th "
-                      "percentile of any match, on one core of a laptop-sized machine.", ""])
+                      "percentile of any match.", ""])
 
 
 @cache

@@ -30,8 +30,8 @@ from course.probes.process import MAX_REPLIES
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from sequence import Action, Observation
-from sequence.league.game import Gone, Illegal, Late, Raised
-from sequence.league.wire import NoAction, action_from_plain, clean, observation_to_plain
+from sequence.league.game import Gone, Late, Raised, action_of
+from sequence.league.wire import clean, observation_to_plain
 
 WATCH = 0.1  # seconds between two looks at what a job uses
 GRACE = 1.0  # seconds from the interrupt of a cell to the end of its process
@@ -315,15 +315,7 @@ class SandboxPlayer:
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
         end = time.monotonic() + seconds
-        reply = self._reply(end, observation_to_plain(observation))
-        if "error" in reply:
-            raise Raised(f"raised {clean(str(reply['error']))}")
-        if "nonsense" in reply:
-            raise Illegal(clean(str(reply["nonsense"])))
-        try:
-            return action_from_plain(reply.get("action"))
-        except NoAction as error:
-            raise Illegal(clean(str(error))) from error
+        return action_of(self._reply(end, observation_to_plain(observation)))
 
     def end(self) -> None:
         """End the fork."""

@@ -9,10 +9,10 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sequence.actions import Action
-from sequence.league.wire import clean
+from sequence.league.wire import NoAction, action_from_plain, clean
 from sequence.observation import Observation
 from sequence.state import State
 
@@ -39,6 +39,18 @@ class UnknownAgent(Raised):
 
 class Illegal(Fault):
     """The answer is no action, or one that the rules forbid; the agent can be asked again."""
+
+
+def action_of(reply: dict[str, Any]) -> Action:
+    """The action in what an agent's process replied; raises `Raised` and `Illegal`."""
+    if "error" in reply:
+        raise Raised(f"raised {clean(str(reply['error']))}")
+    if "nonsense" in reply:
+        raise Illegal(clean(str(reply["nonsense"])))
+    try:
+        return action_from_plain(reply.get("action"))
+    except NoAction as error:
+        raise Illegal(clean(str(error))) from error
 
 
 class Player(Protocol):

@@ -19,14 +19,8 @@ from pathlib import Path
 
 from sequence.actions import Action
 from sequence.league.agents import LeagueError, Spec, parse
-from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAgent
-from sequence.league.wire import (
-    MAX_LINE,
-    NoAction,
-    action_from_plain,
-    clean,
-    observation_to_plain,
-)  # fmt: skip
+from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAgent, action_of
+from sequence.league.wire import MAX_LINE, clean, observation_to_plain
 from sequence.observation import Observation
 
 COMMAND = (sys.executable, "-P", "-m", "sequence.league.inside")
@@ -77,15 +71,7 @@ class ProcessPlayer:
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
-        reply = self._exchange(observation_to_plain(observation), seconds)
-        if "error" in reply:
-            raise Raised(f"raised {reply['error']}")
-        if "nonsense" in reply:
-            raise Illegal(str(reply["nonsense"]))
-        try:
-            return action_from_plain(reply.get("action"))
-        except NoAction as error:
-            raise Illegal(str(error)) from error
+        return action_of(self._exchange(observation_to_plain(observation), seconds))
 
     def end(self) -> None:
         """Kill the process and those that it started in its group."""
