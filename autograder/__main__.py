@@ -1,5 +1,5 @@
 """`python -m autograder` is the `autograder` command."""
 
-from autograder.cli import app
+from autograder.commands.cli import app
 
 app(prog_name="autograder")

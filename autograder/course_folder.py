@@ -144,7 +144,7 @@ def configure(c: Config, config_file: str) -> None:
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [
-        "autograder.step.RestoreCells",
+        "autograder.grading.nbgrader_steps.RestoreCells",
         "nbgrader.preprocessors.DeduplicateIds",
         "nbgrader.preprocessors.OverwriteKernelspec",
         "nbgrader.preprocessors.OverwriteCells",
@@ -152,30 +152,31 @@ def configure(c: Config, config_file: str) -> None:
     ]
     # nbgrader's own steps, with `Execute` replaced and one that keeps what the checks saw.
     c.Autograde.autograde_preprocessors = [
-        "autograder.step.GradingStep",
+        "autograder.grading.nbgrader_steps.GradingStep",
         "nbgrader.preprocessors.IgnorePattern",
         "nbconvert.preprocessors.ClearMetadataPreprocessor",
         "nbgrader.preprocessors.LimitOutput",
         "nbgrader.preprocessors.SaveAutoGrades",
-        "autograder.step.SaveOutcomes",
+        "autograder.grading.nbgrader_steps.SaveOutcomes",
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
     c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
-    # Students' HTML must not run in the pages of whoever grades, see `autograder.pages`.
+    # Students' HTML must not run in the pages of whoever grades, see
+    # `autograder.telling.safe_html`.
     c.HTMLExporter.sanitize_html = True
-    c.HTMLExporter.filters = {
-        "clean_html": "autograder.pages.clean", "markdown2html": "autograder.pages.markdown"}
+    c.HTMLExporter.filters = {"clean_html": "autograder.telling.safe_html.clean",
+                              "markdown2html": "autograder.telling.safe_html.markdown"}
     # Pages are read without a network: our two templates are nbgrader's, less what asks for one.
     # Feedback has an exporter of its own, because formgrader's pages are made by HTMLExporter.
-    templates = [str(Path(__file__).parent / "templates"),
+    templates = [str(Path(__file__).parent / "telling" / "templates"),
                  str(Path(formgrader.__file__).parent / "templates")]
     c.HTMLExporter.template_name = "offline_formgrade"
     c.HTMLExporter.extra_template_basedirs = templates
     c.GenerateFeedback.preprocessors = [
-        "nbgrader.preprocessors.GetGrades", "autograder.pages.HideTests",
+        "nbgrader.preprocessors.GetGrades", "autograder.telling.safe_html.HideTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor"]
-    c.GenerateFeedback.exporter_class = "autograder.pages.FeedbackExporter"
+    c.GenerateFeedback.exporter_class = "autograder.telling.safe_html.FeedbackExporter"
     c.FeedbackExporter.template_name = "offline_feedback"
     c.FeedbackExporter.extra_template_basedirs = templates
 

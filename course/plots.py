@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tictactoe.view import CELL, Picture, board_marks
+from tictactoe.games.pictures import CELL, Picture, board_marks
 
 # Okabe and Ito's palette: apart under all three colour-vision deficiencies. Markers and dashes
 # differ too, so that nothing is told by colour alone.

@@ -8,7 +8,7 @@
 import random
 
 from sequence import LINES, Action, Observation
-from sequence.actions import PLACE
+from sequence.board.actions import PLACE
 
 SIDES = "xo"  # the letters of chips, capital ones in a completed sequence
 

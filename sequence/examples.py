@@ -2,12 +2,12 @@
 
 from functools import cache
 
-from sequence.cards import pile_of, unseen
-from sequence.layout import CORNERS, mask_of
-from sequence.observation import Observation
-from sequence.play import Game, play
-from sequence.players import Greedy, Random
-from sequence.rules import DRAFT
+from sequence.agents.players import Greedy, Random
+from sequence.board.cards import pile_of, unseen
+from sequence.board.layout import CORNERS, mask_of
+from sequence.board.rules import DRAFT
+from sequence.engine.observation import Observation
+from sequence.engine.play import Game, play
 
 CHIPS = {"x": (0, False), "o": (1, False), "X": (0, True), "O": (1, True)}  # side, in a sequence
 

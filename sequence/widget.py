@@ -8,18 +8,25 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from sequence import replay as replays
-from sequence.actions import FORGO, PASS, PLACE, TRADE, Action, IllegalAction
-from sequence.cards import is_jack
-from sequence.layout import NO_CELL, card_at
-from sequence.play import Agent, Game
-from sequence.players import Greedy
-from sequence.rules import DRAFT, Rules
-from sequence.state import State
-from sequence.text import turn_text
-from sequence.view import picture
-from sequence.words import SHAPES, action_words, card_name, card_words, in_words, turn_sentence
-from tictactoe.widget import ClickBoard
+from sequence.agents.players import Greedy
+from sequence.board.actions import FORGO, PASS, PLACE, TRADE, Action, IllegalAction
+from sequence.board.cards import is_jack
+from sequence.board.layout import NO_CELL, card_at
+from sequence.board.rules import DRAFT, Rules
+from sequence.engine import replay as replays
+from sequence.engine.play import Agent, Game
+from sequence.engine.state import State
+from sequence.pictures.text import turn_text
+from sequence.pictures.view import picture
+from sequence.pictures.words import (
+    SHAPES,
+    action_words,
+    card_name,
+    card_words,
+    in_words,
+    turn_sentence,
+)
+from tictactoe.show.click_board import ClickBoard
 
 NEW, UNDO, AGAIN = "new", "undo", "again"
 
@@ -32,7 +39,7 @@ class Play:
     a cell first plays the card that stands on it. A second click takes a choice back. Trades,
     forgoing and passing have buttons.
 
-    `states` are all states so far. `replay` is the game as text, for `sequence.replay.read`.
+    `states` are all states so far. `replay` is the game as text, for `sequence.engine.replay.read`.
     """
 
     def __init__(self, against: Agent | Sequence[Agent] | None = None, seat: int = 0,

@@ -5,13 +5,13 @@
 o wins (played out) after 8 moves: [2, 0, 6, 1, 3, 4, 7, 8]
 """
 
-from tictactoe.board import EMPTY, LANES, Board, opponent
 from tictactoe.contract import Agent, IllegalMove, InvalidBoard, Search, State
+from tictactoe.games.board import EMPTY, LANES, Board, opponent
+from tictactoe.games.play import Game, Match, match, play
+from tictactoe.games.players import Human, Random
+from tictactoe.games.qubic import Qubic
+from tictactoe.games.tactics import WinOrBlock, winning_cells
 from tictactoe.nodes import NodeCounter, Trace, counted
-from tictactoe.play import Game, Match, match, play
-from tictactoe.players import Human, Random
-from tictactoe.qubic import Qubic
-from tictactoe.tactics import WinOrBlock, winning_cells
 
 __all__ = [
     "EMPTY", "LANES", "Agent", "Board", "Game", "Human", "IllegalMove", "InvalidBoard", "Match",

@@ -38,7 +38,7 @@ Put `@counted` on the value function and open a `NodeCounter` around the search:
 ...     def value(self, state):
 ...         for move in state.legal_moves():
 ...             self.value(state.after(move))
->>> from tictactoe.board import Board
+>>> from tictactoe.games.board import Board
 >>> Walk().search(Board("xoxoxo___"))  # the root and three moves, two of which win; 2 + 2 after 7
 8
 """

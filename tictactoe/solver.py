@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from tictactoe.board import FULL_MASK, MASK_WINS, OPEN_CELLS, Board
+from tictactoe.games.board import FULL_MASK, MASK_WINS, OPEN_CELLS, Board
 
 
 @cache

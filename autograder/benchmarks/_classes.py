@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder
-from autograder.release import release
+from autograder.release.assignments import release
 from course.probes import load_study
 
 KINDS = 12  # reference, stub and the first slips of the study

@@ -23,7 +23,7 @@ import sequence
 from autograder.benchmarks import Result
 from autograder.workspace import ANSWERS, load_answer
 from sequence import ISMCTS, Greedy, Random, play
-from tictactoe.play import Match
+from tictactoe.games.play import Match
 
 DEALS, ISMCTS_DEALS = 100, 50
 SECONDS = 0.2  # of ISMCTS

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
 from sequence import Greedy, Observation, Random, play
-from sequence.actions import Action
-from tictactoe.play import wilson_interval
+from sequence.board.actions import Action
+from tictactoe.games.play import wilson_interval
 
 DEALS = 100
 SELF_PLAY = 300  # games in which both seats are played by the same agent

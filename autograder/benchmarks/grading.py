@@ -28,7 +28,7 @@ from nbgrader.coursedir import CourseDirectory
 from autograder import workspace
 from autograder.benchmarks import Result
 from autograder.course_folder import CourseFolder, put_environment_on_path, run_quietly
-from autograder.release import release
+from autograder.release.assignments import release
 from course.probes import load_study
 
 STUDENTS = 40

@@ -13,8 +13,8 @@ from pathlib import Path
 from autograder.benchmarks import Result
 from course.plots import COLOURS, figure
 from sequence import Greedy, play
-from sequence.ismcts import ISMCTS
-from tictactoe.play import Match
+from sequence.agents.ismcts import ISMCTS
+from tictactoe.games.play import Match
 
 SECONDS = 0.2  # a move
 DEALS = 50

@@ -15,8 +15,8 @@ import numpy as np
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
 from sequence import DRAFT, ISMCTS, Greedy, Random, State, play
-from sequence.layout import CELLS, DIRECTIONS, LINE_MASKS
-from tictactoe.play import wilson_interval
+from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
+from tictactoe.games.play import wilson_interval
 
 DEALS = 100  # of the reply term's effect, and against Random and Greedy
 DEEP_DEALS = 10  # of the search, which takes a second for a game

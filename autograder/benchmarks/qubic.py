@@ -17,7 +17,7 @@ import tracemalloc
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
 from tictactoe import Qubic, Random, WinOrBlock, match
-from tictactoe.playouts import random_games
+from tictactoe.games.playouts import random_games
 
 BATCH_GAMES, SAMPLES = 40_000, 10
 EPISODES = int(os.environ.get("QUBIC_EPISODES", "20000"))

@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
 from sequence import Greedy, Random, play
-from tictactoe.play import wilson_interval
+from tictactoe.games.play import wilson_interval
 
 DEALS = 50
 FIRST_DEAL = 10_000  # far from the seeds that are trained on

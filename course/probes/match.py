@@ -13,10 +13,10 @@ from course.probes import Check, Observation
 from course.probes.question import NOT_WRITTEN
 from course.probes.replies import Replies
 from sequence import DRAFT, State
-from sequence.league.agents import Spec, parse
 from sequence.league.game import Limits, Played, Player, play_game
-from sequence.league.trusted import TrustedPlayer
-from tictactoe.play import wilson_interval
+from sequence.league.players.specs import Spec, parse
+from sequence.league.players.trusted import TrustedPlayer
+from tictactoe.games.play import wilson_interval
 
 AGENT = "MyAgent"  # the class that is asked
 LIMITS = Limits(first=5)  # but for the first action those of the league

@@ -14,8 +14,8 @@ from course.probes import Case, Check
 from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
-from sequence.league.agents import parse
-from sequence.league.process import ProcessPlayer
+from sequence.league.players.process import ProcessPlayer
+from sequence.league.players.specs import parse
 
 MAX_REPLIES = 5_000_000  # characters; what a right module says is a few thousand
 SECONDS = 10.0  # for one check; the reference needs less than two

@@ -22,11 +22,11 @@ from minimax import Minimax, MixedTabular, Tabular  # your module
 from course.check import check
 from course.plots import COLOURS, MARKERS, figure, picture
 from tictactoe import Board, Random, Trace, match, play
-from tictactoe.explorer import explore
-from tictactoe.play import wilson_interval
+from tictactoe.show.explorer import explore
+from tictactoe.games.play import wilson_interval
 from tictactoe.solver import value, values
-from tictactoe.tree import by_hand, draw_tree
-from tictactoe.widget_play import play_against
+from tictactoe.show.tree import by_hand, draw_tree
+from tictactoe.show.play_board import play_against
 
 # %% [markdown]
 # The first two lines reload your module whenever you save it. There is no need to restart the kernel after an edit. Save first, though.

@@ -21,9 +21,9 @@ from course.check import check
 from course.plots import figure, picture
 from course.reference_searches import reference_search
 from tictactoe import Board, Trace
-from tictactoe.explorer import explore
+from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values
-from tictactoe.tree import by_hand, draw_tree
+from tictactoe.show.tree import by_hand, draw_tree
 
 # %% [markdown]
 # ## A node that cannot matter

@@ -20,7 +20,7 @@ from course.node_counts import node_counts
 from course.plots import boards, figure, picture
 from heuristic import TypeA, heuristic, is_quiescent
 from tictactoe import Board, Random, Trace, play
-from tictactoe.explorer import explore
+from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values
 
 # %% [markdown]

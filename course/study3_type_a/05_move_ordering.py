@@ -24,10 +24,10 @@ from course.plots import boards, figure, picture
 from course.probes.made_up import Row
 from heuristic import TypeA, TypeAPlus, by_priority, lane_counts, priority
 from tictactoe import Board, Trace
-from tictactoe.explorer import explore
+from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values
-from tictactoe.tree import by_hand, draw_tree
-from tictactoe.widget_counts import compare_counts
+from tictactoe.show.tree import by_hand, draw_tree
+from tictactoe.show.counts import compare_counts
 
 # %% [markdown]
 # ## Why the order matters

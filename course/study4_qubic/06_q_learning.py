@@ -26,8 +26,8 @@ from course.plots import figure, picture
 from qlearning import (GAMMA, KINDS, LaneLearner, QPlayer, canonical, epsilon_greedy, greedy_moves,
                        lane_kinds, play_episode, step, symmetries, train, train_lanes)
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent, play
-from tictactoe.playouts import random_games
-from tictactoe.qubic import LANES
+from tictactoe.games.playouts import random_games
+from tictactoe.games.qubic import LANES
 
 # %% [markdown]
 # ## The cube

@@ -9,7 +9,7 @@ from itertools import permutations, product
 from math import tanh
 
 from tictactoe import opponent
-from tictactoe.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
+from tictactoe.games.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
 
 # What the report that this study follows (seed 002) has chosen.
 WIN, DRAW, LOSS = 1, 0.5, -1  # the rewards of a finished game

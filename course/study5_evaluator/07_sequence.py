@@ -18,9 +18,9 @@ from course.check import check
 from course.plots import figure, picture
 from evaluator import places
 from sequence import LINES, TABLE, Greedy, Random, State, card_at, cells_with, example, play, sketch
-from sequence.beliefs import may_hold, sample, unseen_cards
-from sequence.layout import BIT, CELLS, LINES_THROUGH, cells_of, mask_of
-from tictactoe.play import wilson_interval
+from sequence.agents.beliefs import may_hold, sample, unseen_cards
+from sequence.board.layout import BIT, CELLS, LINES_THROUGH, cells_of, mask_of
+from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## The board
@@ -143,7 +143,7 @@ print("player 0 drafted and still holds:", seen.drafted(0))
 # That last line is worth a lot! The row lies face up, so you *saw* what the opponent took. Only the
 # rest of the first six cards is unknown, and it shrinks from turn to turn.
 #
-# `sequence.beliefs` does the book-keeping. `unseen_cards` are the cards that you have not seen
+# `sequence.agents.beliefs` does the book-keeping. `unseen_cards` are the cards that you have not seen
 # anywhere, `may_hold` those that a player may hold, and `sample` makes up a full state that fits
 # everything you know. Draw many samples and count, and you have a probability. How likely is it
 # that the opponent holds a certain card?
@@ -215,7 +215,7 @@ check("study5.places")
 # `play([first, second], seed)` plays a game between two agents. An agent is anything with a method
 # `choose(observation)`. Two are given. `Random` plays any legal action. `Greedy` plays what looks
 # best at once; it counts the chips in the lines through a cell, and you can read all of it in
-# `sequence/players.py`.
+# `sequence/agents/players.py`.
 
 # %%
 game = play([Greedy(), Random()], seed=7)

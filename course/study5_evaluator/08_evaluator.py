@@ -24,8 +24,8 @@ from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_ga
                        cell_score, draft_score, line_cost, line_score, parts, play_score,
                        simple_score, threat)
 from sequence import Greedy, Random, example, play, sketch
-from sequence.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
-from tictactoe.play import wilson_interval
+from sequence.board.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
+from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## Counting actions

@@ -7,7 +7,7 @@
 # best that the opponent can do then? After that it goes deeper, with the alpha-beta search that you
 # wrote in study 2.
 #
-# You will fill `lookahead.py`, piece by piece. The rules are in the docstring of `sequence.rules`.
+# You will fill `lookahead.py`, piece by piece. The rules are in the docstring of `sequence.board.rules`.
 
 # %%
 # %load_ext autoreload
@@ -30,10 +30,10 @@ from lookahead import (
     line_links, line_text, links, plain_replies, plays_of, quick_replies, reward,
 )
 from sequence import Greedy, Random, card_at, example, play, sketch
-from sequence.beliefs import may_hold, sample
-from sequence.layout import CELLS, DIRECTIONS, LINE_MASKS
+from sequence.agents.beliefs import may_hold, sample
+from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
 from tictactoe import Search
-from tictactoe.play import wilson_interval
+from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## How wide is it?
@@ -246,7 +246,7 @@ check("study6.catalogue")
 
 # %% [markdown]
 # How much of the hand is known as the game goes on? We follow the game of the timing cell and look
-# into the true hand, as only a referee may. `may_hold` from `sequence.beliefs` is the exact answer
+# into the true hand, as only a referee may. `may_hold` from `sequence.agents.beliefs` is the exact answer
 # to "what is possible". It also knows that a player who placed a chip held no dead card at that
 # moment, so now and then it excludes a card that your catalogue allows.
 

@@ -10,11 +10,11 @@ from functools import cache, lru_cache
 from random import Random
 from typing import NamedTuple
 
-from sequence.actions import PLACE, REMOVE, Action
-from sequence.beliefs import sample
-from sequence.cards import CARDS, COPIES, ONE_EYED, TWO_EYED
-from sequence.chips import new_sequences
-from sequence.layout import (
+from sequence.agents.beliefs import sample
+from sequence.board.actions import PLACE, REMOVE, Action
+from sequence.board.cards import CARDS, COPIES, ONE_EYED, TWO_EYED
+from sequence.board.chips import new_sequences
+from sequence.board.layout import (
     BIT,
     CORNERS,
     DIRECTIONS,
@@ -40,7 +40,7 @@ WIN = 100_000.0  # more than all rewards of a search together
 
 
 class Chips(NamedTuple):
-    """The chips on a board from the view of one side, as bitboards (`sequence.layout`).
+    """The chips on a board from the view of one side, as bitboards (`sequence.board.layout`).
 
     `own` and `others` are all chips of the two sides, `locked` those in completed sequences.
     `heart` says whether the heart of the board counts. This class is given.

@@ -29,7 +29,7 @@ from sarsa import (
     state_features, td_target, train, views, with_chip,
 )  # fmt: skip
 from sequence import Greedy, Random, play, sketch
-from tictactoe.play import wilson_interval
+from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## A board as text

@@ -20,7 +20,7 @@ from my_agent import MyAgent
 from sequence import Greedy, Random, example, play
 from sequence.league import TrustedPlayer, league
 from sequence.widget import replay
-from tictactoe.play import wilson_interval
+from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## What luck does
@@ -110,9 +110,9 @@ print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_act
 # 1. the evaluation of study 5, 6 or 7 that you like best, copied into `my_agent.py`;
 # 2. the same, but with the cards: a line whose missing cells you *hold cards for* is worth more;
 # 3. the opponent: which of its lines does it hold cards for (it drafted them in the open)?
-# 4. sampled states: `sequence.beliefs.sample(observation, rng)` gives a full state that fits what
+# 4. sampled states: `sequence.agents.beliefs.sample(observation, rng)` gives a full state that fits what
 #    you have seen, so you can look ahead in several of them and take the action that is best on the
-#    average. `sequence.worth` has the evaluation and the quick player that `ISMCTS` uses.
+#    average. `sequence.agents.worth` has the evaluation and the quick player that `ISMCTS` uses.
 #
 # The cell below plays a few games against `Greedy`. Change one thing at a time, and play again.
 

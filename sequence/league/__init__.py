@@ -6,10 +6,10 @@
 ['Greedy', 'Random']
 
 `python -m sequence.league --help` has the same on the command line. One game between two players
-that are reached in whatever way is `play_game`; agents are named as in `sequence.league.agents`.
+that are reached in whatever way is `play_game`; agents are named as in
+`sequence.league.players.specs`.
 """
 
-from sequence.league.agents import LeagueError, Spec
 from sequence.league.game import (
     Fault,
     Gone,
@@ -21,10 +21,11 @@ from sequence.league.game import (
     Raised,
     play_game,
 )
-from sequence.league.process import ProcessPlayer
-from sequence.league.results import Results
+from sequence.league.players.process import ProcessPlayer
+from sequence.league.players.specs import LeagueError, Spec
+from sequence.league.players.trusted import TrustedPlayer
+from sequence.league.records.results import Results
 from sequence.league.schedule import league
-from sequence.league.trusted import TrustedPlayer
 
 __all__ = [
     "Fault", "Gone", "Illegal", "Late", "LeagueError", "Limits", "Played", "Player",

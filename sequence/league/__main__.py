@@ -4,14 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from sequence.league import agents
-from sequence.league.agents import LeagueError
+from sequence.board.rules import RULE_SETS
 from sequence.league.game import Limits
-from sequence.league.process import ProcessPlayer
+from sequence.league.players import specs as agents
+from sequence.league.players.process import ProcessPlayer
+from sequence.league.players.specs import LeagueError
+from sequence.league.players.trusted import TrustedPlayer
 from sequence.league.progress import say
 from sequence.league.schedule import league
-from sequence.league.trusted import TrustedPlayer
-from sequence.rules import RULE_SETS
 
 DEFAULTS = Limits()
 SHOWN = 10  # warnings

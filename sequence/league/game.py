@@ -1,8 +1,8 @@
 """One game with clocks and warnings, between players that are reached in whatever way.
 
-A `Player` is the league's end of a line to an agent: `sequence.league.process` has the agent in a
-process of its own, `sequence.league.trusted` in this one. Whoever has another way (a sandbox, say)
-writes a third class with the same three methods and hands it to `play_game`.
+A `Player` is the league's end of a line to an agent: `sequence.league.players.process` has the
+agent in a process of its own, `sequence.league.players.trusted` in this one. Whoever has another
+way (a sandbox, say) writes a third class with the same three methods and hands it to `play_game`.
 """
 
 import random
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from sequence.actions import Action
+from sequence.board.actions import Action
+from sequence.engine.observation import Observation
+from sequence.engine.state import State
 from sequence.league.wire import NoAction, action_from_plain, clean
-from sequence.observation import Observation
-from sequence.state import State
 
 
 class Fault(Exception):

@@ -8,16 +8,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sequence import replay
-from sequence.league.agents import LeagueError, Spec, specs
+from sequence.board.rules import DRAFT, RULE_SETS, Rules
+from sequence.engine import replay
+from sequence.engine.state import State
 from sequence.league.game import Fault, Limits, Played, Player, UnknownAgent, play_game
-from sequence.league.journal import Journal, Record
-from sequence.league.process import ProcessPlayer
+from sequence.league.players.process import ProcessPlayer
+from sequence.league.players.specs import LeagueError, Spec, specs
 from sequence.league.progress import progress, say
-from sequence.league.results import Results
+from sequence.league.records.journal import Journal, Record
+from sequence.league.records.results import Results
 from sequence.league.wire import clean
-from sequence.rules import DRAFT, RULE_SETS, Rules
-from sequence.state import State
 
 PLAYERS = 2  # of a game
 Transport = Callable[[Spec, Limits], Player]
@@ -45,11 +45,11 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
            transport: Transport = ProcessPlayer, **limits: float) -> Results:
     """Play a round robin and return its results.
 
-    `agents` are texts as in `sequence.league.agents`, classes, or partials of classes. Every pair
-    plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
+    `agents` are texts as in `sequence.league.players.specs`, classes, or partials of classes. Every
+    pair plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
     which `seed` decides. Without one it is drawn, and stands in the results: agents cannot guess
-    the cards then. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games
-    run side by side; more than one disturbs the clocks unless there are as many idle cores.
+    the cards then. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games run side
+    by side; more than one disturbs the clocks unless there are as many idle cores.
 
     With `out`, a folder, every finished game is written there at once, the results at the end, and
     the same call goes on where an earlier one was stopped, with its seed unless one is given; one

@@ -12,10 +12,10 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from sequence.actions import Action
-from sequence.layout import SIZE
-from sequence.observation import Observation
-from sequence.rules import RULE_SETS, Rules
+from sequence.board.actions import Action
+from sequence.board.layout import SIZE
+from sequence.board.rules import RULE_SETS, Rules
+from sequence.engine.observation import Observation
 
 MAX_LINE = 10_000  # bytes of an answer; a true one has fewer than a hundred
 MAX_SENTENCE = 300  # characters

@@ -1,9 +1,9 @@
 """Made-up positions for the tests, in the forms of both implementations of the rules."""
 
-from sequence.cards import CARDS, NUMBER, pile_of, unseen
-from sequence.layout import PLAYABLE, mask_of
-from sequence.rules import DRAFT
-from sequence.state import state_of
+from sequence.board.cards import CARDS, NUMBER, pile_of, unseen
+from sequence.board.layout import PLAYABLE, mask_of
+from sequence.board.rules import DRAFT
+from sequence.engine.state import state_of
 
 EMPTY = "."
 LETTERS = ("xX", "oO", "zZ")  # a side's chip, and its chip in a sequence

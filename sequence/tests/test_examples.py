@@ -2,8 +2,9 @@
 
 import pytest
 
-from sequence import DRAFT, State, beliefs, example, sketch
-from sequence.layout import mask_of
+from sequence import DRAFT, State, example, sketch
+from sequence.agents import beliefs
+from sequence.board.layout import mask_of
 
 
 def test_an_example_is_a_position_of_the_seeded_game():

@@ -9,16 +9,16 @@ import pytest
 
 from sequence import DRAFT, OFFICIAL, PASS, Greedy, Random, ReplayError, State
 from sequence import play as play_game
-from sequence.actions import FORGO, PLACE, REMOVE, TRADE
-from sequence.beliefs import sample
-from sequence.cards import is_jack
-from sequence.replay import read, write
+from sequence.agents.beliefs import sample
+from sequence.board.actions import FORGO, PLACE, REMOVE, TRADE
+from sequence.board.cards import is_jack
+from sequence.engine.replay import read, write
+from sequence.pictures.view import picture
+from sequence.pictures.words import in_words
 from sequence.tests.positions import board_of, state_from
-from sequence.view import picture
 from sequence.widget import Play, play, replay
-from sequence.words import in_words
 
-REPLAYS = Path(__file__).parent / "replays"
+REPLAYS = Path(__file__).parent / "engine" / "replays"
 FULL = "*xoxoxoxo*\n" + "xoxoxoxoxo\n" * 8 + "*oxoxoxox*"
 
 

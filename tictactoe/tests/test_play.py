@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tictactoe import Board, Game, Human, IllegalMove, Match, Random, match, play
-from tictactoe.play import wilson_interval
+from tictactoe.games.play import wilson_interval
 
 START = Board("xo_______")
 
@@ -63,7 +63,7 @@ def ticks(monkeypatch):
         now[0] += step[0]
         return now[0]
 
-    module = importlib.import_module("tictactoe.play")  # the package has the function by that name
+    module = importlib.import_module("tictactoe.games.play")
     monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=read))
     return step
 

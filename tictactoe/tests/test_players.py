@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tictactoe import Agent, Board, Human, Random, play
-from tictactoe.players import Resigned
+from tictactoe.games.players import Resigned
 
 BOARD = Board("x_o_x_o__")  # x to move, open cells 1, 3, 5, 7, 8
 

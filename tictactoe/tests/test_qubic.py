@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tictactoe import EMPTY, Board, IllegalMove, InvalidBoard, Qubic, Random, State, match, play
-from tictactoe.playouts import random_games
-from tictactoe.qubic import CELLS, LANES, LANES_THROUGH, cell_at, qubic_svg
-from tictactoe.tactics import WinOrBlock, winning_cells
+from tictactoe.games.playouts import random_games
+from tictactoe.games.qubic import CELLS, LANES, LANES_THROUGH, cell_at, qubic_svg
+from tictactoe.games.tactics import WinOrBlock, winning_cells
 
 ROW = Qubic.from_moves([0, 16, 1, 17, 2, 18])  # x to move wins at 3, o would win at 19
 DIAGONAL = Qubic.from_moves([0, 1, 21, 2, 42, 3, 63])  # through the cube, from corner to corner
@@ -362,7 +362,7 @@ def test_a_drawn_game_is_told():
     """A game that fills the cube without a lane has 64 moves and no winner."""
     import numpy as np
 
-    from tictactoe.playouts import results
+    from tictactoe.games.playouts import results
 
     text = drawn()
     cells = {player: iter([i for i in range(CELLS) if text[i] == player]) for player in "xo"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tictactoe import Board
-from tictactoe.view import BLUE, ORANGE, Picture, board_svg, image
+from tictactoe.games.pictures import BLUE, ORANGE, Picture, board_svg, image
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import tictactoe.widget
-from tictactoe.view import image
-from tictactoe.widget import ClickBoard
+from tictactoe.games.pictures import image
+from tictactoe.show import click_board
+from tictactoe.show.click_board import ClickBoard
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><g data-move="4"/></svg>'
 
@@ -89,7 +89,7 @@ def test_without_widgets_the_picture_is_left(clicked):
 def test_the_page_gets_the_whole_script(clicked):
     """The script that runs in the page is the file beside the module, and fetches nothing."""
     _, board = clicked
-    script = Path(tictactoe.widget.__file__).with_name("widget.js").read_text(encoding="utf-8")
+    script = Path(click_board.__file__).with_suffix(".js").read_text(encoding="utf-8")
     assert str(board._esm) == script
     assert "export default { render }" in script
     for fetching in ("http", "import ", "import(", "fetch(", "url("):

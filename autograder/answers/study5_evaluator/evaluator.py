@@ -6,10 +6,10 @@ You fill in this module. Notebooks 07 and 08 explain every part; hand in this fi
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from sequence.actions import PLACE, REMOVE
-from sequence.cards import ONE_EYED, TWO_EYED
-from sequence.chips import new_sequences
-from sequence.layout import (
+from sequence.board.actions import PLACE, REMOVE
+from sequence.board.cards import ONE_EYED, TWO_EYED
+from sequence.board.chips import new_sequences
+from sequence.board.layout import (
     BIT,
     CORNERS,
     FIVE,

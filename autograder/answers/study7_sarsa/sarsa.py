@@ -11,8 +11,8 @@ from math import isfinite
 from typing import NamedTuple
 
 from sequence import State, cells_with
-from sequence.cards import ONE_EYED, TWO_EYED
-from sequence.text import SIDES
+from sequence.board.cards import ONE_EYED, TWO_EYED
+from sequence.pictures.text import SIDES
 
 # What a cell shows to the side that looks: "M" and "T" are chips of completed sequences.
 MINE, THEIRS, EMPTY, WALL = "m", "t", "_", "#"

@@ -15,11 +15,11 @@ search, or an idea of your own. It must not need another study's file: copy what
 
 import numpy as np
 
-from sequence.actions import PLACE
-from sequence.beliefs import excluded_cards, unknown_cards, unseen_cards
-from sequence.cards import BOARD_CARDS, CARDS, NUMBER, ONE_EYED, TWO_EYED, numbers
-from sequence.chips import new_sequences
-from sequence.layout import BIT, CORNERS, FIVE, HEART, LINE_MASKS
+from sequence.agents.beliefs import excluded_cards, unknown_cards, unseen_cards
+from sequence.board.actions import PLACE
+from sequence.board.cards import BOARD_CARDS, CARDS, NUMBER, ONE_EYED, TWO_EYED, numbers
+from sequence.board.chips import new_sequences
+from sequence.board.layout import BIT, CORNERS, FIVE, HEART, LINE_MASKS
 
 IN_HAND = 0.55  # the chance that a cell is filled by a card in the hand
 IN_ROW, ROW_OPPONENT = 0.30, 0.40  # in the draft row, of which the opponent takes next

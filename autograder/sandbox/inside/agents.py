@@ -1,11 +1,11 @@
-"""Answers for the submission's agent in a game: the warm twin of `sequence.league.inside`."""
+"""Answers for the submission's agent in a game: warm twin of `sequence.league.players.inside`."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sequence.league.agents import Spec
-from sequence.league.inside import answer
+from sequence.league.players.inside import answer
+from sequence.league.players.specs import Spec
 
 from .isolate import FOLDER
 

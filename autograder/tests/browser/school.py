@@ -12,10 +12,10 @@ from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
 from autograder.course_folder import STUDENT_FILE, CourseFolder
-from autograder.derive import COURSE
-from autograder.release import release
-from autograder.strip import stub
+from autograder.release.assignments import release
+from autograder.release.derive import COURSE
 from autograder.workspace import answer_path
+from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
 from course.progress import NOTES
 from course.start import PAGE

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.feedback import write_feedback
-from autograder.grade import grade
+from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
-from autograder.release import add_students
-from autograder.report import write_report
+from autograder.release.assignments import add_students
+from autograder.telling.feedback import write_feedback
+from autograder.telling.report import write_report
 from autograder.tests.browser.axe import GRAVE, axe_core, findings, table
 from autograder.tests.browser.harness import KIT, serve
 from autograder.tests.browser.school import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.book import sources, write_book
+from autograder.release.book import sources, write_book
 from autograder.tests.browser.axe import GRAVE, findings
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]

@@ -3,12 +3,12 @@
 import pytest
 
 from autograder.course_folder import COURSE_ID
-from autograder.grade import grade
-from autograder.marks import marks_of, open_gradebook
+from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
-from autograder.notebooks import answer_id
-from autograder.release import add_students
-from autograder.report import write_report
+from autograder.release.assignments import add_students
+from autograder.release.notebooks import answer_id
+from autograder.telling.gradebook import marks_of, open_gradebook
+from autograder.telling.report import write_report
 from autograder.tests.browser.harness import serve
 from autograder.tests.browser.school import (
     NOTEBOOK,

@@ -7,7 +7,7 @@ from statistics import median
 import nbformat
 import pytest
 
-from autograder.notebooks import KERNEL
+from autograder.release.notebooks import KERNEL
 from autograder.tests.browser.axe import GRAVE, findings
 from autograder.tests.browser.harness import KIT, browse, lab_path, serve
 from autograder.workspace import answer_path
@@ -22,9 +22,9 @@ from sequence import Greedy
 from sequence import play as play_game
 from sequence.widget import play, replay
 from tictactoe import Board, Qubic, WinOrBlock
-from tictactoe.explorer import explore
-from tictactoe.widget_counts import compare_counts
-from tictactoe.widget_play import play_against"""
+from tictactoe.show.explorer import explore
+from tictactoe.show.counts import compare_counts
+from tictactoe.show.play_board import play_against"""
 CELLS = {  # name of a widget -> the cell that shows it
     "play": "play_against(AlphaBeta(), side='o')",
     "explorer": "explore(AlphaBeta(), Board('x__ox__xo'))",

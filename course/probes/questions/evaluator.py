@@ -9,7 +9,7 @@ from typing import Any
 
 from course.probes.positions import read_position
 from course.probes.question import BadReply, Part, Question, get, items, positions_of
-from sequence.layout import FIVE, mask_of
+from sequence.board.layout import FIVE, mask_of
 
 IN_ORDER = "one for each, in this order"
 

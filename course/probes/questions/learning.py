@@ -10,7 +10,7 @@ from typing import Any
 from course.probes.positions import read_position
 from course.probes.question import BadReply, Part, Question, call, get, positions_of
 from tictactoe import IllegalMove, Qubic
-from tictactoe.qubic import LANES
+from tictactoe.games.qubic import LANES
 
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))  # the order of weights in a case
 DRAWS = 20_000  # so that a share is off by 0.02 in less than one of a million millions of seeds

@@ -8,8 +8,8 @@ from typing import Any
 from course.probes.positions import read_position
 from course.probes.question import Part, Question, call, get, positions_of
 from sequence import FORGO
-from sequence.beliefs import sample
-from sequence.layout import BIT, DIRECTIONS
+from sequence.agents.beliefs import sample
+from sequence.board.layout import BIT, DIRECTIONS
 from tictactoe import Search
 
 PLACE, REMOVE = "place", "remove"

@@ -1,0 +1,292 @@
+"""The `autograder` command."""
+
+import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.course_folder import CourseFolder
+from autograder.errors import Refused
+from autograder.commands.console import (
+    complain,
+    console,
+    errors,
+    findings_table,
+    progress,
+    say,
+    where_table,
+)
+from autograder.commands.progress import feedback_study, grade_study, release_studies, tell_grades
+from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  help="Release assignments, grade classes, write feedback and reports.")
+
+BAD_INPUT, NEEDS_A_LOOK = 2, 1  # exit statuses
+KIT = Path(__file__).parents[2]
+
+
+def kit_folder(name: str) -> Path:
+    """A folder under `build/`: the kit's where it is a checkout, else the current folder's."""
+    return (KIT if (KIT / "pyproject.toml").is_file() else Path()) / "build" / name
+
+
+class Isolation(StrEnum):
+    """Where submissions run."""
+
+    SANDBOX = "sandbox"
+    PROCESS = "process"
+
+
+class Format(StrEnum):
+    """What marks are exported for."""
+
+    GRADEBOOK = "gradebook"
+    CANVAS = "canvas"
+    MOODLE = "moodle"
+
+
+StudyName = Annotated[str, typer.Argument(
+    metavar="STUDY", help="A study, like study3 or study3_type_a.", show_default=False)]
+CoursePath = Annotated[Path, typer.Option(
+    "--course", "-c", metavar="FOLDER", help="The nbgrader course folder.",
+    default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
+Jobs = Annotated[int | None, typer.Option(
+    min=1, help="Submissions at once; one per core unless given.", show_default=False)]
+Students = Annotated[list[str] | None, typer.Option(
+    "--student", help="Only this student; may be given several times.", show_default=False)]
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Tell bad input and refusals in one sentence, with a non-zero exit status."""
+    try:
+        yield
+    except (Refused, UnknownCheck, StudyTableError, PermissionError, NotADirectoryError,
+            IsADirectoryError, FileExistsError) as error:
+        complain(f"autograder: {error}")
+        raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        complain("autograder: stopped; what was finished is kept, "
+                 "the same command goes on from there")
+        raise typer.Exit(130) from None
+
+
+@app.command()
+def build(study: Annotated[str | None, typer.Argument(
+              metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
+          check: Annotated[bool, typer.Option(
+              "--check", help="Change nothing; fail if a file is not fresh.")] = False) -> None:
+    """Derive stubs, notebooks, expected replies and node counts from their sources."""
+    from autograder.release import derive
+
+    with told(), errors.status("") as status:
+        def tick(step: str) -> None:
+            status.update(step)
+
+        if check:
+            stale = [path for path, text in derive.derived_files(study, tick)
+                     if not path.exists() or path.read_text("utf-8") != text]
+            for path in stale:
+                complain(f"not fresh: {path}")
+            raise typer.Exit(NEEDS_A_LOOK if stale else 0)
+        for path in derive.build(study, tick):
+            say(f"written: {path}")
+
+
+@app.command()
+def release(course: CoursePath, names: Annotated[list[str] | None, typer.Argument(
+                metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
+            kit: Annotated[bool, typer.Option(
+                "--kit", help="Only make the archive that students download.")] = False,
+            output: Annotated[Path | None, typer.Option(
+                metavar="FILE", help="The kit, a .zip or .tar.gz; in build/ unless given.",
+                show_default=False)] = None) -> None:
+    """Release assignments into the course folder, which is made if it is not there."""
+    with told():
+        wanted = [load_study(name) for name in names or studies()]
+        if kit:
+            release_kit(wanted, output)
+        elif output:
+            raise Refused("--output names the archive that --kit makes: give both")
+        else:
+            release_studies(course, wanted)
+
+
+def release_kit(wanted: list[Study], output: Path | None) -> None:
+    """Make the student kit and say where it is."""
+    from autograder.release.kit import NAME, make_kit
+
+    path = output or kit_folder(f"{NAME}.zip")
+    if output is None:
+        path.parent.mkdir(exist_ok=True)
+    with errors.status("Making the kit, and searching every byte of it for leaks"):
+        made = make_kit(wanted, path)
+    say(f"student kit: {made.path} ({made.files} files, SHA-256 {made.digest})")
+
+
+@app.command()
+def grade(study: StudyName, course: CoursePath, *, student: Students = None,
+          force: Annotated[bool, typer.Option(
+              "--force", help="Grade again what has not changed.")] = False,
+          jobs: Jobs = None,
+          isolation: Annotated[Isolation | None, typer.Option(
+              metavar="WHERE", help="Sandbox or process; as it is configured unless given.",
+              show_default=False)] = None,
+          as_json: Annotated[bool, typer.Option(
+              "--json", help="Print what became of each, for machines.")] = False
+          ) -> None:
+    """Grade the submissions to a study. Exit status 1 if some need a look."""
+    with told():
+        folder = CourseFolder.open(course)
+        graded = grade_study(folder, folder.assignment(study), student, force=force,
+                             jobs=jobs, isolation=isolation and isolation.value)
+    if as_json:
+        print(json.dumps([asdict(g) | {"needs_a_look": g.needs_a_look} for g in graded], indent=1))
+    else:
+        tell_grades(folder.assignment(study), graded)
+    raise typer.Exit(NEEDS_A_LOOK if any(g.needs_a_look for g in graded) else 0)
+
+
+@app.command()
+def feedback(study: StudyName, course: CoursePath, student: Students = None,
+             jobs: Jobs = None) -> None:
+    """Write the feedback pages of everybody who has been graded. Exit status 1 if some failed."""
+    with told():
+        folder = CourseFolder.open(course)
+        whole = feedback_study(folder, folder.assignment(study), student, jobs)
+    raise typer.Exit(0 if whole else NEEDS_A_LOOK)
+
+
+@app.command()
+def report(study: StudyName, course: CoursePath) -> None:
+    """Write the report page of an assignment, and the same numbers as CSV."""
+    with told():
+        folder = CourseFolder.open(course)
+        wanted = folder.assignment(study)
+        folder.require_release(wanted)  # at once: what comes next is slow to import
+        from autograder.telling.report import write_report
+
+        for path in write_report(folder, wanted):
+            say(f"report: {path}")
+
+
+@app.command()
+def export(course: CoursePath,
+           kind: Annotated[Format, typer.Option(
+               "--format", metavar="NAME",
+               help="One of gradebook, canvas, moodle.")] = Format.GRADEBOOK,
+           output: Annotated[Path | None, typer.Option(
+               metavar="FILE", help="The CSV file, - for stdout; in reports/ unless given.",
+               show_default=False)] = None) -> None:
+    """Write the marks of all assignments as CSV."""
+    with told():
+        folder = CourseFolder.open(course)
+        from autograder.telling import export as exporting
+
+        roster = exporting.read_marks(folder)
+        text = exporting.export(roster, kind)
+        for warning in exporting.warnings(roster):
+            complain(warning)
+        if output == Path("-"):
+            print(text, end="")
+            return
+        path = output or folder.root / "reports" / f"{kind}.csv"
+        if output is None:
+            path.parent.mkdir(exist_ok=True)
+        elif not path.parent.is_dir():
+            raise Refused(f"there is no folder {path.parent}")
+        path.write_text(text, "utf-8", newline="")
+        say(f"marks for {kind}: {path}")
+
+
+@app.command()
+def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
+               "--course", "-c", metavar="FOLDER", show_default=False,
+               help="Also look whether this course folder's exchange works.")] = None,
+           verbose: Annotated[bool, typer.Option(
+               "--verbose", "-v", help="Show every module, not only those that are wrong."
+           )] = False) -> None:
+    """Prove a study: reference full, stub none, mutants what they should lose, nothing leaked."""
+    from autograder import doctor as proofs
+
+    with told():
+        examined = load_study(study)
+        exchange = proofs.exchange(CourseFolder.open(course)) if course else []
+        complaints = [*proofs.environment(), *exchange, *proofs.leaks(examined)]
+        with progress() as bar:
+            task = bar.add_task(f"Examining {examined.name}", total=None, note="")
+            findings = proofs.examine(
+                examined, lambda finding: bar.update(task, advance=1, note=finding.name))
+    console.print(findings_table(examined, findings, verbose))
+    for complaint in complaints:
+        complain(f"wrong: {complaint}")
+    sick = sum(not finding.healthy for finding in findings)
+    mutants = len(findings) - 2
+    verdict = "NOT ready to release" if sick or complaints else "ready to release"
+    say(f"{examined.name}: {mutants} mutants, {sick} modules not marked as they should "
+        f"be, {len(complaints)} other complaints: {verdict}")
+    raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
+
+
+@app.command()
+def book(folder: Annotated[Path, typer.Argument(
+             metavar="FOLDER", help="Where to put it, in the place of an earlier one.",
+             default_factory=lambda: kit_folder("book"), show_default="the kit's build/book")],
+         notebook: Annotated[list[str] | None, typer.Option(
+             metavar="NAME", help="Only this notebook; may be given several times.",
+             show_default=False)] = None) -> None:
+    """Make the course a site of static pages: every notebook, run with the reference answers."""
+    with told():
+        from autograder.release import book as site
+
+        wanted = site.sources(notebook)
+        with progress() as bar:
+            task = bar.add_task("Running", total=site.count_cells(wanted), note=wanted[0].name)
+            try:
+                page = site.write_book(
+                    folder, wanted, lambda name: bar.update(task, advance=1, note=name), complain)
+            except KeyboardInterrupt:
+                complain("autograder: stopped; no book was written, an earlier one is as it was")
+                raise typer.Exit(130) from None
+        say(f"book: {page}")
+
+
+@app.command()
+def demo(course: Annotated[Path, typer.Option(
+        "--course", "-c", metavar="FOLDER", help="Where to put it; made anew.",
+        default_factory=lambda: kit_folder("demo"), show_default="the kit's build/demo")],
+        jobs: Jobs = None) -> None:
+    """The whole way once: release every assignment, grade a bundled class, write all pages."""
+    with told():
+        from autograder.commands import demo as bundled
+
+        wanted = [load_study(name) for name in studies()]
+        bundled.make_way(course)
+        folder = release_studies(course, wanted)
+        students = bundled.hand_in(folder)
+        say(f"{students} students handed in: {folder.root / 'submitted'}")
+        from autograder.telling.report import write_report
+
+        pages = []
+        for study in wanted:
+            tell_grades(study, grade_study(folder, study, jobs=jobs))
+            feedback_study(folder, study, jobs=jobs)
+            pages += write_report(folder, study)
+    console.print()
+    console.print(where_table([
+        ("Gradebook", folder.root / "gradebook.db"), ("Feedback", folder.root / "feedback"),
+        *(("Report", path) for path in pages if path.suffix == ".html"),
+        ("In the browser", f"python3 run.py lab {folder.root}: an overview with links, and "
+                           "formgrader in the menu Nbgrader")]))
+
+
+if __name__ == "__main__":
+    app()

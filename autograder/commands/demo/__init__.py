@@ -1,0 +1,132 @@
+"""The bundled class: fictitious students, whose submissions are made from `class.toml`."""
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import nbformat
+
+from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError
+from autograder.mutants import Mutant, load_mutants
+from autograder.release.assignments import add_students
+from autograder.release.notebooks import answer_id
+from autograder.workspace import answer_path
+from autograder.workspace.strip import stub
+from course.probes import Study, load_study
+
+HERE = Path(__file__).parent
+HANDED_IN = "2026-03-02 10:00:00 UTC"
+MARK = "made_by_the_demo.txt"
+MARKED = """`autograder demo` made this folder, and the next demo deletes it with all that is in it.
+
+Keep nothing of your own here. Without this file the demo leaves the folder alone.
+"""
+LIMITS = """
+# The bundled class has an endless loop in it; it is stopped sooner than the default says.
+c.GradingStep.cell_seconds = 6
+c.GradingStep.probe_seconds = 6
+"""
+
+
+def make_way(course: Path) -> None:
+    """Make a new course folder with the demo's mark, in the place of an earlier demo's, if any.
+
+    Raises `CourseFolderError` for a folder that holds anything else; it is left as it is.
+    """
+    mark = course / MARK
+    if course.is_symlink():
+        raise CourseFolderError(f"{course} is a link: name a folder")
+    if mark.is_file():
+        for path in course.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path != mark:
+                path.unlink()
+        mark.unlink()  # last, so that a demo that is stopped here may go on
+    elif course.exists() and any(course.iterdir()):
+        raise CourseFolderError(f"{course} is not empty and was not made by the demo, so it is "
+                                "left alone: name another folder")
+    CourseFolder.create(course)
+    mark.write_text(MARKED, "utf-8")
+
+
+def hand_in(folder: CourseFolder) -> int:
+    """Put the class on the roster and its submissions into `submitted/`; returns its size."""
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
+        config.write(LIMITS)
+    students = tomllib.loads((HERE / "class.toml").read_text("utf-8"))["student"]
+    add_students(folder, [(s["id"], s["first"], s["last"]) for s in students])
+    for student in students:
+        for name, work in student["work"].items():
+            study = load_study(name)
+            target = folder.root / "submitted" / student["id"] / study.assignment
+            target.mkdir(parents=True)
+            if work["module"] != "empty folder":
+                _hand_in(folder, study, work, target)
+    return len(students)
+
+
+def _hand_in(folder: CourseFolder, study: Study, work: dict, target: Path) -> None:
+    shutil.copytree(folder.release(study.assignment), target, dirs_exist_ok=True)
+    (target / "timestamp.txt").write_text(HANDED_IN, "utf-8")
+    module = target / study.module
+    text = module_text(study, work)
+    if text is None:
+        module.unlink()
+    else:
+        module.write_bytes(text.encode(work.get("encoding", "utf-8")))
+    for path in sorted(target.glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+            for written, answer in work.get("answers", {}).items():
+                if grade_id == answer_id(written):
+                    cell.source = answer
+        nbformat.write(notebook, path)
+    for change in work.get("notebooks", []):
+        _spoil(target, change)
+
+
+def module_text(study: Study, work: dict) -> str | None:
+    """The text of the module that a piece of work hands in, None if it hands in none."""
+    answer = answer_path(study).read_text("utf-8")
+    kind, _, name = work["module"].partition(": ")
+    match kind:
+        case "none":
+            return None
+        case "reference":
+            text = answer
+        case "stub":
+            return stub(answer, study.module)
+        case "mutant":
+            text = next(m for m in load_mutants(study.name) if m.name == name).apply(answer)
+        case "edit":
+            text = Mutant("edit", "", {}, [(work["old"], work["new"])]).apply(answer)
+        case "file":
+            text = (HERE / name).read_text("utf-8")
+        case _:
+            raise ValueError(f"class.toml: there is no module of the kind {work['module']!r}")
+    return stub(text, study.module, keep=work["written"]) if "written" in work else text
+
+
+def _spoil(target: Path, change: dict) -> None:
+    """One of the things that happen to notebooks before they are handed in."""
+    path = target / change["notebook"]
+    match change["what"]:
+        case "cut off":
+            path.write_text(path.read_text("utf-8")[:2000], "utf-8")
+        case "missing":
+            path.unlink()
+        case "renamed":
+            path.rename(path.with_stem(path.stem + " (1)"))
+        case "check deleted" | "check twice" as what:
+            data = json.loads(path.read_text("utf-8"))
+            checks = [c for c in data["cells"] if "".join(c["source"]).startswith("check(")]
+            if what == "check deleted":
+                data["cells"].remove(checks[0])
+            else:
+                data["cells"].append({**checks[0], "id": "copied"})
+            path.write_text(json.dumps(data), "utf-8")
+        case what:
+            raise ValueError(f"class.toml: notebooks do not get {what!r}")

@@ -1,0 +1,109 @@
+"""The overview of a course folder: where each assignment stands, and links to its report.
+
+`python3 run.py lab my_course` writes it anew and opens it; formgrader, which is nbgrader's own, is
+in the menu of the same window.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from autograder.commands.console import complain
+from autograder.course_folder import COURSE_ID, STUDENT_FILE, CourseFolder, CourseFolderError
+from course.start import link, open_lab, table_head, table_row, write_page
+
+WELCOME = """\
+# The course at a glance
+
+Menu *Nbgrader*, *Formgrader*: generate, release, collect, autograde, mark written answers, write
+and release feedback. The commands `grade` and `feedback` do their part for a whole class at once;
+`report` writes the pages that are linked here.
+
+Click into the cell below and press Shift + Enter to bring this page up to date."""
+CALL = "from autograder.commands.overview import overview\n\noverview()"
+COLUMNS = ("Assignment", "In the exchange", "Handed in", "Graded", "Waiting for a person",
+           "Feedback written", "Report")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where one assignment stands: how many students are at each step."""
+
+    assignment: str
+    exchanged: bool  # students can fetch it
+    handed_in: int
+    graded: int
+    waiting: int  # written answers to be marked
+    feedback: int
+    report: Path | None
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Where each assignment of a course folder stands; draws itself as a table."""
+
+    folder: CourseFolder
+    lines: Sequence[Line]
+    wrong: Sequence[str]  # what the doctor says of the exchange
+
+    def __repr__(self) -> str:
+        return "\n".join([*(
+            f"{line.assignment}: {line.handed_in} handed in, {line.graded} graded, "
+            f"{line.waiting} waiting for a person, report: {line.report or 'none yet'}"
+            for line in self.lines), *self.wrong])
+
+    def _repr_html_(self) -> str:
+        return "\n".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        root = self.folder.root
+        yield table_head("Numbers of students.", COLUMNS) + "<tbody>"
+        for line in self.lines:
+            yield table_row(
+                escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
+                str(line.graded), str(line.waiting), str(line.feedback),
+                link(root, line.report, f"report of {line.assignment}") if line.report else "none")
+        yield "</tbody></table>"
+        yield from (f"<p><strong>Wrong:</strong> {escape(sentence)}</p>" for sentence in self.wrong)
+        yield (f"<details><summary>What students need to fetch and submit in the browser</summary>"
+               f"<p>A file {STUDENT_FILE} in the folder that they work in:</p>"
+               f"<pre>{escape(self.folder.student_settings())}</pre></details>")
+
+
+def overview(root: str | Path = ".") -> Overview:
+    """The overview of the course folder at `root`; raises `CourseFolderError` if it is none."""
+    from autograder.doctor import exchange  # slow to import, as nbgrader is
+    from autograder.telling.export import read_marks
+
+    folder = CourseFolder.open(Path(root))
+    try:
+        columns = read_marks(folder).columns
+    except CourseFolderError:  # nothing has been released yet
+        columns = []
+    lines = []
+    for column in columns:
+        name = column.assignment
+        report = folder.root / "reports" / f"{name}.html"
+        lines.append(Line(
+            name, (folder.exchange() / COURSE_ID / "outbound" / name).is_dir(),
+            len(folder.submitted(name)), len(column.marks), len(column.waiting),
+            len(list(folder.root.glob(f"feedback/*/{name}"))),
+            report if report.is_file() else None))
+    return Overview(folder, lines, list(exchange(folder)))
+
+
+def main(root: str, *arguments: str) -> None:
+    """Write the overview of a course folder and open JupyterLab there."""
+    folder = CourseFolder.open(Path(root))
+    try:
+        written = write_page(folder.root, WELCOME, CALL, overview(folder.root))
+    except Exception as error:  # JupyterLab is the place to mend what is wrong
+        complain(f"there is no overview of {folder.root}: {type(error).__name__}: {error}")
+        written = False
+    open_lab(folder.root, written, arguments)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,70 @@
+"""Releases, grades and writes feedback before somebody's eyes: with progress, and told in lines."""
+
+from pathlib import Path
+
+from autograder.commands.console import complain, progress, say
+from autograder.course_folder import CourseFolder
+from autograder.grading.batch import grade
+from autograder.grading.ledger import Graded
+from autograder.telling.feedback import write_feedback
+from course.probes import Study
+
+
+def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
+    """Release each study with progress; returns the course folder."""
+    from autograder.release.assignments import release  # slow to import
+
+    folder = CourseFolder.create(course)
+    with progress() as bar:
+        task = bar.add_task("Releasing", total=len(wanted), note="")
+        for study in wanted:
+            bar.update(task, note=study.assignment)
+            where = release(folder, study)
+            bar.advance(task)
+            say(f"released {study.assignment}: {where}")
+    return folder
+
+
+def grade_study(folder: CourseFolder, study: Study, students: list[str] | None = None, *,
+                force: bool = False, jobs: int | None = None,
+                isolation: str | None = None) -> list[Graded]:
+    """Grade with progress: how many, how fast, how long yet, and how many went wrong."""
+    total = len(set(students) if students else folder.submitted(study.assignment))
+    with progress() as bar:
+        task = bar.add_task(f"Grading {study.name}", total=total,
+                            note="proving the checks on the reference and the stub")
+        failures = look = 0
+
+        def done(result: Graded) -> None:
+            nonlocal failures, look
+            failures += result.status == "fault"
+            look += result.needs_a_look
+            bar.update(task, advance=1, note=f"{failures} failed, {look} to look at")
+
+        return grade(folder, study, students, force=force, jobs=jobs,
+                     isolation=isolation, done=done)
+
+
+def tell_grades(study: Study, graded: list[Graded]) -> None:
+    """Say in one line each what needs a look, and how many were graded."""
+    for result in graded:
+        for problem in result.problems:
+            complain(f"{study.assignment}/{result.student}: {problem}")
+    count = {status: sum(g.status == status for g in graded)
+             for status in ("graded", "unchanged", "nothing to grade", "fault")}
+    say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
+
+
+def feedback_study(folder: CourseFolder, study: Study, students: list[str] | None = None,
+                   jobs: int | None = None) -> bool:
+    """Write feedback pages with progress; returns whether all could be written."""
+    with progress() as bar:
+        task = bar.add_task(f"Feedback {study.name}", total=None, note="")
+        pages = write_feedback(folder, study, students, jobs,
+                               done=lambda page: bar.update(task, advance=1, note=page.student))
+    failed = [page for page in pages if page.problem]
+    for page in failed:
+        complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")
+    say(f"feedback of {len(pages) - len(failed)} students to {study.assignment}: "
+        f"{folder.root / 'feedback'}")
+    return not failed

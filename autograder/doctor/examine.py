@@ -1,0 +1,84 @@
+"""Proves a study before it is released: reference full, stub none, each mutant what it should lose.
+
+Also that no hidden position, expected reply or solution stands in anything a student can get.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+
+from autograder import verdicts, workspace
+from autograder.mutants import load_mutants
+from autograder.release.assignments import released_files
+from autograder.release.leaks import find_leaks, public_files
+from course.probes import Study, load_study
+from course.probes.explain import as_text
+from course.probes.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one module showed: marks, what it loses, what it should lose, whether that is right."""
+
+    name: str
+    earned: float
+    points: float
+    loses: Mapping[str, tuple[str, ...]]
+    should_lose: Mapping[str, tuple[str, ...]]
+    named: bool  # whether the feedback names the slip, or another whose replies are the same
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it loses just what it should, and feedback can say why."""
+        return self.loses == self.should_lose and self.named
+
+
+def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> list[Finding]:
+    """Put reference, stub and every mutant through the hidden checks."""
+    texts = workspace.module_texts(study)
+    everything = {name: tuple(check.points) for name, check in study.checks.items()}
+    should = {"reference": {}, "stub": everything} | {
+        m.name: {check: tuple(aspects) for check, aspects in m.loses.items()}
+        for m in load_mutants(study.name)}
+    findings = []
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        examined = pool.map(lambda text: workspace.outcomes_of(study, text), texts.values())
+        for name, outcomes in zip(texts, examined, strict=True):
+            finding = _finding(name, outcomes, should[name])
+            findings.append(finding)
+            done(finding)
+    return findings
+
+
+def _finding(name: str, outcomes: list[Outcome],
+             should: Mapping[str, tuple[str, ...]]) -> Finding:
+    loses = {}
+    for outcome in outcomes:
+        lost = tuple(a.name for a in outcome.aspects if a.right < a.asked)
+        if lost:
+            loses[outcome.check.split(".")[1]] = lost
+    if name == "stub":
+        named = all(o.earned == 0 for o in outcomes)
+    else:
+        named = all(o.slip is not None for o in outcomes if not o.full and not o.is_match)
+    order = {check: tuple(sorted(aspects)) for check, aspects in loses.items()}
+    wanted = {check: tuple(sorted(aspects)) for check, aspects in should.items()}
+    return Finding(name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes),
+                   order, wanted, named)
+
+
+def show_mutant(study_name: str, mutant: str, check: str) -> str:
+    """What feedback says of a mutant in one check, as text."""
+    study = load_study(study_name)
+    outcome, = workspace.outcomes_of(study, workspace.module_texts(study)[mutant], [check])
+    return as_text(outcome)
+
+
+def leaks(study: Study) -> list[str]:
+    """What a student could get that gives something away: the release, and the public packages."""
+    files = {*released_files(study), *public_files()}
+    expected = verdicts.expected_file(study).read_bytes()
+    found = find_leaks(study, sorted(files))
+    return found + [f"{path} is the private file of expected replies" for path in sorted(files)
+                    if path.read_bytes() == expected]

@@ -1,0 +1,70 @@
+"""Grades a class: each submission in a worker process, told of as it is done.
+
+A submission that was graded and has not changed since is left alone; a run that was stopped goes on
+where it was. What goes wrong with one submission is told of that one, and the others are graded.
+This module imports little: the workers import nbgrader, all at once, while it looks at the class.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from autograder.course_folder import CourseFolder
+from autograder.errors import Refused
+from autograder.grading.ledger import Graded, note_fault
+from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
+from course.probes import Study
+
+
+class GradingError(Refused):
+    """Nothing can be graded: the class is missing, or the machinery cannot be trusted."""
+
+
+def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = None, *,
+          force: bool = False, jobs: int | None = None, isolation: str | None = None,
+          done: Callable[[Graded], None] = lambda graded: None) -> list[Graded]:
+    """Grade the submissions to `study`, all or those of `students`; `done` hears of each.
+
+    `isolation` overrides the course's configuration. Before anybody is graded, the reference must
+    get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
+    isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
+    """
+    prepare(["autograder.grading.submission"])
+    submitted = _submitted(folder, study, students)
+    graded = []
+    jobs = min(jobs or os.cpu_count() or 1, len(submitted))
+    try:
+        for student, result in run_tasks(_grader, (folder, study, force, isolation), submitted,
+                                         jobs):
+            graded.append(Graded(student, "fault", (result.reason,))  # a fault is never a mark
+                          if isinstance(result, Failed) else result)
+            note_fault(folder.results(study.assignment, student), graded[-1])
+            done(graded[-1])
+    except CannotWork as error:
+        raise GradingError(f"nothing was graded: {error}") from error
+    return sorted(graded, key=lambda g: g.student)
+
+
+def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
+    folder.require_release(study)
+    submitted = list(folder.submitted(study.assignment))
+    if students is not None:
+        wanted = list(dict.fromkeys(students))
+        unknown = sorted(set(wanted) - set(submitted))
+        if unknown:
+            raise GradingError(f"nothing was handed in to {study.assignment} by "
+                               + ", ".join(unknown))
+        return wanted
+    if not submitted:
+        raise GradingError(f"there are no submissions to {study.assignment} in "
+                           f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
+    return submitted
+
+
+@contextlib.contextmanager
+def _grader(*arguments) -> Iterator[Callable[[str], Graded]]:
+    """The worker's side, whose module is imported in the worker alone."""
+    from autograder.grading.submission import grader
+
+    with grader(*arguments) as grade_one:
+        yield grade_one

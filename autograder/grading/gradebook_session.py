@@ -1,0 +1,102 @@
+"""Spares what nbgrader repeats for every submission: opening its gradebook, checking its schema.
+
+nbgrader's steps open the gradebook about ten times for each submission, by the name `Gradebook` in
+their own modules; within `one_session` that name gives the same open gradebook each time. What one
+of their `with` blocks writes is one transaction, so that a run killed in the middle leaves no half
+of it.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+from jsonschema.exceptions import best_match
+from nbgrader import api
+from nbgrader.converters import autograde
+from nbgrader.nbgraderformat import common
+from nbgrader.preprocessors import (
+    latesubmissions,
+    overwritecells,
+    overwritekernelspec,
+    saveautogrades,
+)
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
+
+from autograder.grading import nbgrader_steps as step
+from autograder.grading.ledger import held
+
+USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
+
+
+class _Batch(Session):
+    """Writes what is to be committed, and commits at the end of the block."""
+
+    def commit(self) -> None:
+        """Write, so that errors are told where they belong."""
+        self.flush()
+
+
+class _OpenGradebook(api.Gradebook):
+    """A gradebook that stays open when a block that uses it ends, with one writer at a time."""
+
+    def __init__(self, db_url: str, course_id: str, lock: Path) -> None:
+        super().__init__(db_url, course_id)
+        self._lock, self._turn = lock, contextlib.ExitStack()
+        self.db = scoped_session(sessionmaker(bind=self.engine, class_=_Batch, future=True))
+
+    def __enter__(self) -> "_OpenGradebook":
+        self._turn.enter_context(held(self._lock))
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback) -> None:
+        with self._turn:
+            session = self.db()
+            if exc_type is None:
+                Session.commit(session)
+            self.db.remove()  # rolls back what was not committed
+
+    def end(self) -> None:
+        """Close it for good."""
+        super().close()
+
+
+class _CheckedSchema:
+    """In the place of jsonschema where nbgrader validates cells: a schema is checked only once."""
+
+    @staticmethod
+    @cache
+    def _validator(schema: str) -> jsonschema.protocols.Validator:
+        content = json.loads(schema)
+        kind = jsonschema.validators.validator_for(content)
+        kind.check_schema(content)
+        return kind(content)
+
+    @classmethod
+    def validate(cls, instance: dict, schema: dict) -> None:
+        """As `jsonschema.validate`."""
+        error = best_match(cls._validator(json.dumps(schema)).iter_errors(instance))
+        if error is not None:
+            raise error
+
+
+@contextlib.contextmanager
+def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[api.Gradebook]:
+    """Within the block, nbgrader's grading steps share one open gradebook.
+
+    While one of them uses it, no other worker with the same `lock`, a folder, does.
+    """
+    shared = _OpenGradebook(db_url, course_id, lock)
+    before = [module.Gradebook for module in USERS]
+    for module in USERS:
+        module.Gradebook = lambda *_arguments, **_options: shared
+    common.jsonschema = _CheckedSchema
+    try:
+        yield shared
+    finally:
+        common.jsonschema = jsonschema
+        for module, theirs in zip(USERS, before, strict=True):
+            module.Gradebook = theirs
+        shared.end()

@@ -1,0 +1,296 @@
+"""nbgrader's `Execute` step, replaced: cells run in a sandbox, checks are decided by `verdict`.
+
+A cell that only calls `check(...)` is not run: its module is asked the hidden questions in a
+process of its own, and the verdict is written as the cell's outcome, where nbgrader's own next
+step reads the marks. Other cells, an instructor's own assert cells among them, run as nbgrader runs
+them.
+"""
+
+import atexit
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_task
+from traitlets import Bool, Enum, Float, Integer
+
+from autograder import verdicts
+from autograder.grading.intake import restore_metadata
+from autograder.grading.kernel import run_in_kernel
+from autograder.grading.ledger import LEDGER, note_other_door, write_json
+from autograder.grading.verdict import Seconds, decide
+from autograder.release.notebooks import check_id
+from autograder.sandbox.client import Ran, Sandbox, SandboxFault
+from autograder.sandbox.limits import Limits
+from autograder.workspace import ANSWERS
+from course.probes import Check
+from course.probes.explain import as_html, as_text
+from course.probes.outcome import Outcome
+from course.probes.process import SECONDS, ask_module
+from course.probes.replies import Replies
+
+MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
+
+
+class RestoreCells(NbGraderPreprocessor):
+    """nbgrader's first step here: the release's cells, in the notebooks that its own door takes.
+
+    Our command does the same before nbgrader sees a notebook; nbgrader's commands and formgrader's
+    button begin here.
+    """
+
+    def preprocess(self, nb, resources):
+        """Give `nb` the graded cells and the metadata that were released."""
+        where = resources["nbgrader"]
+        path = Path("release", where["assignment"], f"{where['notebook']}.ipynb")
+        if path.is_file():
+            released = nbformat.read(path, as_version=4)
+            for problem in restore_metadata(nb, released, path.name):
+                self.log.warning("%s: %s", where["student"], problem)
+        return nb, resources
+
+
+class GradingStep(NbGraderPreprocessor):
+    """Runs a submission's notebook and marks its checks."""
+
+    isolation = Enum(["sandbox", "process"], "sandbox", help=(
+        "Where submissions run: 'sandbox', behind walls (Linux), or 'process', in processes that "
+        "can do whatever you can do.")).tag(config=True)
+    run_cells = Enum(["needed", "always"], "needed", help=(
+        "Which notebooks are run: those with a graded code cell that is no check, or all. What is "
+        "not run keeps the outputs that were handed in.")).tag(config=True)
+    cell_seconds = Float(10, help="Seconds for one cell.").tag(config=True)
+    probe_seconds = Float(SECONDS, help="Seconds for one check.").tag(config=True)
+    later_seconds = Float(2, help=(
+        "Seconds for one cell, or one check, after another of the same submission was stopped."
+        )).tag(config=True)
+    notebook_seconds = Float(60, help="Seconds for all cells of a notebook.").tag(config=True)
+    cpu_seconds = Integer(60, help="Seconds of computing, of all processes together."
+                          ).tag(config=True)
+    memory_mb = Integer(1024, help="Megabytes of memory, of all processes together."
+                        ).tag(config=True)
+    processes = Integer(64, help="Processes and threads at once.").tag(config=True)
+    files_mb = Integer(64, help="Megabytes that may be written to files.").tag(config=True)
+    output_characters = Integer(2_000_000, help="Characters of output that are kept."
+                                ).tag(config=True)
+
+    def preprocess(self, nb, resources):
+        """Run the cells, mark the checks; `resources` gets "outcomes", "stopped" and "inside".
+
+        "inside" names the graded cells that were decided in the student's own interpreter.
+        """
+        folder = Path(resources["metadata"]["path"])
+        stopped_before = _submission.enter(resources.get("nbgrader", {}))
+        code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
+        checks = [cell for cell in code if _is_check(cell)]
+        cells = [cell for cell in code if not _is_check(cell)]
+        ran = Ran([], [])
+        if self.run_cells == "always" or any(map(_is_marked, cells)):
+            seconds = self.later_seconds if stopped_before else self.cell_seconds
+            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds))
+            write_outputs(cells, ran)
+        outcomes: list[Outcome] = []
+        for cell in checks:
+            once_stopped = (stopped_before or ran.late or ran.stopped
+                            or any(o.stopped for o in outcomes))
+            seconds = min(self.probe_seconds, self.later_seconds) if once_stopped else None
+            outcome = self.mark(check_id(cell), folder, seconds)
+            outcomes.append(outcome)
+            cell.outputs, cell.execution_count = outputs(outcome), None
+        _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
+        resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)
+        resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells if is_grade(cell)]
+        return nb, resources
+
+    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path,
+             seconds: float) -> Ran:
+        if self.isolation == "process":
+            return run_in_kernel(nb, cells, folder, seconds, self.config)
+        sources = [cell.source for cell in cells]
+        return self._inside(lambda sandbox: sandbox.run_cells(
+            _files(folder), sources, seconds, self.later_seconds, self.notebook_seconds))
+
+    def mark(self, check_id: str, folder: Path, seconds: float | None = None) -> Outcome:
+        """Mark the module in `folder` on the hidden cases of a check ("study3.type_a")."""
+        def ask(module: str, check: Check, most: float) -> Replies:
+            return self._ask(folder, module, check, most)
+
+        return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds))
+
+    def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
+        if self.isolation == "process":
+            return ask_module(folder / module, check, seconds, ANSWERS)
+        return self._inside(
+            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, ANSWERS))
+
+    def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
+        """Do something in the sandbox; if that fails, once more in a new one."""
+        try:
+            return work(self._sandbox())
+        except SandboxFault as fault:
+            self.log.warning("the sandbox failed, and is started anew: %s", fault)
+            self._sandbox().close()
+            _sandbox.cache_clear()
+        try:
+            return work(self._sandbox())
+        except SandboxFault as fault:
+            _sandbox.cache_clear()
+            _submission.fault = str(fault)
+            raise
+
+    def _sandbox(self) -> Sandbox:
+        limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
+                        processes=self.processes, files_mb=self.files_mb,
+                        characters=self.output_characters)
+        return _sandbox(limits, self.config.CourseDirectory.get("root"))
+
+
+@dataclass
+class _Submission:
+    """What is known of the submission whose notebooks are being graded, one after the other."""
+
+    student: tuple[str, str] | None = None
+    notebook: str = ""
+    stopped: bool = False  # whether something of it had to be stopped
+    fault: str | None = None  # why the machinery failed with it
+
+    def enter(self, where) -> bool:
+        """Begin a notebook; whether an earlier one of the same submission was stopped."""
+        student = (where.get("assignment"), where.get("student"))
+        notebook = where.get("notebook", "")
+        if student != self.student or notebook <= self.notebook:  # another one, or once more
+            self.stopped = False
+        self.student, self.notebook, self.fault = student, notebook, None
+        return self.stopped
+
+
+_submission = _Submission()
+
+
+def fault_of(error: Exception) -> str:
+    """Why grading failed, in one line: the sandbox's own words where nbgrader keeps them back."""
+    reason, _submission.fault = _submission.fault, None
+    return reason or f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+@cache
+def _sandbox(limits: Limits, course: str | None) -> Sandbox:
+    """The warm parent of this process, which cannot see the course folder; it ends with us."""
+    sandbox = Sandbox(limits, [Path(course)] if course else [])
+    atexit.register(sandbox.close)
+    return sandbox
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files beside the notebooks, by relative path: regular ones, while they are not too many.
+
+    Python files come first, so that data cannot crowd them out.
+    """
+    found, size = {}, 0
+    paths = [path for path in folder.rglob("*")
+             if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb"]
+    for path in sorted(paths, key=lambda path: (path.suffix != ".py", path)):
+        size += path.stat().st_size
+        if size > MAX_FILES:
+            break
+        found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
+
+
+def _is_check(cell: NotebookNode) -> bool:
+    return check_id(cell) is not None and is_grade(cell)
+
+
+def _is_marked(cell: NotebookNode) -> bool:
+    """Whether somebody, or nbgrader's own next step, marks what this cell puts out."""
+    return is_grade(cell) or is_task(cell)
+
+
+def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
+    """Write what the cells put out into the notebook; a cell that did not end has failed."""
+    for number, cell in enumerate(cells):
+        found = ran.outputs[number]
+        cell.outputs, cell.execution_count = found or [], ran.counts[number]
+        if number in ran.late:
+            cell.outputs.append(
+                _error("CellTimeoutError", f"stopped after {ran.late[number]:g} s"))
+        elif found is None:
+            cell.outputs = [_error("NotRun", f"not run to its end: {ran.stopped}")]
+
+
+def _why_stopped(ran: Ran) -> str | None:
+    first = next(iter(ran.late.values()), None)
+    return ran.stopped or (first and f"a cell did not end within {first:g} s")
+
+
+class SaveOutcomes(NbGraderPreprocessor):
+    """Keeps what the checks saw, and books extra credit, which nbgrader has no cell outcome for."""
+
+    our_door = Bool(False, help="Whether our own command grades.").tag(config=True)
+
+    def preprocess(self, nb, resources):
+        """Write `results/{assignment}/{student}/{notebook}.json` in the course folder."""
+        where = resources["nbgrader"]
+        path = Path("results", where["assignment"], where["student"], f"{where['notebook']}.json")
+        outcomes = resources["outcomes"]
+        if not self.our_door:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            note_other_door(path.parent)
+        ours = _booked_by_us(path)
+        extra = {o.check: o.earned for o in outcomes if o.extra_credit}
+        data = {"stopped": resources["stopped"], "inside": resources["inside"],
+                "outcomes": [outcome.to_json() for outcome in outcomes]}
+        # A run killed between these steps must not take its own number for a person's.
+        write_json(path, data | {"booked": {
+            check: [*ours.get(check, []), earned] for check, earned in extra.items()}})
+        with Gradebook(where["db_url"]) as gradebook:
+            for check, earned in extra.items():
+                self._book(gradebook, where, check, earned, ours.get(check, []))
+        write_json(path, data | {"booked": {check: [earned] for check, earned in extra.items()}})
+        return nb, resources
+
+    def _book(self, gradebook: Gradebook, where, check: str, earned: float,
+              ours: list[float]) -> None:
+        """Set the extra credit unless a person has given another one than ours."""
+        study, name = check.split(".")
+        grade_id = verdicts.hidden_study(study).checks[name].grade_id
+        grade = gradebook.find_grade(grade_id, where["notebook"], where["assignment"],
+                                     where["student"])
+        if grade.extra_credit is None or grade.extra_credit in (*ours, earned):
+            grade.extra_credit = earned
+            gradebook.db.commit()
+        else:
+            self.log.warning("%s: extra credit %s was given by hand and stays", grade_id,
+                             grade.extra_credit)
+
+
+def outputs(outcome: Outcome) -> list:
+    """The outcome as a cell's outputs: the explanation, then the points as nbgrader reads them."""
+    text, page = as_text(outcome), as_html(outcome)
+    shown = new_output("display_data", {"text/plain": text, "text/html": page})
+    if outcome.extra_credit:  # the cell has no points of its own
+        return [shown]
+    return [shown, new_output("execute_result", {"text/plain": f"{outcome.earned:g}"})]
+
+
+def read_results(folder: Path) -> dict[str, dict]:
+    """What was kept of each notebook of a submission, by the notebook's name."""
+    return {path.stem: json.loads(path.read_text("utf-8"))
+            for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
+
+
+def _booked_by_us(path: Path) -> dict[str, list[float]]:
+    """The extra credit of each check that an earlier run booked, or was about to book."""
+    return json.loads(path.read_text("utf-8"))["booked"] if path.exists() else {}
+
+
+def _error(name: str, text: str):
+    return new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])

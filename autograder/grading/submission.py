@@ -1,0 +1,190 @@
+"""Grades one submission after another: the side of `grade` that runs in a worker process.
+
+Each is taken in, converted by nbgrader with our step in the place of `Execute`, and entered in the
+ledger. The worker has one sandbox and one open gradebook for all of them.
+"""
+
+import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
+
+import contextlib
+import gc
+import shutil
+import tempfile
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import nbformat
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import determine_grade, is_grade, is_solution
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+
+from autograder import workspace
+from autograder.course_folder import CourseFolder, run_quietly
+from autograder.grading.intake import fingerprint, take_in
+from autograder.grading.ledger import (
+    LEDGER,
+    LOG,
+    OTHER_DOOR,
+    Graded,
+    grader_digest,
+    held,
+    read_ledger,
+    write_json,
+)
+from autograder.release.notebooks import check_id
+from autograder.grading.gradebook_session import one_session
+from autograder.grading.nbgrader_steps import GradingStep, fault_of, read_results
+from course.probes import Study
+from course.probes.question import NOT_WRITTEN
+
+
+class CanaryError(RuntimeError):
+    """What is known to be right does not get full marks, or what is known to be wrong gets some."""
+
+
+@contextlib.contextmanager
+def grader(folder: CourseFolder, study: Study, force: bool,
+           isolation: str | None) -> Iterator[Callable[[str], Graded]]:
+    """Give a function that grades one student's submission to `study`.
+
+    Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
+    """
+    config = folder.config()
+    if isolation:
+        config.GradingStep.isolation = isolation
+    config.SaveOutcomes.our_door = True
+    step = GradingStep(config=config)
+    prove_by_canaries(step, folder, study)
+    place = config.CourseDirectory
+    gc.collect()
+    gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
+    with one_session(place.db_url, place.course_id, folder.root / "results"):
+        yield partial(grade_one, folder, study, config, force)
+
+
+def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
+              student: str) -> Graded:
+    """Grade one submission, unless the ledger says that it is graded and has not changed."""
+    start = time.perf_counter()
+    submission = folder.submission(study.assignment, student)
+    results = folder.results(study.assignment, student)
+    ledger = results / LEDGER
+    with held(results):
+        state = {"submission": fingerprint(submission), "grader": grader_digest(folder, study),
+                 "isolation": config.GradingStep.get("isolation", "sandbox")}
+        if not force and (old := read_ledger(ledger)) and old["state"] == state:
+            return Graded(student, "unchanged", tuple(old["problems"]))
+        ledger.unlink(missing_ok=True)  # a run that is stopped from here on grades it again
+        (results / OTHER_DOOR).unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
+            staged = Path(temporary) / student / study.assignment
+            intake = take_in(submission, study, folder.release(study.assignment), staged)
+            if not intake.gradable:
+                result = Graded(student, "nothing to grade", intake.problems)
+            else:
+                try:
+                    _autograde(config, study, student, Path(temporary), results / LOG)
+                except Exception as error:
+                    return Graded(student, "fault", (
+                        *intake.problems, f"{fault_of(error)} (see {results / LOG})"))
+                problems = [*intake.problems, *_told(results, study, intake.problems)]
+                result = Graded(student, "graded", tuple(problems),
+                                round(time.perf_counter() - start, 3))
+        write_json(ledger, {"state": state, **asdict(result)})
+        return result
+
+
+def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> None:
+    """Raise `CanaryError` unless the reference gets full marks here and now, and the stub none."""
+    texts = workspace.module_texts(study) if study.checks else {}
+    for name, wanted in (("reference", 1), ("stub", 0)) if texts else ():
+        with workspace.workspace(study, texts[name]) as module:
+            for check in study.checks.values():
+                outcome = step.mark(check.id, module.parent)
+                if outcome.earned != wanted * outcome.points:
+                    raise CanaryError(
+                        f"the {name} gets {outcome.earned:g} of {outcome.points:g} points for "
+                        f"{outcome.check}" + (f" ({outcome.problem})" if outcome.problem else "")
+                        + "; if answers or positions were edited, run `autograder build`")
+    _prove_own_cells(step, folder, study, texts.get("reference"))
+
+
+def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
+                     module: str | None) -> None:
+    """Where an instructor has graded code cells: the source must pass all, the release not all."""
+    source = folder.root / "source" / study.assignment
+    notebooks = sorted(source.glob("*.ipynb"))
+    if not notebooks:
+        raise CanaryError(f"there is no notebook in {source}: without the instructor's solution "
+                          "nothing proves that what is right gets its marks")
+    for path in notebooks:
+        solved = nbformat.read(path, as_version=4)
+        tests = {cell.metadata.nbgrader.grade_id: cell.source
+                 for cell in solved.cells if _is_own_test(cell)}
+        if not tests:
+            continue
+        with tempfile.TemporaryDirectory(prefix="canary-") as temporary:
+            place = Path(temporary) / study.assignment
+            shutil.copytree(source, place)
+            if module is not None:
+                (place / study.module).write_text(module, "utf-8")
+            points, most = _points(step, solved, place)
+            if points < most:
+                raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
+                                  f"{points:g} of {most:g} points")
+            unsolved = nbformat.read(folder.release(study.assignment) / path.name, as_version=4)
+            for cell in filter(_is_own_test, unsolved.cells):  # hidden tests are not in a release
+                cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
+            shutil.copytree(folder.release(study.assignment), place, dirs_exist_ok=True)
+            points, most = _points(step, unsolved, place)
+            if points == most > 0:
+                raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
+                                  "nothing solved: its tests pass whatever students write")
+
+
+def _is_own_test(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell is marked by running it: graded code that is no check and no solution."""
+    return (is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
+            and check_id(cell) is None)
+
+
+def _points(step: GradingStep, notebook: nbformat.NotebookNode,
+            folder: Path) -> tuple[float, float]:
+    """What a notebook's own tests earn, and the most that they can."""
+    step.preprocess(notebook, {"metadata": {"path": str(folder)}})
+    marks = [determine_grade(cell) for cell in filter(_is_own_test, notebook.cells)]
+    return sum(points or 0 for points, _ in marks), sum(most for _, most in marks)
+
+
+def _told(results: Path, study: Study, known: tuple[str, ...]) -> Iterator[str]:
+    """Why cells or checks of a submission were stopped or failed, each reason once."""
+    module_is_known = study.module and any(p.startswith(study.module) for p in known)
+    reasons = defaultdict(list)
+    for notebook, result in read_results(results).items():
+        if result["stopped"]:
+            yield f"{notebook}.ipynb: {result['stopped']}"
+        for outcome in result["outcomes"]:
+            if outcome["problem"] and not outcome["problem"].startswith(NOT_WRITTEN):
+                reasons[outcome["problem"]].append(outcome["check"])
+    if not module_is_known:
+        for problem, checks in reasons.items():
+            yield f"{', '.join(checks)}: {problem}"
+
+
+def _autograde(config: Config, study: Study, student: str, staging: Path, log: Path) -> None:
+    """nbgrader's own autograde of one submission, reading what the intake has staged."""
+    place = config.CourseDirectory
+    place.assignment_id, place.student_id = study.assignment, student
+    place.submitted_directory = str(staging)
+    converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    with warnings.catch_warnings():  # nbgrader's models make SQLAlchemy warn on every submission
+        warnings.simplefilter("ignore", SAWarning)
+        run_quietly(converter, log)

@@ -1,0 +1,84 @@
+"""Releases an assignment by allowlist, into nbgrader's source and release folders."""
+
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.course_folder import CourseFolder, run_quietly
+from autograder.errors import Refused
+from autograder.release.derive import COURSE
+from autograder.release.leaks import find_leaks
+from autograder.release.notebooks import notebook_texts
+from course.probes import Study
+
+
+class ReleaseError(Refused):
+    """The assignment was not released; the message says why."""
+
+
+def released_files(study: Study) -> list[Path]:
+    """The allowlist: the study's stub module and its notebooks, and nothing else."""
+    folder = COURSE / study.assignment
+    return [folder / study.module,
+            *(path.with_suffix(".ipynb") for path in notebook_texts(folder))]
+
+
+def release(folder: CourseFolder, study: Study) -> Path:
+    """Release `study` into the course folder; returns the folder of what students get.
+
+    What was released before is replaced only when the new release has passed the search for leaks.
+    Raises `ReleaseError`.
+    """
+    with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.root) as temporary:
+        stages = {name: Path(temporary, name) / study.assignment for name in ("source", "release")}
+        source, released = stages.values()
+        source.mkdir(parents=True)
+        for path in released_files(study):
+            if not path.is_file():
+                raise ReleaseError(f"{path.name} of {study.assignment} is missing: "
+                                   "run `autograder build`")
+            shutil.copy(path, source / path.name)
+        _refuse_leaks(study, source)
+        _generate(folder, study, Path(temporary))
+        _refuse_leaks(study, released)
+        for name, stage in stages.items():
+            target = folder.root / name / study.assignment
+            shutil.rmtree(target, ignore_errors=True)
+            target.parent.mkdir(exist_ok=True)
+            stage.rename(target)
+    return folder.release(study.assignment)
+
+
+def _refuse_leaks(study: Study, files: Path) -> None:
+    if leaks := find_leaks(study, files.iterdir()):
+        raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
+
+
+def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
+    """nbgrader's own `generate_assignment`, from and to folders in `stages`: locks, checksums, and
+    the cells into the gradebook."""
+    config = folder.config()
+    config.CourseDirectory.source_directory = str(stages / "source")
+    config.CourseDirectory.release_directory = str(stages / "release")
+    config.CourseDirectory.assignment_id = study.assignment
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    log_file = folder.root / "results" / study.assignment / "release.log"
+    try:
+        run_quietly(converter, log_file)
+    except Exception as error:
+        raise ReleaseError(f"nbgrader could not generate {study.assignment}: {error}; "
+                           f"see {log_file}") from error
+
+
+def add_students(folder: CourseFolder, students: Iterable[tuple[str, str, str]]) -> None:
+    """Put students, as (id, first name, last name), on the gradebook's roster."""
+    config = folder.config()
+    with Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id) as gradebook:
+        for student, first, last in students:
+            gradebook.update_or_create_student(student, first_name=first, last_name=last)

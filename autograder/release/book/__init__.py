@@ -1,0 +1,265 @@
+"""Makes the book: the course as a static site that is read without a network.
+
+Every notebook is run with the reference answers beside it, in a folder that is deleted afterwards.
+The pages show what the notebooks show, and no line of the answers: the site is searched for leaks
+before it takes the place of an earlier one.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from autograder.release.book.pages import PICTURES, BookError, Chapter, Renderer, chapter, markdown
+from autograder.release.derive import COURSE
+from autograder.release.leaks import find_leaks
+from autograder.release.notebooks import notebook_texts
+from autograder.workspace import answer_path
+from course.node_counts import node_counts
+from course.probes import Study, load_study, studies
+from tictactoe import nodes
+
+TITLE = "Adversarial search"
+CELL_SECONDS = 600  # for one cell, far more than any needs
+COUNTS = "node-counts"
+MARK = "made_by_the_book.txt"
+MARKED = """`autograder book` made this folder, and the next book takes its place.
+
+Keep nothing of your own here. Without this file the folder is left alone.
+"""
+FILES = ("book.css", "book.js")
+INDEX = "search-index.js"  # JSON in a script: pages opened from a folder may not fetch a file
+INDEX_BEGINS = "window.bookIndex = "
+SEARCHES = {  # how the tables of node counts name the searches
+    "alpha_beta": "alpha-beta", "type_a": "Type A",
+    "type_a_pruned": "Type A with alpha-beta, moves in board order",
+    "type_a_plus": "Type A with alpha-beta and move ordering",
+}  # fmt: skip
+Tick = Callable[[str], None]  # is told the notebook of each cell that was run
+
+
+@dataclass(frozen=True)
+class Source:
+    """One notebook that becomes a chapter."""
+
+    study: Study
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The notebook's name, without its ending."""
+        return self.path.stem
+
+    def read(self) -> NotebookNode:
+        """The notebook as it is handed out."""
+        return nbformat.read(self.path, as_version=4)
+
+
+def sources(only: Sequence[str] | None = None) -> list[Source]:
+    """The notebooks of all studies in the order in which they are read, or `only` those named.
+
+    Raises `BookError` for a name that no notebook has.
+    """
+    every = [Source(study, path.with_suffix(".ipynb")) for study in map(load_study, studies())
+             for path in notebook_texts(COURSE / study.assignment)]
+    unknown = sorted(set(only or ()) - {source.name for source in every})
+    if unknown:
+        raise BookError(f"there is no notebook {', '.join(unknown)}; there are "
+                        f"{', '.join(source.name for source in every)}")
+    missing = [source.path.name for source in every if not source.path.is_file()]
+    if missing:
+        raise BookError(f"{', '.join(missing)} is missing: run `autograder build`")
+    return [source for source in every if only is None or source.name in only]
+
+
+def count_cells(wanted: Sequence[Source]) -> int:
+    """How many cells are run for these chapters."""
+    return sum(_is_run(cell) for source in wanted for cell in source.read().cells)
+
+
+def _is_run(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name: None,
+               complain: Callable[[str], None] = lambda line: None) -> Path:
+    """Make the book of these notebooks in `folder`; returns its first page.
+
+    An earlier book there is replaced only when the new one has passed the search for leaks.
+    `complain` hears of what the pages leave out. Raises `BookError`.
+    """
+    _refuse_what_is_no_book(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".book-", dir=folder.parent) as temporary:
+        workspace, site = Path(temporary, "workspace"), Path(temporary, "site")
+        _lay_out(workspace)
+        pictures: dict[str, bytes] = {}
+        chapters = []
+        for source in wanted:
+            done = run(source, workspace / source.study.assignment, tick)
+            for number in _wrote_to_stderr(done):
+                complain(f"{source.name}.ipynb, cell {number}: left out of the book is what it "
+                         "wrote to stderr")
+            chapters.append(chapter(source.study, source.name, done, pictures))
+        _write_site(site, chapters, pictures)
+        _refuse_leaks(site, Path(temporary, "texts"))
+        if folder.exists():
+            folder.rename(Path(temporary, "before"))
+        site.rename(folder)
+    return folder / "index.html"
+
+
+def _refuse_what_is_no_book(folder: Path) -> None:
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise BookError(f"{folder} is no folder: name a new one for the book")
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise BookError(f"{folder} is not empty and holds no book, so it is left alone: "
+                        "name another folder")
+
+
+def _lay_out(workspace: Path) -> None:
+    """The folder of somebody who has written every module, so that studies find one another's."""
+    for study in map(load_study, studies()):
+        place = workspace / study.assignment
+        place.mkdir(parents=True)
+        (place / study.module).write_bytes(answer_path(study).read_bytes())
+
+
+def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> NotebookNode:
+    """The notebook as it is after all its cells were run in `folder`.
+
+    What its widgets leave is their still picture. Raises `BookError` if a cell fails.
+    """
+    notebook = source.read()
+    now = 0
+
+    def begin(cell: NotebookNode, cell_index: int) -> None:
+        nonlocal now
+        now = cell_index + 1
+
+    client = NotebookClient(
+        notebook, timeout=CELL_SECONDS, kernel_name="python3", store_widget_state=False,
+        coalesce_streams=True,  # else it is chance where a long output falls apart
+        shutdown_kernel="immediate", resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
+        on_cell_start=begin, on_cell_executed=lambda **_: tick(source.name))
+    where = f"{source.name}.ipynb, cell"
+    try:
+        client.execute()
+    except CellTimeoutError:
+        raise BookError(f"{where} {now}: it did not end within {CELL_SECONDS} s") from None
+    except DeadKernelError:
+        raise BookError(f"{where} {now}: it ended the Python process") from None
+    except CellExecutionError as error:
+        raise BookError(f"{where} {now}: with the reference answers every cell runs, and this one "
+                        f"ended with {error.ename}: {error.evalue}") from None
+    return notebook
+
+
+def _wrote_to_stderr(notebook: NotebookNode) -> list[int]:
+    return [number for number, cell in enumerate(notebook.cells, 1)
+            if any(output.get("name") == "stderr" for output in cell.get("outputs", ()))]
+
+
+def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, bytes]) -> None:
+    environment = Environment(loader=PackageLoader("autograder.release.book"), autoescape=True,
+                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(html=Markup, points=_points)
+    contents = [(study, [c for c in chapters if c.study == study])
+                for study in dict.fromkeys(c.study.name for c in chapters)
+                for study in [load_study(study)]]
+    order = [("index.html", TITLE), *((c.page, c.title) for c in chapters),
+             (f"{COUNTS}.html", "Node counts")]
+    (site / PICTURES).mkdir(parents=True)
+
+    def write(page: str, template: str, **facts: object) -> None:
+        at = [name for name, _ in order].index(page)
+        text = environment.get_template(template).render(
+            course=TITLE, page=page, title=order[at][1], contents=contents, counts=order[-1],
+            before=order[at - 1] if at else None,
+            after=order[at + 1] if at + 1 < len(order) else None, **facts)
+        (site / page).write_text(text, "utf-8", newline="\n")
+
+    write("index.html", "landing.html", first=order[1])
+    for one in chapters:
+        write(one.page, "chapter.html", chapter=one)
+    rules = _rules_of_counting()
+    write(f"{COUNTS}.html", "counts.html", rules=rules, **_counts())
+    for name, content in pictures.items():
+        (site / PICTURES / name).write_bytes(content)
+    templates = Path(__file__).parent / "templates"
+    for name in FILES:
+        (site / name).write_bytes((templates / name).read_bytes())
+    (site / INDEX).write_text(f"{INDEX_BEGINS}{json.dumps(_index(chapters, rules))};\n", "utf-8")
+    (site / MARK).write_text(MARKED, "utf-8")
+
+
+def _points(study: Study) -> str:
+    """What a study is worth, in words."""
+    checks = sum(c.max_points for c in study.checks.values() if not c.extra_credit)
+    extra = sum(c.max_points for c in study.checks.values() if c.extra_credit)
+    return (f"{checks:g} points by checks" + (f", {extra:g} of extra credit" if extra else "")
+            + f", {sum(study.written.values()):g} by answers in words")
+
+
+def _index(chapters: Sequence[Chapter], rules: str) -> list[dict[str, str]]:
+    """What the search looks through: an entry for each section of each page."""
+    entries = [{"page": f"{c.page}#{section.anchor}", "chapter": c.title,
+                "title": section.title, "text": section.text}
+               for c in chapters for section in c.sections]
+    return [*entries, {"page": f"{COUNTS}.html", "chapter": "Node counts", "title": "Node counts",
+                       "text": " ".join(_text(rules).split())}]
+
+
+def _rules_of_counting() -> str:
+    """The docstring of `tictactoe.nodes` as HTML, its example as a Python session."""
+    words, prompt, session = nodes.__doc__.partition(">>> ")
+    return markdown(f"{words}\n```pycon\n{prompt}{session}```\n", Renderer())
+
+
+def _counts() -> dict[str, object]:
+    """The published node counts as the rows of two tables."""
+    found = node_counts()
+    boards = {key: counts for key, counts in found.items() if key != "totals"}
+    every = sorted({board for counts in boards.values() for board in counts},
+                   key=lambda board: (-board.count("_"), board.replace("_", "~")))
+    return {
+        "totals": [(search_name(key), row) for key, row in found["totals"].items()],
+        "searches": [search_name(key) for key in boards],
+        "boards": [(board, [counts[board] for counts in boards.values()]) for board in every],
+    }
+
+
+def search_name(key: str) -> str:
+    """How a table names a search."""
+    return SEARCHES.get(key, key.replace("_", " "))
+
+
+def _refuse_leaks(site: Path, texts: Path) -> None:
+    """Raise `BookError` if the site gives an answer away, in its bytes or in what is read there:
+    between the letters of a coloured line of code stand tags."""
+    texts.mkdir()
+    files = sorted(path for path in site.rglob("*") if path.is_file())
+    for page in [path for path in files if path.suffix == ".html"]:
+        read = texts / page.name
+        read.write_text(_text(page.read_text("utf-8")), "utf-8")
+        files.append(read)
+    leaks = dict.fromkeys(leak for study in map(load_study, studies())
+                          for leak in find_leaks(study, files))
+    if leaks:
+        raise BookError("the book is not written: " + "; ".join(leaks))
+
+
+def _text(page: str) -> str:
+    """What is read on a page, its lines kept."""
+    return unescape(re.sub(r"<[^>]+>", "", page))

@@ -1,0 +1,184 @@
+"""Everything that is derived from something else: stubs, notebooks, replies, counts, searches.
+
+`derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
+byte with what is committed.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from os import cpu_count
+from pathlib import Path
+
+import nbformat
+
+import course
+from autograder import verdicts, workspace
+from autograder.mutants import load_mutants
+from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
+from autograder.workspace.strip import stub
+from course import probes
+from course.probes import Study, load_study, studies, table_error
+from course.probes.outcome import equal
+from course.probes.positions import read_position
+from course.probes.questions import MATCHES
+from course.probes.questions.searches import agent_options
+from course.reference_searches import as_text
+from tictactoe import Board, Trace
+from tictactoe.solver import values
+
+COURSE = Path(course.__file__).parent
+MOST_PUBLISHED = 300  # nodes of a reference search that students may look at
+Tick = Callable[[str], None]
+
+
+def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
+    """Write every derived file that is not fresh; returns those that were written."""
+    written = []
+    for path, text in derived_files(only, tick):
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            written.append(path)
+    return written
+
+
+def derived_files(only: str | None = None,
+                  tick: Tick = lambda step: None) -> Iterator[tuple[Path, str]]:
+    """Path and text of every derived file, of all studies or of `only` one."""
+    for name in [load_study(only).name] if only else studies():
+        study = load_study(name)
+        tick(f"{study.name}: stub and notebooks")
+        yield from _public_files(study)
+        tick(f"{study.name}: expected replies of the reference and the mutants")
+        yield from _expected_files(study)
+    if only is None:
+        tick("node counts")
+        yield COURSE / "node_counts.json", _json(node_counts())
+        tick("reference searches")
+        yield COURSE / "reference_searches.json", _json(reference_searches())
+
+
+def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
+    folder = COURSE / study.assignment
+    answer = workspace.answer_path(study)
+    yield folder / study.module, stub(answer.read_text("utf-8"), answer.name)
+    texts = {path: build_notebook(path.read_text("utf-8"), path.stem, study)
+             for path in notebook_texts(folder)}
+    complain_about_graded_cells([nbformat.reads(t, as_version=4) for t in texts.values()], study)
+    for path, text in texts.items():
+        yield path.with_suffix(".ipynb"), text
+
+
+def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
+    """The expected replies to the public and to the hidden cases, asked for in one go."""
+    hidden = verdicts.hidden_study(study.name)
+    both = replace(study, checks={
+        name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
+        for name, check in study.checks.items()})
+    texts = workspace.module_texts(study)
+    del texts["stub"]
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        replies = dict(zip(texts, pool.map(
+            lambda name: workspace.ask_all(both, texts[name], 60, _asked(both, name)),
+            texts), strict=True))
+    for check, reply in replies["reference"].items():
+        for case, seen in zip(both.checks[check].cases, reply.observations, strict=True):
+            if reply.broken or reply.stopped or "errors" in seen:
+                why = reply.broken or reply.stopped or next(iter(seen["errors"].values()))
+                public = case in study.checks[check].cases
+                raise table_error((probes if public else verdicts).HERE / f"{study.name}.toml",
+                                  check, f"the reference fails on the case {case}: {why}")
+    sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
+
+    def table(part: Callable[[str], slice]) -> str:
+        def observed(name: str) -> dict:
+            return {c: reply.observations[part(c)] for c, reply in replies[name].items()}
+
+        expected = observed("reference")
+        slips = []
+        for name, sentence in sentences.items():
+            differing = {c: seen for c, seen in observed(name).items()
+                         if _differs(expected[c], seen)}
+            slips.append({"name": name, "sentence": sentence, "observed": differing})
+        return _json({"expected": expected, "slips": slips})
+
+    def public(check: str) -> slice:
+        return slice(None, len(study.checks[check].cases))
+
+    def rest(check: str) -> slice:
+        return slice(len(study.checks[check].cases), None)
+
+    yield probes.HERE / f"{study.name}.expected.json", table(public)
+    yield verdicts.expected_file(study), table(rest)
+
+
+def _asked(study: Study, name: str) -> list[str]:
+    """The checks that a module is asked: games are played by the reference alone, as no slip can be
+    told by them."""
+    return [check.name for check in study.checks.values()
+            if name == "reference" or check.ask not in MATCHES]
+
+
+def _differs(expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
+    return any(s is None or set(e) != set(s) or not all(equal(e[a], s[a]) for a in e)
+               for e, s in zip(expected, seen, strict=True))
+
+
+def node_counts() -> dict:
+    """Nodes visited, root counted, by search: for every board with at most two marks, and in total
+    over all non-terminal boards with 0, 1, ... 8 marks."""
+    study1, study2, study3 = map(workspace.load_answer, studies()[:3])
+    agents = {
+        "minimax": study1.Minimax(), "alpha_beta": study2.AlphaBeta(), "type_a": study3.TypeA(),
+        "type_a_pruned": study3.TypeAPlus(order=lambda state: state.legal_moves()),
+        "type_a_plus": study3.TypeAPlus(),
+    }  # fmt: skip
+    boards = [board for board in values() if not board.is_terminal()]
+    counts: dict = {"totals": {name: [0] * 9 for name in agents}}
+    for name, agent in agents.items():
+        nodes = {board: agent.search(board).nodes for board in boards}
+        for board in boards:
+            counts["totals"][name][_marks(board)] += nodes[board]
+        if name in ("minimax", "alpha_beta"):
+            counts[name] = {b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text)
+                            if _marks(b) <= 2}
+    return counts
+
+
+def reference_searches() -> list[dict]:
+    """The reference's searches that the public cases ask for, as far as they are small."""
+    found = []
+    for study in map(load_study, studies()):
+        for case in ({**check.settings, **case} for check in study.checks.values()
+                     if check.ask == "search" for case in check.cases):
+            options = {k: v for k, v in case.items() if k not in ("on", "agent")}
+            agent = getattr(workspace.load_answer(study.name), case["agent"])
+            with Trace(most=MOST_PUBLISHED) as trace, suppress(RuntimeError):  # too many nodes
+                agent(**agent_options(options)).search(read_position(case["on"]))
+                found.append({"agent": case["agent"], "on": case["on"], "options": options,
+                              "search": as_text(trace.roots[0])})
+    return found
+
+
+def _marks(board: Board) -> int:
+    return 9 - board.text.count("_")
+
+
+def _json(data: object) -> str:
+    """JSON with one line per observation, so that a change can be read in a diff."""
+    return _indented(data, "\n") + "\n"
+
+
+def _indented(data: object, newline: str) -> str:
+    """Dicts and lists of dicts take a line per item; observations and other lists are a line."""
+    inner = newline + " "
+    if isinstance(data, dict) and data:
+        items = [f"{json.dumps(key)}: {_indented(value, inner)}" for key, value in data.items()]
+        return "{" + inner + f",{inner}".join(items) + newline + "}"
+    if isinstance(data, (list, tuple)) and any(isinstance(item, dict) for item in data):
+        items = [_indented(item, inner) if isinstance(item, dict) and "observed" in item
+                 else json.dumps(item) for item in data]  # a slip holds observations
+        return "[" + inner + f",{inner}".join(items) + newline + "]"
+    return json.dumps(data)

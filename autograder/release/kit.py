@@ -1,0 +1,354 @@
+"""Makes the student kit: one archive of all that students are given, which works by itself.
+
+Nothing in it is listed by hand: the public packages, the allowlist of each study, the students'
+pages with what they link to, and an environment derived from what all of these import.
+"""
+
+import ast
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import sys
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from stat import S_IFREG
+from string import Template
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from autograder import workspace
+from autograder.release.assignments import ReleaseError, released_files
+from autograder.release.derive import COURSE
+from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, public_files
+from autograder.release.notebooks import build_notebook, notebook_texts
+from autograder.workspace.strip import stub
+from course.probes import Study, load_study, studies
+
+NAME = "adversarial-search"  # of the archive, and of the one folder in it
+STAFF = Path(__file__).parents[1]
+TEMPLATES = Path(__file__).parent / "kit_templates"
+COURSE_PACKAGES = ("jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest")
+PAGES = ("student.md", "league.md")  # of docs/; what they link to comes with them
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")  # to a file, in Markdown
+JUNK = re.compile(r"^\.|~$|\.(?:pyc|orig|rej|bak|swp|tmp)$")  # what tools leave beside their files
+A_SEARCH = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta|from \w+\.tests\.test_")
+FROM_RUN = re.compile(r"^# from run\.py: (.+)$", re.MULTILINE)  # in the template of the kit's own
+EXTRA = re.compile(r"""extra == ["']([^"']+)["']""")
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file knows; every file has it
+EXECUTABLE = {"run.py"}
+Contents = Mapping[str, bytes]  # by path in the kit, in the order of the paths
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive, as far as the search for leaks asks for one."""
+
+    name: str
+    data: bytes
+
+    def read_bytes(self) -> bytes:
+        """What the file holds."""
+        return self.data
+
+
+@dataclass(frozen=True)
+class Kit:
+    """An archive that was made: where it is, how many files it holds, and its SHA-256."""
+
+    path: Path
+    files: int
+    digest: str
+
+
+def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
+    """Make the archive `path`, a .zip or a .tar.gz, of all that students of `wanted` are given.
+
+    The same files give the same bytes, wherever and whenever it is made (with the same zlib). An
+    archive that was there is replaced only when every byte of the new one has passed the search
+    for leaks. Raises `ReleaseError`.
+    """
+    pack = next((pack for ending, pack in (
+        (".zip", _zip), (".tar.gz", _tar), (".tgz", _tar)) if path.name.endswith(ending)), None)
+    if pack is None:
+        raise ReleaseError(f"{path.name} is no name for the kit: it must end in .zip or .tar.gz")
+    if path.is_dir() or not path.parent.is_dir():
+        raise ReleaseError(f"{path} is a folder" if path.is_dir() else
+                           f"there is no folder {path.parent}")
+    data = pack(contents(wanted))
+    files = read(data)
+    if leaks := find_all_leaks(files):
+        raise ReleaseError("the kit is not made: " + "; ".join(leaks))
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".kit-", delete=False) as file:
+        file.write(data)
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(path)
+    return Kit(path, len(files), hashlib.sha256(data).hexdigest())
+
+
+# ---- What is in it
+
+
+def contents(wanted: Sequence[Study]) -> Contents:
+    """Every file of the kit for these studies; raises `ReleaseError` where one is not fit."""
+    root = COURSE.parent
+    if not (root / "pyproject.toml").is_file():
+        raise ReleaseError("the kit is made from a checkout, and here are only the packages")
+    if stale := [path.name for study in wanted for path in _stale(study)]:
+        raise ReleaseError(f"the kit is not made: {', '.join(stale)} not as `autograder build` "
+                           "makes it; run it, or put back what was filled in by hand")
+    paths = [*_packages(root), *_pages(root), root / "LICENSE",
+             *(path for study in wanted for path in released_files(study))]
+    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
+    return dict(sorted(found.items()))
+
+
+def _stale(study: Study) -> Iterator[Path]:
+    """Stub and notebooks that are not what their sources make: edited, run, filled in, missing."""
+    answer = workspace.answer_path(study)
+    fresh = {COURSE / study.assignment / study.module:
+             stub(answer.read_text("utf-8"), answer.name)}
+    fresh |= {text.with_suffix(".ipynb"): build_notebook(text.read_text("utf-8"), text.stem, study)
+              for text in notebook_texts(COURSE / study.assignment)}
+    for path, text in fresh.items():
+        if not path.is_file() or path.read_text("utf-8") != text:
+            yield path
+
+
+def _packages(root: Path) -> Iterator[Path]:
+    """The files of the public packages, except the studies' folders: for those the release's
+    allowlist holds. Tests with a search in them, or that import tests, stay here: they show how."""
+    names = {Path(package.__file__).parent.name for package in PUBLIC_PACKAGES}
+    for path in public_files():
+        first, *rest = path.relative_to(root).parts
+        in_study = first == COURSE.name and len(rest) > 1 and rest[0].startswith("study")
+        if first not in names or in_study or any(map(JUNK.search, rest)):
+            continue
+        if "tests" not in rest or not A_SEARCH.search(path.read_bytes()):
+            yield path
+
+
+def _pages(root: Path) -> Iterator[Path]:
+    """The pages for students, and the pictures and examples that they link to."""
+    docs = root / "docs"
+    for name in PAGES:
+        yield docs / name
+        for link in LINK.findall((docs / name).read_text("utf-8")):
+            if (docs / link).is_file():
+                yield docs / link
+
+
+def _own_files(root: Path, found: Contents, wanted: Sequence[Study]) -> dict[str, str]:
+    """What only the kit has: README, run.py, pyproject.toml and the lock."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    names = requirements(project, found)
+    build = project["optional-dependencies"]["build"]
+
+    def filled(name: str, **values: str) -> str:
+        return Template((TEMPLATES / f"{name}.in").read_text("utf-8")).substitute(values)
+
+    return {
+        "README.md": filled("README.md", studies="\n".join(map(_row, wanted))),
+        "pyproject.toml": filled(
+            "pyproject.toml", version=project["version"], python=project["requires-python"],
+            dependencies=_toml_list(names), build=_toml_list(build),
+            folders=_toml_list(f"course/{study.assignment}" for study in wanted)),
+        "requirements.lock": locked((root / "requirements.lock").read_text("utf-8"),
+                                    [*names, *build], _all_requirements(project)),
+        "run.py": own_run((TEMPLATES / "run.py.in").read_text("utf-8"),
+                          (root / "run.py").read_text("utf-8")),
+    }
+
+
+def _row(study: Study) -> str:
+    """A study's row in the README's table."""
+    notebooks = ", ".join(path.stem for path in released_files(study) if path.suffix == ".ipynb")
+    return f"| {study.title} | `course/{study.assignment}/` | {notebooks} | `{study.module}` |"
+
+
+def _toml_list(items: Iterable[str]) -> str:
+    return "[\n" + "".join(f"  {json.dumps(item)},\n" for item in items) + "]"
+
+
+def own_run(template: str, run: str) -> str:
+    """The kit's run.py: a template whose lines "# from run.py: NAMES" become what has these names
+    at the top of `run`, the text of our own run.py. Raises `ReleaseError` for a name that is not
+    there."""
+    parts = {}
+    for node in ast.parse(run).body:
+        if isinstance(node, ast.FunctionDef):
+            parts[node.name] = "\n\n" + ast.get_source_segment(run, node)
+        elif isinstance(node, ast.Assign):
+            parts[node.targets[0].id] = ast.get_source_segment(run, node)
+
+    def named(line: re.Match) -> str:
+        if missing := [name for name in line[1].split() if name not in parts]:
+            raise ReleaseError(f"run.py has no {', '.join(missing)} for the kit's own run.py")
+        return "\n".join(parts[name] for name in line[1].split()).lstrip("\n")
+
+    return FROM_RUN.sub(named, template)
+
+
+# ---- What it needs
+
+
+def requirements(project: Mapping, found: Contents) -> list[str]:
+    """What the kit's environment must hold: the six packages of the course and what the files in
+    it import, with the versions that `project`, our own pyproject.toml's table, asks for."""
+    asked = {canonicalize_name(r.name): str(r)
+             for r in map(Requirement, _all_requirements(project))}
+    wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(found))}
+    return [asked.get(name, name) for name in sorted(wanted)]
+
+
+def _all_requirements(project: Mapping) -> list[str]:
+    return [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+
+
+def imports(found: Contents) -> set[str]:
+    """The top-level modules that modules and notebooks in the kit import from outside of it."""
+    stems = {PurePosixPath(name).stem for name in found if name.endswith(".py")}
+    inside = stems | {name.split("/")[0] for name in found}
+    names = {name for path, data in found.items() for tree in _trees(path, data)
+             for name in _imported(tree)}
+    return names - inside - sys.stdlib_module_names
+
+
+def _trees(path: str, data: bytes) -> Iterator[ast.AST]:
+    """The module, or the code cells of the notebook; magic lines are no Python and left out."""
+    if path.endswith(".py"):
+        yield ast.parse(data)
+    elif path.endswith(".ipynb"):
+        for cell in json.loads(data)["cells"]:
+            if cell["cell_type"] == "code":
+                lines = "".join(cell["source"]).splitlines()
+                yield ast.parse("\n".join(line for line in lines if line[:1] not in ("%", "!")))
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.split(".")[0]
+
+
+def distributions(modules: Iterable[str]) -> set[str]:
+    """The packages that modules come from; raises `ReleaseError` for a module that none has."""
+    known = packages_distributions()
+    if unknown := sorted(set(modules) - known.keys()):
+        raise ReleaseError(f"the kit imports {', '.join(unknown)}, and no package that is "
+                           "installed has it")
+    return {canonicalize_name(name) for module in modules for name in known[module]}
+
+
+def locked(lock: str, wanted: Iterable[str], everything: Iterable[str]) -> str:
+    """The part of a lock that is needed by `wanted`, where all of it is needed by `everything`.
+
+    What is needed is read off the packages that are installed. Of one that is for other systems
+    only, nobody can say here what it needs; so all that is left out is what the rest needs here.
+    """
+    left_out = needed(everything) - needed(wanted)
+    blocks = re.split(r"\n(?=\S)", lock.strip())
+    return "".join(f"{block}\n" for block in blocks if block.split("==")[0] not in left_out)
+
+
+def needed(wanted: Iterable[str]) -> set[str]:
+    """The names of these requirements and of all that they need, on any system."""
+    seen: set[tuple[str, str]] = set()  # name and extra; "" for the package itself
+    waiting = list(map(Requirement, wanted))
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        for extra in {"", *requirement.extras} - {e for n, e in seen if n == name}:
+            seen.add((name, extra))
+            waiting += [r for r in _requires(name)
+                        if extra in (EXTRA.findall(str(r.marker or "")) or [""])]
+    return {name for name, _ in seen}
+
+
+def _requires(name: str) -> list[Requirement]:
+    try:
+        return [Requirement(text) for text in requires(name) or ()]
+    except PackageNotFoundError:  # for other systems
+        return []
+
+
+# ---- The archive
+
+
+def _zip(found: Contents) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in found.items():
+            entry = zipfile.ZipInfo(f"{NAME}/{name}", LONG_AGO)
+            entry.create_system = 3  # Unix, so that the rights mean the same wherever it is made
+            entry.external_attr = (S_IFREG | _rights(name)) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+    return buffer.getvalue()
+
+
+def _tar(found: Contents) -> bytes:
+    buffer = io.BytesIO()
+    with gzip.GzipFile("", "wb", 9, buffer, mtime=0) as packed, \
+            tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, data in found.items():
+            entry = tarfile.TarInfo(f"{NAME}/{name}")  # owner 0 and the date 0, of nobody
+            entry.mode, entry.size = _rights(name), len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def _rights(name: str) -> int:
+    return 0o755 if name in EXECUTABLE else 0o644
+
+
+def read(data: bytes) -> list[Member]:
+    """The files in the bytes of a kit, as whoever unpacks it gets them."""
+    file = io.BytesIO(data)
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            return [Member(name, archive.read(name)) for name in archive.namelist()]
+    file.seek(0)
+    with tarfile.open(fileobj=file) as archive:
+        return [Member(entry.name, archive.extractfile(entry).read()) for entry in archive]
+
+
+def find_all_leaks(files: Sequence[Member]) -> list[str]:
+    """What in these files gives away something of any study, of the staff or of this machine."""
+    found = [leak for name in studies() for leak in find_leaks(load_study(name), files)]
+    staff = {path.read_bytes(): path.relative_to(STAFF).as_posix()
+             for path in STAFF.rglob("*") if path.is_file() and path.stat().st_size >= MIN_LEAK}
+    written = _written_answers()
+    here = re.compile(rf"(?<![\w.~-]){re.escape(os.fspath(COURSE.parent))}(?![\w.-])".encode())
+    for file in files:
+        if file.data in staff:
+            found.append(f"{file.name} is the staff's {staff[file.data]}")
+        if here.search(file.data):
+            found.append(f"{file.name} holds the path of this checkout")
+        text = _squeezed(file.data.decode("utf-8", "replace").replace("\\n", "\n"))
+        if any(line in text for line in written):
+            found.append(f"{file.name} holds a model answer to a written question")
+    return list(dict.fromkeys(found))
+
+
+def _written_answers() -> set[str]:
+    """The lines of the model answers that are long enough to give them away."""
+    lines = {_squeezed(line) for path in workspace.ANSWERS.rglob("*.md")
+             for line in path.read_text("utf-8").splitlines()}
+    return {line for line in lines if len(line) >= MIN_LEAK}
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r'[\s"\\]+', "", text)

@@ -1,0 +1,110 @@
+"""Searches what students are given for what gives a mark away: positions, replies, solutions.
+
+Before every release, on the bytes; the doctor searches everything outside `autograder/`.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import course
+import sequence
+import tictactoe
+from autograder import verdicts, workspace
+from autograder.course_folder import CONFIG_FILE
+from autograder.workspace.strip import BEGIN, solutions
+from course.probes import Study, load_expected
+from course.probes.question import texts_of
+from course.progress import NOTES
+from course.start import PAGE
+
+COURSE = Path(course.__file__).parent
+PUBLIC_PACKAGES = (tictactoe, sequence, course)  # what a student may be given beside the assignment
+MIN_LEAK = 40  # characters without white space from which a run of solution lines is an answer
+REPLIES = 4  # so many neighbouring replies, or all node counts of a check, are no coincidence
+STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are not handed out
+
+
+def public_files() -> list[Path]:
+    """Everything that a student may be given: all of the repository outside `autograder/`.
+
+    Where only the packages are installed, the files of the public ones.
+    """
+    root = COURSE.parent
+    if (root / "pyproject.toml").is_file():
+        return list(_shipped(root))
+    roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
+    return [path for root in roots for path in _shipped(root)]
+
+
+def _shipped(root: Path) -> Iterator[Path]:
+    """The files below `root` without what git ignores, environments and course folders."""
+    for folder, folders, files in os.walk(root):
+        here = Path(folder)
+        folders[:] = sorted(
+            name for name in folders
+            if not (name in (".git", ".hypothesis", ".ipynb_checkpoints") or "cache" in name
+                    or (here == root and name in STAFF_OR_MADE)
+                    or (here / name / "pyvenv.cfg").exists()
+                    or (here / name / CONFIG_FILE).exists()))
+        yield from (here / name for name in sorted(files)
+                    if name not in (NOTES, PAGE) and (here / name).is_file())
+
+
+def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
+    """What in `files` gives away hidden positions, expected replies or solutions, in sentences."""
+    hidden = verdicts.hidden_study(study.name)
+    public = {text for check in study.checks.values() for case in check.cases
+              for text in texts_of(case)}
+    secret = {text for check in hidden.checks.values() for case in check.cases
+              for text in texts_of(case)} - public
+    pieces = _answer_pieces(study)
+    replies = _reply_pieces(study)
+    found = []
+    for path in files:
+        raw = path.read_bytes()
+        text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
+        squeezed = re.sub(r'[\s",]+', "", text)  # a notebook keeps each line as a quoted string
+        found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
+                  if s.encode() in raw]
+        if re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
+            found.append(f"{path.name} holds a solution region")
+        if any(piece in squeezed for piece in pieces):
+            found.append(f"{path.name} holds lines of the answer")
+        numbers = _numbers(text)
+        found += [f"{path.name} holds expected replies to the hidden positions of {check}"
+                  for check, runs in replies.items() if any(run in numbers for run in runs)]
+    return found
+
+
+def _answer_pieces(study: Study) -> set[str]:
+    """Every run of two or three neighbouring solution lines that is long enough to give it away."""
+    pieces = set()
+    for region in solutions(workspace.answer_path(study).read_text("utf-8")):
+        lines = [re.sub(r'[\s",]+', "", line) for line in region.splitlines()]
+        for size in (2, 3):
+            pieces |= {"".join(lines[i:i + size]) for i in range(len(lines) - size + 1)}
+        pieces.add("".join(lines))
+    return {piece for piece in pieces if len(piece) >= MIN_LEAK}
+
+
+def _reply_pieces(study: Study) -> dict[str, list[str]]:
+    """By check, the numbers of neighbouring expected replies and of all node counts, in a row.
+
+    Only numbers, so that it makes no difference how they are written down.
+    """
+    expected, _ = load_expected(verdicts.expected_file(study))
+    pieces = {}
+    for check, replies in expected.items():
+        runs = [replies[i:i + REPLIES] for i in range(max(1, len(replies) - REPLIES + 1))]
+        runs.append([reply["nodes"] for reply in replies if "nodes" in reply])
+        numbers = [_numbers(json.dumps(run)) for run in runs]
+        pieces[check] = [run for run in numbers if len(run.split()) >= REPLIES]
+    return pieces
+
+
+def _numbers(text: str) -> str:
+    """The numbers in a text, with a blank before and after each."""
+    return f" {' '.join(re.findall(r'-?[0-9]+(?:[.][0-9]+)?', text))} "

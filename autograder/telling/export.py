@@ -1,0 +1,161 @@
+"""Marks of all assignments as CSV: everything in the gradebook, or what Canvas and Moodle import.
+
+A text that a spreadsheet would take for a formula, because it begins with = + - @ or a control
+character, gets an apostrophe in front. Marks that are not to be had, because nothing was handed in
+or it has not been graded, are left blank: a blank is no zero.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbgrader.api import Student
+
+from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.grading.ledger import standing
+from autograder.grading.nbgrader_steps import read_results
+from autograder.telling.gradebook import Marks, marks_of, open_gradebook
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+CANVAS_POINTS = "    Points Possible"  # as Canvas itself writes it
+Line = list[Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One assignment: its points, and the marks of whoever has been graded."""
+
+    assignment: str
+    max_points: float
+    marks: Mapping[str, Marks]
+    unmarked: Mapping[str, str]  # who handed in something but has no marks -> status
+
+    @property
+    def waiting(self) -> list[str]:
+        """Whose written answers wait for a person."""
+        return sorted(student for student, marks in self.marks.items() if marks.waiting)
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Everybody in the gradebook, and their marks."""
+
+    folder: CourseFolder
+    students: list[Student]
+    columns: list[Column] = field(default_factory=list)
+
+
+def read_marks(folder: CourseFolder) -> Roster:
+    """The marks of all assignments; raises `CourseFolderError` if there are no assignments."""
+    with open_gradebook(folder) as gradebook:
+        students = sorted(gradebook.students, key=lambda s: s.id)
+        columns = []
+        for assignment in sorted(gradebook.assignments, key=lambda a: a.name):
+            marks = marks_of(gradebook, assignment.name)
+            handed_in = {*marks, *folder.submitted(assignment.name)}
+            status = {s: standing(folder, assignment.name, s)["status"] for s in handed_in}
+            columns.append(Column(
+                assignment.name, assignment.max_score,
+                {s: m for s, m in marks.items() if status[s] == "graded"},
+                {s: status[s] for s in sorted(handed_in)
+                 if status[s] != "graded" or s not in marks}))
+        gradebook.db.expunge_all()
+    if not columns:
+        raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
+                                "run `autograder release STUDY` first")
+    return Roster(folder, students, columns)
+
+
+def export(roster: Roster, kind: str) -> str:
+    """The marks as the text of a CSV file; `kind` is one of `FORMATS`."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for line in FORMATS[kind](roster):
+        writer.writerow([plain_cell(value) for value in line])
+    return text.getvalue()
+
+
+def warnings(roster: Roster) -> Iterator[str]:
+    """What whoever uses the numbers should know, in sentences."""
+    for column in roster.columns:
+        if column.waiting:
+            yield (f"{column.assignment}: written answers wait to be marked by a person, and count "
+                   f"as nothing until then: {', '.join(column.waiting)}")
+        if column.unmarked:
+            yield (f"{column.assignment}: no marks, so left blank: "
+                   + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items()))
+
+
+def plain_cell(value: Any) -> Any:
+    """A value for CSV; a text that a spreadsheet would run as a formula gets an apostrophe.
+
+    >>> plain_cell("=HYPERLINK(1)"), plain_cell("Ada"), plain_cell(-1.5)
+    ("'=HYPERLINK(1)", 'Ada', -1.5)
+    """
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA) else value
+    return "" if value is None else value
+
+
+def _gradebook(roster: Roster) -> Iterator[Line]:
+    parts = ("score", "max", "auto", "manual", "extra", "late_penalty")
+    yield ["student", "last_name", "first_name", "email", "lms_user_id",
+           *(f"{column.assignment}.{part}" for column in roster.columns for part in parts)]
+    for student in roster.students:
+        line = [student.id, student.last_name, student.first_name, student.email,
+                student.lms_user_id]
+        for column in roster.columns:
+            m = column.marks.get(student.id)
+            numbers = (m.automatic, m.manual, m.extra, m.penalty) if m else [None] * 4
+            line += [_score(m), column.max_points, *map(_rounded, numbers)]
+        yield line
+
+
+def _canvas(roster: Roster) -> Iterator[Line]:
+    blank = [None] * 4
+    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section",
+           *(column.assignment for column in roster.columns)]
+    yield [CANVAS_POINTS, *blank, *(column.max_points for column in roster.columns)]
+    for student in roster.students:
+        name = ", ".join(filter(None, (student.last_name, student.first_name)))
+        yield [name or student.id, student.lms_user_id, None, student.id, None,
+               *(_score(column.marks.get(student.id)) for column in roster.columns)]
+
+
+def _moodle(roster: Roster) -> Iterator[Line]:
+    yield ["username", "idnumber", "email",
+           *(f"{column.assignment}{part}" for column in roster.columns
+             for part in ("", " feedback"))]
+    for student in roster.students:
+        line = [student.id, student.lms_user_id, student.email]
+        for column in roster.columns:
+            marks = column.marks.get(student.id)
+            line += [_score(marks), _feedback(roster.folder, column, student.id) if marks else None]
+        yield line
+
+
+def _feedback(folder: CourseFolder, column: Column, student: str) -> str:
+    """A line of words: the marks of each check, likely causes, lateness, a person's comments."""
+    marks = column.marks[student]
+    said = []
+    for result in read_results(folder.results(column.assignment, student)).values():
+        for outcome in result["outcomes"]:
+            cause = f" ({outcome['cause']})" if outcome["cause"] else ""
+            said.append(f"{outcome['check']}: {outcome['earned']:g} of {outcome['points']:g}"
+                        + cause)
+    if marks.penalty:
+        said.append(f"late: {marks.penalty:g} points off")
+    return "; ".join(said + marks.comments)
+
+
+def _score(marks: Marks | None) -> float | None:
+    return _rounded(marks.score) if marks else None
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 2)
+
+
+FORMATS = {"gradebook": _gradebook, "canvas": _canvas, "moodle": _moodle}

@@ -1,0 +1,251 @@
+"""The report of one assignment: a page that stands by itself, and the same numbers as CSV."""
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from nbgrader.api import Gradebook
+
+from autograder.course_folder import CourseFolder
+from autograder.grading.ledger import standing
+from autograder.grading.nbgrader_steps import read_results
+from autograder.telling.export import plain_cell
+from autograder.telling.gradebook import (
+    Cell,
+    CellName,
+    Marks,
+    cells_of,
+    marks_of,
+    max_points,
+    open_gradebook,
+)
+from autograder.telling.integrity import suspicions
+from course.plots import COLOURS, figure, picture
+from course.probes import Study
+from course.probes.question import NOT_WRITTEN
+from tictactoe.games.pictures import Picture
+
+BINS = 10  # of the distribution of marks
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student's line: the marks in the gradebook and what the checks saw."""
+
+    student: str
+    name: str
+    status: str  # as in `grade.Graded`, or "not graded"
+    marks: Marks | None  # in the gradebook; None unless they are of what was handed in
+    outcomes: Mapping[str, Mapping[str, Any]]  # check id -> outcome, as JSON
+    inside: frozenset[CellName]  # graded cells that the student's own interpreter decided
+    problems: Sequence[str]
+    suspicions: Sequence[str]
+    seconds: float
+
+    @property
+    def score(self) -> float | None:
+        """What counts: extra credit and marks by hand included, less the penalty for lateness."""
+        return self.marks.score if self.marks else None
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why a person should look at this submission, each reason once; empty if none should."""
+        unmarked = [f"no marks: {self.status}"] if self.marks is None else []
+        return [*unmarked, *self.problems]
+
+
+@dataclass(frozen=True)
+class Class:
+    """Everything that the report is made of."""
+
+    study: Study
+    max_points: float
+    cells: Mapping[CellName, Cell]  # those with points that are no checks
+    rows: Sequence[Row]
+
+    @property
+    def graded(self) -> list[Row]:
+        """Whoever has marks."""
+        return [row for row in self.rows if row.marks]
+
+
+def look_at(folder: CourseFolder, study: Study) -> Class:
+    """Read the marks of everybody who handed in something, and what the checks saw."""
+    odd = suspicions(folder, study)
+    with open_gradebook(folder) as gradebook:
+        marks, names = marks_of(gradebook, study.assignment), _names(gradebook)
+        checks = {check.grade_id for check in study.checks.values()}
+        cells = {name: cell for name, cell in cells_of(gradebook, study.assignment).items()
+                 if name[1] not in checks}
+        most = max_points(gradebook, study.assignment)
+    rows = []
+    for student in folder.submitted(study.assignment):
+        kept = read_results(folder.results(study.assignment, student))
+        entry = standing(folder, study.assignment, student)
+        graded = entry["status"] == "graded"
+        rows.append(Row(
+            student, names.get(student, ""), entry["status"],
+            marks.get(student) if graded else None,
+            {o["check"]: o for result in kept.values() for o in result["outcomes"]},
+            frozenset((notebook, cell) for notebook, result in kept.items()
+                      for cell in result.get("inside", ())
+                      if (notebook, cell) in cells and not cells[notebook, cell].written),
+            entry["problems"], odd.get(student, []), entry["seconds"]))
+    return Class(study, most, cells, rows)
+
+
+def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
+    """Write `reports/{assignment}.html` and `.csv`; returns both paths.
+
+    Raises `CourseFolderError` if the study has not been released.
+    """
+    folder.require_release(study)
+    found = look_at(folder, study)
+    page = folder.root / "reports" / f"{study.assignment}.html"
+    page.parent.mkdir(exist_ok=True)
+    environment = Environment(loader=PackageLoader("autograder.telling"), autoescape=True,
+                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(points=lambda number: f"{round(number, 2):g}", late=_late,
+                               seconds=lambda number: f"{number:.2f}")
+    page.write_text(environment.get_template("report.html").render(_facts(found)), "utf-8")
+    table = page.with_suffix(".csv")
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(_csv_lines(found))
+    return page, table
+
+
+def _names(gradebook: Gradebook) -> dict[str, str]:
+    return {s.id: " ".join(filter(None, (s.first_name, s.last_name))) for s in gradebook.students}
+
+
+def _facts(found: Class) -> dict[str, Any]:
+    """What the page shows, worked out here so that the template only lays it out."""
+    graded = found.graded
+    slips: dict[str, list[str]] = defaultdict(list)
+    for row in graded:
+        for sentence in {o["cause"] for o in row.outcomes.values() if o["cause"]}:
+            slips[sentence].append(row.student)
+    scores = [row.score for row in graded]
+    return {
+        "study": found.study, "rows": found.rows, "graded": len(graded),
+        "max_points": found.max_points, "mean": mean(scores) if scores else None,
+        "median": median(scores) if scores else None,
+        "time": _slowest((row.seconds, row.student) for row in graded if row.seconds),
+        "checks": list(_checks(found)), "nodes": list(_time_and_nodes(found)),
+        "cells": list(_cells(found)),
+        "slips": sorted(slips.items(), key=lambda item: (-len(item[1]), item[0])),
+        "faults": [row for row in found.rows if row.status == "fault"],
+        "look": [row for row in found.rows if row.reasons and row.status != "fault"],
+        "suspicious": [row for row in found.rows if row.suspicions],
+        "late": [row for row in graded if row.marks.seconds_late],
+        "waiting": sum(row.marks.waiting for row in graded),
+        "distribution": _distribution(found.max_points, scores),
+    }
+
+
+def _checks(found: Class) -> Iterator[dict[str, Any]]:
+    """How each aspect of each check went."""
+    for check in found.study.checks.values():
+        seen = [row.outcomes[check.id] for row in found.graded if check.id in row.outcomes]
+        for number, (aspect, points) in enumerate(check.points.items()):
+            shares = [o["aspects"][number]["right"] / o["aspects"][number]["asked"] for o in seen]
+            yield {"check": check.id, "aspect": aspect, "points": points,
+                   "extra": check.extra_credit, "full": sum(s == 1 for s in shares),
+                   "none": sum(s == 0 for s in shares), "of": len(shares),
+                   "mean": 100 * mean(shares) if shares else 0}
+
+
+def _time_and_nodes(found: Class) -> Iterator[dict[str, Any]]:
+    """How long each check took the submissions that wrote it, and how their node counts went."""
+    nothing = (NOT_WRITTEN, f"{found.study.module} is missing")
+    for check in found.study.checks.values():
+        seen = [(row.outcomes[check.id], row.student) for row in found.graded
+                if check.id in row.outcomes]
+        written = [(o, who) for o, who in seen if not (o["problem"] or "").startswith(nothing)]
+        counts = [a for o, _ in written for a in o["aspects"] if a["name"] == "nodes"]
+        ratios = [ratio for o, _ in written if (ratio := _node_ratio(o["case"]))]
+        yield {"check": check.id, "of": len(seen), "written": len(written),
+               "stopped": sum(o["stopped"] for o, _ in written),
+               "time": _slowest((o["seconds"], who) for o, who in written),
+               "nodes": "nodes" in check.points,
+               "share": 100 * sum(a["right"] for a in counts) / sum(a["asked"] for a in counts)
+               if counts else None,
+               "ratio": median(ratios) if ratios else None, "ratios": len(ratios)}
+
+
+def _node_ratio(case: Mapping[str, Any] | None) -> float | None:
+    """Nodes counted per node expected in the explained case, where the two differ."""
+    expected, got = ((case or {}).get(side, {}).get("nodes") for side in ("expected", "got"))
+    both = type(expected) is type(got) is int and expected != got
+    return got / expected if both and expected > 0 and 0 <= got < 10**9 else None
+
+
+def _slowest(times: Iterable[tuple[float, str]]) -> dict[str, Any] | None:
+    found = sorted(times)
+    return {"median": median(s for s, _ in found), "slowest": found[-1][0],
+            "who": found[-1][1]} if found else None
+
+
+def _cells(found: Class) -> Iterator[dict[str, Any]]:
+    """How the cells went that no check decides: assert cells and what people mark."""
+    inside = {name for row in found.rows for name in row.inside}
+    for name, cell in found.cells.items():
+        marks = [row.marks.cells[name] for row in found.graded if name in row.marks.cells]
+        given = [points for points in marks if points is not None]
+        yield {"notebook": name[0], "cell": name[1], "points": cell.points,
+               "inside": name in inside, "written": cell.written, "of": len(marks),
+               "full": sum(points >= cell.points for points in given),
+               "none": sum(points == 0 for points in given),
+               "waiting": len(marks) - len(given), "mean": mean(given) if given else None}
+
+
+def _distribution(most: float, scores: Sequence[float]) -> Picture | None:
+    """A histogram of the marks, as a picture with its numbers in words."""
+    if not scores or not most:
+        return None
+    width = most / BINS
+    counts = Counter(min(int(score / width), BINS - 1) for score in scores)
+    axes = figure(6.5, 2.6)
+    axes.bar([(b + 0.5) * width for b in range(BINS)], [counts[b] for b in range(BINS)],
+             width=width * 0.92, color=COLOURS[0])
+    axes.set(xlabel=f"points (of {most:g})", ylabel="submissions", xlim=(0, most))
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    words = ", ".join(f"{counts[b]} from {b * width:g} to {(b + 1) * width:g}"
+                      for b in range(BINS) if counts[b])
+    return picture(axes, f"Histogram of marks: {words} points.")
+
+
+def _late(seconds: float) -> str:
+    """A time in the unit that people would use."""
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _csv_lines(found: Class) -> Iterator[list]:
+    checks = found.study.checks.values()
+    columns = [f"{check.id}.{aspect}" for check in checks for aspect in check.points]
+    yield ["student", "name", "status", "score", "max_score", "written_answers_waiting",
+           "seconds", *columns, *(f"{notebook}.{cell}" for notebook, cell in found.cells),
+           "seconds_late", "late_penalty", "causes", "problems", "suspicious"]
+    for row in found.rows:
+        earned = {f"{o['check']}.{a['name']}": round(a["earned"], 2)
+                  for o in row.outcomes.values() for a in o["aspects"]}
+        marks = row.marks or Marks()
+        given = [marks.cells.get(name) for name in found.cells]
+        yield [plain_cell(value) for value in (
+            row.student, row.name, row.status,
+            "" if row.score is None else round(row.score, 2), found.max_points,
+            "yes" if marks.waiting else "no", row.seconds,
+            *(earned.get(column, "") for column in columns),
+            *("" if points is None else points for points in given),
+            round(marks.seconds_late) if row.marks else "",
+            round(marks.penalty, 2) if row.marks else "",
+            "; ".join(sorted({o["slip"] for o in row.outcomes.values() if o["slip"]})),
+            "; ".join(row.reasons), "; ".join(row.suspicions))]

@@ -1,0 +1,573 @@
+"""The command line: one sentence for bad input, nothing lost by it, exit statuses, and its help."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from autograder import doctor, workspace
+from autograder.commands import cli, demo
+from autograder.commands import console as screen
+from autograder.commands import progress as watch
+from autograder.commands.cli import app
+from autograder.course_folder import CONFIG_FILE, EXCHANGE, CourseFolder, CourseFolderError
+from autograder.doctor import Finding
+from autograder.grading.batch import GradingError
+from autograder.release import assignments as releasing
+from autograder.release import derive
+from autograder.release.assignments import ReleaseError
+from autograder.release.notebooks import NotebookError
+from autograder.workspace.strip import SolutionRegionError
+from course.probes import StudyTableError, UnknownCheck, load_study, studies
+
+pytestmark = pytest.mark.xdist_group("cli")  # the release is made once, in one process
+
+STUDY = load_study("study2")
+NOTEBOOK = "02_alpha_beta.ipynb"
+MODULE = [sys.executable, "-m", "autograder"]
+PROGRAM = [str(Path(sys.executable).parent / "autograder")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plain_terminal():
+    """Whatever the terminal is, output is text without colours, a hundred columns wide."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE"):
+            patch.delenv(name, raising=False)
+        patch.setenv("COLUMNS", "100")
+        for console in (cli.console, cli.errors):  # they read FORCE_COLOR when they were made
+            patch.setattr(console, "_force_terminal", None)
+            patch.setattr(console, "_color_system", None)
+            patch.setattr(console, "is_interactive", False)
+        yield
+
+
+def autograder(*arguments: str) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(app, arguments, prog_name="autograder")
+
+
+def text(output: str) -> str:
+    """What is said, without colours, frames and line breaks."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    return " ".join(re.sub(r"[─-╿]", " ", plain).split())
+
+
+def contents(folder: Path) -> dict[Path, bytes | None]:
+    """Everything in a folder: the bytes of files, None for folders."""
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def is_one_sentence(output: str) -> bool:
+    """Whether this is one line by the autograder, and no more."""
+    return re.fullmatch(r"autograder: [^\n]+\n", output) is not None
+
+
+# ---- Places
+
+
+@pytest.fixture(scope="module")
+def release_run(tmp_path_factory) -> tuple[Path, Result]:
+    """A new course folder into which the command has released study 2, and what it said."""
+    root = tmp_path_factory.mktemp("released").resolve() / "new" / "course"
+    return root, autograder("release", ALPHA_BETA, "-c", str(root))
+
+
+@pytest.fixture(scope="module")
+def released(release_run) -> Path:
+    """A course folder with study 2 released; nobody changes it."""
+    return release_run[0]
+
+
+@pytest.fixture
+def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
+    """Where a command may be pointed at, all in the current folder, and all precious."""
+    root = (tmp_path / "places").resolve()
+    found = {name: root / name
+             for name in ("course", "unreleased", "foreign", "empty", "file", "missing")}
+    shutil.copytree(released, found["course"])
+    CourseFolder.create(found["unreleased"])
+    for name in ("foreign", "empty"):
+        found[name].mkdir()
+    (found["foreign"] / "thesis.txt").write_text("years of work", "utf-8")
+    found["file"].write_text("more of it", "utf-8")
+    found["link"] = root / "link"
+    found["link"].symlink_to(found["empty"])
+    found["kit"] = root / "kit"
+    found["kit"].mkdir()
+    (found["kit"] / "pyproject.toml").touch()
+    monkeypatch.setattr(cli, "KIT", found["kit"])
+    monkeypatch.chdir(root)
+    return found
+
+
+NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` makes one"
+NO_STUDY = "there is no study 'study9'; there are " + ", ".join(studies())
+ALPHA_BETA = STUDY.assignment
+BAD_INPUT = [
+    *((f"{command} study9{course}", NO_STUDY) for command, course in [
+        ("build", ""), ("build --check", ""), ("doctor", ""), ("release", " -c {missing}"),
+        ("release study2", " -c {missing}"), ("grade", " -c {course}"),
+        ("feedback", " -c {course}"), ("report", " -c {course}")]),
+    ("doctor study2_alphabeta", "there is no study 'study2_alphabeta'"),
+    *((f"{command} study2 -c {{{place}}}", NO_COURSE % place)
+      for command in ("grade", "feedback", "report")
+      for place in ("foreign", "empty", "file", "missing")),
+    *((f"export -c {{{place}}}", NO_COURSE % place)
+      for place in ("foreign", "empty", "file", "missing")),
+    ("grade study2", "{kit}/build/course is not a course folder"),
+    ("release study2 -c {file}", "{file} is not a folder"),
+    ("release study2 -c {file}/below/it", "{file}/below"),
+    ("release study2 -c {foreign}", "{foreign} is not empty and has no nbgrader_config.py"),
+    ("demo -c {file}", "{file}"),
+    ("demo -c {file}/below", "{file}/below"),
+    ("demo -c {foreign}", "{foreign} is not empty and was not made by the demo"),
+    ("demo -c {course}", "{course} is not empty and was not made by the demo"),
+    ("demo -c {unreleased}", "{unreleased} is not empty and was not made by the demo"),
+    ("demo -c {link}", "{link} is a link: name a folder"),
+    ("report study2 -c {unreleased}",
+     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+    ("export -c {unreleased}", "there is no gradebook in {unreleased} yet"),
+    ("export -c {course} --output {missing}/marks.csv", "there is no folder {missing}"),
+    ("export -c {course} --output {foreign}", "{foreign}"),
+    ("grade study2 -c {course} --json", "there are no submissions"),
+    ("grade study2 -c {unreleased}",
+     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+    ("grade study2 -c {course}", f"there are no submissions to {ALPHA_BETA} in {{course}}"),
+    ("grade study2 -c {course} --student zoe --student yan",
+     f"nothing was handed in to {ALPHA_BETA} by yan, zoe"),
+    ("feedback study2 -c {course}", "yet: everybody; run `autograder grade study2` first"),
+    ("feedback study2 -c {course} --student zoe", "yet: zoe; run `autograder grade study2` first"),
+]  # fmt: skip
+
+
+# ---- Bad input
+
+
+@pytest.mark.parametrize(("command", "sentence"), BAD_INPUT, ids=[bad[0] for bad in BAD_INPUT])
+def test_bad_input_is_told_in_one_sentence_and_loses_nothing(places, command, sentence):
+    """The sentence says what is wrong, the exit status is 2, and every file is as it was."""
+    before = contents(places["file"].parent)
+    done = autograder(*(word.format(**places) for word in command.split()))
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    assert is_one_sentence(done.stderr), done.stderr
+    assert sentence.format(**places) in done.stderr
+    assert contents(places["file"].parent) == before
+
+
+@pytest.mark.parametrize(("program", "arguments", "sentence"), [
+    (MODULE, ["demo", "-c", "{foreign}"], "{foreign} is not empty and was not made"),
+    pytest.param(PROGRAM, ["grade", "study2", "-c", "{course}", "--student", "zoe"], "by zoe",
+                 marks=pytest.mark.slow),
+], ids=["module", "program"])  # fmt: skip
+def test_bad_input_is_told_by_the_real_command(places, program, arguments, sentence):
+    """It is the same in a process: as the installed program, and as a module."""
+    before = contents(places["file"].parent)
+    done = subprocess.run([*program, *(word.format(**places) for word in arguments)],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert is_one_sentence(done.stderr), done.stderr
+    assert sentence.format(**places) in done.stderr
+    assert contents(places["file"].parent) == before
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    ("grade", "Missing argument 'STUDY'"),
+    ("grades study2", "No such command 'grades'"),
+    ("grade study2 --everybody", "No such option: --everybody"),
+    ("grade study2 --jobs 0", "Invalid value for '--jobs'"),
+    ("demo --jobs many", "Invalid value for '--jobs'"),
+])
+def test_a_slip_of_the_pen_is_told(places, arguments, problem):
+    """What the command line itself does not understand is named, with exit status 2."""
+    before = contents(places["file"].parent)
+    done = autograder(*arguments.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert problem in text(done.stderr)
+    assert "--help" in text(done.stderr)
+    assert contents(places["file"].parent) == before
+
+
+@pytest.mark.parametrize("kind", [
+    UnknownCheck, CourseFolderError, GradingError, NotebookError, ReleaseError,
+    SolutionRegionError, StudyTableError, PermissionError, NotADirectoryError,
+    IsADirectoryError, FileExistsError,
+])
+def test_every_known_problem_is_told(places, monkeypatch, kind):
+    """Each error that says what to do is printed as it stands, brackets and all."""
+    def fail(*arguments):
+        raise kind("the table [points] is odd")
+
+    monkeypatch.setattr(CourseFolder, "open", fail)
+    done = autograder("report", "study2", "-c", str(places["course"]))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "autograder: the table [points] is odd\n"
+
+
+def test_a_bug_is_not_hidden(places, monkeypatch):
+    """What no user can cause keeps its traceback."""
+    def fail(*arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(CourseFolder, "open", fail)
+    done = autograder("report", "study2", "-c", str(places["course"]))
+    assert isinstance(done.exception, ZeroDivisionError)
+
+
+# ---- Release
+
+
+def test_a_release_says_where_it_is(release_run):
+    """The new course folder and the release are made, and the release's folder is named."""
+    root, done = release_run
+    assert (done.exit_code, done.stderr) == (0, "")
+    where = root / "release" / ALPHA_BETA
+    assert done.stdout == f"released {ALPHA_BETA}: {where}\n"
+    assert {path.name for path in where.iterdir()} == {STUDY.module, NOTEBOOK}
+
+
+def test_a_refused_release_is_told_and_loses_nothing(places, monkeypatch):
+    """A release that would give the answer away is refused; the earlier one stays."""
+    monkeypatch.setattr(releasing, "released_files", lambda study: [workspace.answer_path(study)])
+    before = contents(places["course"])
+    done = autograder("release", "study2", "-c", str(places["course"]))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert is_one_sentence(done.stderr), done.stderr
+    assert f"{ALPHA_BETA} is not released: " in done.stderr
+    assert contents(places["course"]) == before
+
+
+# ---- Grading
+
+
+@pytest.fixture(scope="module")
+def school(released, tmp_path_factory) -> tuple[Path, list[Result]]:
+    """A course in which ada's submission is right and bob's is empty; first ada is graded, then
+    everybody."""
+    root = shutil.copytree(released, tmp_path_factory.mktemp("school").resolve() / "course")
+    ada, bob = (root / "submitted" / student / ALPHA_BETA for student in ("ada", "bob"))
+    bob.mkdir(parents=True)
+    shutil.copytree(root / "release" / ALPHA_BETA, ada)
+    shutil.copy(workspace.answer_path(STUDY), ada / STUDY.module)
+    command = ["grade", "study2", "--course", str(root)]
+    return root, [autograder(*command, "--student", "ada", "--jobs", "1"), autograder(*command)]
+
+
+BOB = f"{ALPHA_BETA}/bob: the folder is empty: nothing was handed in\n"
+
+
+def test_where_nothing_needs_a_look_the_exit_status_is_0(school):
+    """Only ada is graded, and there is nothing on stderr."""
+    done = school[1][0]
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == f"{ALPHA_BETA}: 1 graded\n"
+
+
+def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
+    """Ada is left alone, and the one line on stderr says what is wrong with bob's."""
+    done = school[1][1]
+    assert done.exit_code == 1
+    assert done.stdout == f"{ALPHA_BETA}: 1 unchanged, 1 nothing to grade\n"
+    assert done.stderr == BOB
+
+
+@pytest.mark.parametrize(("student", "status"), [("ada", 0), ("bob", 1)])
+def test_what_is_unchanged_still_needs_a_look(school, student, status):
+    """Bob's problem is told again in the next run, and ada's run is not blamed for it."""
+    done = autograder("grade", ALPHA_BETA, "-c", str(school[0]), "--student", student)
+    assert (done.exit_code, done.stdout) == (status, f"{ALPHA_BETA}: 1 unchanged\n")
+    assert done.stderr == (BOB if status else "")
+
+
+def test_one_unknown_student_stops_the_others_too(school):
+    """A misspelt name is told before anybody is graded again."""
+    root, _ = school
+    before = contents(root)
+    done = autograder("grade", "study2", "-c", str(root), "--student", "ada", "--student", "bo",
+                      "--force")
+    assert done.exit_code == 2
+    assert done.stderr == f"autograder: nothing was handed in to {ALPHA_BETA} by bo\n"
+    assert contents(root) == before
+
+
+def test_grades_for_machines(school):
+    """With --json stdout is one array, and stderr is silent where nobody watches."""
+    done = autograder("grade", "study2", "-c", str(school[0]), "--json")
+    assert (done.exit_code, done.stderr) == (1, "")
+    ada, bob = json.loads(done.stdout)
+    assert (ada["student"], ada["status"], ada["problems"], ada["needs_a_look"]) == (
+        "ada", "unchanged", [], False)
+    assert bob["problems"] == [BOB.partition(": ")[2].strip()]
+    assert bob["needs_a_look"]
+
+
+@pytest.mark.parametrize("isolation", [None, "process", "sandbox"])
+def test_the_isolation_is_passed_on(school, monkeypatch, isolation):
+    """What is said on the command line goes before the configuration."""
+    seen = []
+    monkeypatch.setattr(watch, "grade", lambda *a, isolation, **k: seen.append(isolation) or [])
+    options = ["--isolation", isolation] if isolation else []
+    assert autograder("grade", "study2", "-c", str(school[0]), *options).exit_code == 0
+    assert seen == [isolation]
+
+
+def test_an_unknown_isolation_is_told(school):
+    """There are two."""
+    done = autograder("grade", "study2", "-c", str(school[0]), "--isolation", "none")
+    assert done.exit_code == 2
+    assert "'sandbox', 'process'" in text(done.stderr)
+
+
+def test_progress_has_rate_time_and_failures(school, monkeypatch):
+    """In a terminal there is a bar with the rate, the time left and what has failed so far."""
+    said = io.StringIO()
+    monkeypatch.setattr(screen, "errors", Console(file=said, force_terminal=True, width=140))
+    watch.grade_study(CourseFolder.open(school[0]), STUDY)
+    assert "0 failed, 1 to look at" in said.getvalue()
+    assert re.search(r"2/2.*/s", said.getvalue())
+    assert re.search(r"\d:\d\d:\d\d", said.getvalue())
+
+
+def test_a_student_named_twice_counts_once(school):
+    """One page is written, by one process."""
+    done = autograder("feedback", "study2", "-c", str(school[0]), "--student", "ada",
+                      "--student", "ada")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("feedback of 1 students")
+
+
+def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
+    """A student whose graded notebook is broken gets no page; everybody else does."""
+    root = shutil.copytree(school[0], tmp_path / "course")
+    for stage in ("submitted", "autograded"):
+        shutil.copytree(root / stage / "ada", root / stage / "cy")
+    shutil.copytree(root / "results" / ALPHA_BETA / "ada", root / "results" / ALPHA_BETA / "cy")
+    (root / "autograded" / "cy" / ALPHA_BETA / NOTEBOOK).write_text("{", "utf-8")
+    done = autograder("feedback", "study2", "-c", str(root), "--jobs", "2")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"{ALPHA_BETA}/cy: no feedback: ")
+    assert done.stdout.startswith("feedback of 1 students")
+    assert (root / "feedback" / "ada" / ALPHA_BETA / "02_alpha_beta.html").is_file()
+
+
+def test_feedback_says_where_it_is(school):
+    """One student's pages are written, and their number and folder named."""
+    root, _ = school
+    done = autograder("feedback", "study2", "-c", str(root), "--student", "ada")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == f"feedback of 1 students to {ALPHA_BETA}: {root / 'feedback'}\n"
+    assert [path.name for path in root.glob("feedback/*/*/*.html")] == ["02_alpha_beta.html"]
+
+
+def test_the_report_says_where_it_is(school):
+    """Both files are named, and are there."""
+    root, _ = school
+    done = autograder("report", ALPHA_BETA, "--course", str(root))
+    assert (done.exit_code, done.stderr) == (0, "")
+    named = [Path(line.removeprefix("report: ")) for line in done.stdout.splitlines()]
+    assert named == [root / "reports" / f"{ALPHA_BETA}.{kind}" for kind in ("html", "csv")]
+    assert all(path.stat().st_size for path in named)
+
+
+# ---- The demo's folder
+
+
+def test_the_demo_deletes_only_what_it_made(tmp_path):
+    """The second demo clears the first one's folder; without the mark nothing is touched."""
+    folder = tmp_path / "demo"
+    demo.make_way(folder)
+    (folder / "submitted").mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    demo.make_way(folder)
+    assert {path.name for path in folder.iterdir()} == {demo.MARK, CONFIG_FILE, EXCHANGE}
+    (folder / demo.MARK).unlink()
+    with pytest.raises(CourseFolderError, match="was not made by the demo"):
+        demo.make_way(folder)
+    assert (folder / CONFIG_FILE).exists()
+
+
+def test_the_demo_may_be_stopped_while_it_clears_its_folder(tmp_path, monkeypatch):
+    """The mark goes last, so that the next demo goes on."""
+    demo.make_way(tmp_path / "demo")
+    (tmp_path / "demo" / "submitted").mkdir()
+    with monkeypatch.context() as broken:
+        broken.setattr(demo.shutil, "rmtree", lambda path: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            demo.make_way(tmp_path / "demo")
+    demo.make_way(tmp_path / "demo")
+    assert not (tmp_path / "demo" / "submitted").exists()
+
+
+# ---- Starting
+
+
+def test_bad_input_costs_no_heavy_imports():
+    """A command that refuses at once has not imported nbgrader."""
+    program = ("import sys\nfrom autograder.commands.cli import app\n"
+               "try:\n    app(['grade', 'study2', '-c', 'nowhere'])\nexcept SystemExit as end:\n"
+               "    print(end.code, [m for m in sys.modules if m in ('nbgrader', 'nbformat')])")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          check=True)
+    assert done.stdout == "2 []\n"
+
+
+# ---- Derived files, and the proofs
+
+
+def test_the_committed_files_of_study2_are_fresh():
+    """`build --check` has nothing to say of them."""
+    done = autograder("build", "study2", "--check")
+    assert (done.exit_code, done.output) == (0, "")
+
+
+@pytest.fixture
+def derived(tmp_path, monkeypatch) -> list[Path]:
+    """Three derived files: one is fresh, one is not, one was never built."""
+    paths = [tmp_path / name for name in ("fresh.py", "stale.py", "unbuilt.py")]
+    for path, was in zip(paths, ["now", "before"], strict=False):
+        path.write_text(was, "utf-8")
+    monkeypatch.setattr(derive, "derived_files",
+                        lambda only, tick: [(path, "now") for path in paths])
+    return paths
+
+
+def test_what_is_not_fresh_is_named(derived, tmp_path):
+    """`build --check` names the files, changes none and ends with 1."""
+    before = contents(tmp_path)
+    done = autograder("build", "--check")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == "".join(f"not fresh: {path}\n" for path in derived[1:])
+    assert contents(tmp_path) == before
+
+
+def test_only_what_is_not_fresh_is_built(derived):
+    """`build` writes and names those files, and the check after it is content."""
+    fresh = derived[0].stat().st_mtime_ns
+    done = autograder("build")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == "".join(f"written: {path}\n" for path in derived[1:])
+    assert [path.read_text("utf-8") for path in derived] == ["now"] * 3
+    assert derived[0].stat().st_mtime_ns == fresh
+    assert autograder("build", "--check").exit_code == 0
+
+
+def test_study2_is_ready_to_release():
+    """The doctor's last words are that it is, and the exit status is 0."""
+    done = autograder("doctor", "study2")
+    assert (done.exit_code, done.stderr) == (0, "")
+    last = done.stdout.splitlines()[-1]
+    assert re.fullmatch(r"study2: \d+ mutants, 0 modules .* 0 other .*: ready to release", last)
+
+
+WELL, SICK = (Finding(name, 15, 15, {}, should, True)
+              for name, should in [("reference", {}), ("odd_slip", {"alpha_beta": ("nodes",)})])
+
+
+@pytest.mark.parametrize(("findings", "complaints", "said"), [
+    ([WELL, WELL, SICK], [], "1 mutants, 1 modules not marked as they should be, 0 other"),
+    ([WELL, WELL], ["note.txt holds lines of the answer"],
+     "0 mutants, 0 modules not marked as they should be, 1 other"),
+], ids=["mutant", "leak"])  # fmt: skip
+def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, said):
+    """A module that is marked wrongly, or a leak: it is named, and the study is not ready."""
+    monkeypatch.setattr(doctor, "examine", lambda study, done: findings)
+    monkeypatch.setattr(doctor, "leaks", lambda study: complaints)
+    monkeypatch.setattr(doctor, "environment", lambda: [])
+    done = autograder("doctor", "study2")
+    assert done.exit_code == 1
+    assert done.stdout.endswith(f"study2: {said} complaints: NOT ready to release\n")
+    assert done.stderr == "".join(f"wrong: {complaint}\n" for complaint in complaints)
+    assert ("odd_slip" in done.stdout) == (SICK in findings)
+    assert ("no, it should lose alpha_beta: nodes" in text(done.stdout)) == (SICK in findings)
+
+
+def test_the_doctor_looks_at_a_course_folder_when_asked(monkeypatch, tmp_path):
+    """Without an exchange nothing is ready there; without the option nobody looks."""
+    monkeypatch.setattr(doctor, "examine", lambda study, done: [WELL, WELL])
+    monkeypatch.setattr(doctor, "leaks", lambda study: [])
+    folder = CourseFolder.create(tmp_path / "course")
+    (folder.root / EXCHANGE).rmdir()
+    assert autograder("doctor", "study2").exit_code == 0
+    done = autograder("doctor", "study2", "--course", str(folder.root))
+    assert done.exit_code == 1
+    assert "wrong: the exchange folder" in done.stderr
+    (folder.root / EXCHANGE).mkdir()
+    assert autograder("doctor", "study2", "--course", str(folder.root)).exit_code == 0
+
+
+@pytest.mark.parametrize("options", [[], ["-v"]], ids=["short", "verbose"])
+def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
+    """Only `-v` has a line for every module."""
+    healthy = Finding("odd_slip", 5, 15, {"a": ("nodes",)}, {"a": ("nodes",)}, True)
+    monkeypatch.setattr(doctor, "examine", lambda study, done: [WELL, WELL, healthy])
+    monkeypatch.setattr(doctor, "leaks", lambda study: [])
+    monkeypatch.setattr(doctor, "environment", lambda: [])
+    done = autograder("doctor", "study2", *options)
+    assert done.exit_code == 0
+    assert ("odd_slip" in done.stdout) == bool(options)
+
+
+# ---- Help
+
+ARGUMENTS = {  # of every command: what its usage line ends with, and its options
+    "build": ("[STUDY]", {"--check"}),
+    "release": ("[STUDY]...", {"--course", "--kit", "--output"}),
+    "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
+    "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
+    "report": ("STUDY", {"--course"}),
+    "export": ("", {"--course", "--format", "--output"}),
+    "doctor": ("STUDY", {"--course", "--verbose"}),
+    "book": ("[FOLDER]", {"--notebook"}),
+    "demo": ("", {"--course", "--jobs"}),
+}
+
+
+def commands() -> dict[str, str]:
+    """The first line that each command says of itself."""
+    return {command.name or command.callback.__name__: command.callback.__doc__.splitlines()[0]
+            for command in app.registered_commands}
+
+
+def test_no_command_is_without_a_test_of_its_help():
+    """The table above has all commands."""
+    assert set(ARGUMENTS) == set(commands())
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_help_names_every_argument(command):
+    """The usage line, the command's sentence and each option with what it does are there."""
+    done = autograder(command, "--help")
+    assert (done.exit_code, done.stderr) == (0, "")
+    argument, options = ARGUMENTS[command]
+    usage, = re.findall(rf"Usage: autograder {command} \[OPTIONS\](.*)", done.stdout)
+    assert usage.strip(" {}") == argument  # some versions put braces around what must be given
+    assert commands()[command] in text(done.stdout)
+    rows = dict(re.findall(r"^│\s+(--[a-z]+)(.+)│$", done.stdout, re.MULTILINE))
+    assert set(rows) == {*options, "--help"}
+    assert all(re.search(r"[A-Z].*[.\]]\s*$", row) for row in rows.values()), rows
+    if "STUDY" in argument:
+        assert re.search(r"STUDY\S*\s.*(A study, like|All studies unless given)", done.stdout)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]], ids=["none", "help"])
+def test_no_arguments_print_help(arguments):
+    """Both list every command with its sentence; neither complains."""
+    done = autograder(*arguments)
+    assert done.stderr == ""
+    assert "Usage: autograder [OPTIONS] COMMAND" in text(done.stdout)
+    for name, sentence in commands().items():
+        assert f"{name} {sentence}" in text(done.stdout)
+
+
+@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "export"])
+def test_the_course_is_looked_for_in_the_same_place(command):
+    """Every command that needs a course folder takes the same one unless told otherwise."""
+    assert "[default: (the kit's build/course)]" in text(autograder(command, "--help").stdout)

@@ -1,0 +1,157 @@
+"""The proofs: reference full, stub none, mutants what they should lose; and that they can fail."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder import doctor, verdicts, workspace
+from autograder.course_folder import CourseFolder
+from autograder.grading.nbgrader_steps import GradingStep
+from autograder.grading.submission import CanaryError, prove_by_canaries
+from autograder.mutants import Mutant, load_mutants
+from autograder.release import assignments as release
+from autograder.release.assignments import released_files
+from autograder.release.leaks import find_leaks, public_files
+from course.probes import StudyTableError, load_study, studies
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", studies())
+def test_every_study_is_healthy(name):
+    """Every module of the study is marked just as it should be, and nothing secret is public."""
+    study = load_study(name)
+    findings = doctor.examine(study)
+    assert [f for f in findings if not f.healthy] == []
+    assert {f.name: f.earned for f in findings if f.name in ("reference", "stub")} == {
+        "reference": findings[0].points, "stub": 0}
+    assert doctor.leaks(study) == []
+
+
+def test_there_are_mutants_enough():
+    """At least 25 mutants over studies 1 to 3 and 30 over the others, each with a sentence."""
+    mutants = [mutant for name in studies() for mutant in load_mutants(name)]
+    assert sum(len(load_mutants(name)) for name in studies()[:3]) >= 25
+    assert sum(len(load_mutants(name)) for name in studies()[3:]) >= 30
+    assert all(m.sentence.endswith(".") and m.loses for m in mutants)
+
+
+@pytest.mark.parametrize("name", studies())
+def test_mutants_lose_only_what_there_is(name):
+    """What a mutant is said to lose are checks and aspects of its study, and it is no reference."""
+    study = load_study(name)
+    answer = workspace.answer_path(study).read_text("utf-8")
+    for mutant in load_mutants(name):
+        assert mutant.apply(answer) != answer
+        for check, aspects in mutant.loses.items():
+            assert set(aspects) <= set(study.checks[check].points), mutant.name
+
+
+def test_a_mutant_that_fits_nowhere_is_an_error():
+    """An edit whose old text is not in the answer just once is refused, by name."""
+    with pytest.raises(StudyTableError, match="mutant odd: the text to replace must occur once"):
+        Mutant("odd", "Odd.", {}, [("return", "yield")]).apply("return 1\nreturn 2\n")
+
+
+def test_a_sick_mutant_is_found(monkeypatch):
+    """A mutant that is said to lose nothing, but loses marks, is not healthy."""
+    study = load_study("study2")
+    harmless = [replace(m, loses={}) for m in load_mutants("study2") if m.name == "strict_cut"]
+    monkeypatch.setattr(doctor, "load_mutants", lambda name: harmless)
+    texts = workspace.module_texts(study)
+    monkeypatch.setattr(workspace, "module_texts", lambda _: {
+        "reference": texts["reference"], "stub": texts["stub"], "strict_cut": texts["strict_cut"]})
+    findings = {f.name: f.healthy for f in doctor.examine(study)}
+    assert findings == {"reference": True, "stub": True, "strict_cut": False}
+
+
+@pytest.mark.parametrize("name", ["reference", "stub"])
+def test_nobody_is_graded_where_the_canaries_fail(monkeypatch, tmp_path, name):
+    """If the reference does not get everything, or the stub something, grading refuses to begin."""
+    study = load_study("study2")
+    texts = workspace.module_texts(study)
+    other = {"reference": "stub", "stub": "reference"}[name]
+    monkeypatch.setattr(workspace, "module_texts", lambda _: {**texts, name: texts[other]})
+    with pytest.raises(CanaryError, match=f"the {name} gets"):
+        prove_by_canaries(GradingStep(isolation="process"), CourseFolder(tmp_path), study)
+
+
+@pytest.mark.parametrize("secret", ["position", "solution", "marker", "lines"])
+def test_leaks_are_found(tmp_path, secret):
+    """A hidden position, a solution, a marker or two solution lines in a notebook are found."""
+    study = load_study("study3")
+    answer = workspace.answer_path(study).read_text("utf-8")
+    hidden = verdicts.hidden_study("study3").checks["type_a"].cases[0]["on"]
+    lines = answer.split("### BEGIN SOLUTION\n")[1].splitlines()[1:4]
+    text = {"position": f'print("{hidden}")', "solution": answer, "marker": "### BEGIN SOLUTION",
+            "lines": ",\n".join(f'   "{line}\\n"' for line in lines)}[secret]
+    path = tmp_path / "notes.ipynb"
+    path.write_text(text, "utf-8")
+    assert find_leaks(study, [path])
+    assert find_leaks(study, released_files(study)) == []
+
+
+def test_a_marker_in_a_sentence_is_no_leak(tmp_path):
+    """Prose may name nbgrader's marker; a solution region begins with it on a line of its own."""
+    path = tmp_path / "settings.toml"
+    path.write_text('"E266", # ### BEGIN SOLUTION is a marker\n', "utf-8")
+    assert find_leaks(load_study("study1"), [path]) == []
+
+
+WAYS = {
+    "as they are": json.dumps,
+    "indented": lambda replies: json.dumps(replies, indent=1),
+    "in Python": lambda replies: "\n".join(f"Search{tuple(r.values())}," for r in replies),
+    "some of them": lambda replies: json.dumps(replies[1:5]),
+    "nodes": lambda replies: str([reply["nodes"] for reply in replies]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("check", ["study1.minimax", "study2.alpha_beta", "study3.type_a_plus"])
+def test_expected_replies_are_found(tmp_path, check, way):
+    """Replies to hidden positions are a leak however they are written down."""
+    study, _, name = check.partition(".")
+    expected = json.loads(verdicts.expected_file(load_study(study)).read_text("utf-8"))["expected"]
+    path = tmp_path / "notes.md"
+    path.write_text(f"Expected:\n\n{way(expected[name])}\n", "utf-8")
+    assert find_leaks(load_study(study), [path]) == [
+        f"notes.md holds expected replies to the hidden positions of {name}"]
+
+
+def test_all_but_the_staffs_is_searched():
+    """Guides, scripts and locks may be handed out as well as the packages; what git ignores not."""
+    root = Path(__file__).parents[3]
+    found = {path.relative_to(root).as_posix() for path in public_files()}
+    assert {"README.md", "run.py", "docs/student.md", ".ci/run", "requirements.lock",
+            "course/check.py", "tictactoe/tests/test_board.py"} <= found
+    parts = {part for name in found for part in name.split("/")}
+    assert not parts & {"autograder", ".venv", ".git", "build", "__pycache__", ".hypothesis"}
+
+
+def test_what_is_made_in_the_checkout_is_not_searched(tmp_path, monkeypatch):
+    """Environments, caches and course folders with submissions are left out, by what they hold."""
+    wanted = ["pyproject.toml", "docs/guide.md", "course/__init__.py", "course/autograder/x.py"]
+    others = ["autograder/answers/a.py", "build/demo/x", ".git/config", "course/__pycache__/x.pyc",
+              "env/pyvenv.cfg", "env/lib/x.py", "class/nbgrader_config.py", "class/submitted/x.py",
+              ".ruff_cache/x"]
+    for name in (*wanted, *others):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(release, "COURSE", tmp_path / "course")
+    found = [path.relative_to(tmp_path).as_posix() for path in public_files()]
+    assert sorted(found) == sorted(wanted)
+
+
+def test_without_a_repository_the_public_packages_are_searched(tmp_path, monkeypatch):
+    """Where the packages are installed among others, those are nobody's business."""
+    monkeypatch.setattr(release, "COURSE", tmp_path / "course")
+    found = {path.relative_to(Path(__file__).parents[3]).parts[0] for path in public_files()}
+    assert found == {"course", "sequence", "tictactoe"}
+
+
+@pytest.mark.parametrize("name", studies())
+def test_nothing_public_leaks(name):
+    """No public file of the repository holds hidden positions, their replies or solutions."""
+    assert find_leaks(load_study(name), public_files()) == []

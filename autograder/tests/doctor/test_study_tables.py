@@ -1,0 +1,171 @@
+"""The tables that instructors edit: a mistake in one is told in a sentence that names its place."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder import mutants, verdicts, workspace
+from autograder.commands.cli import app
+from autograder.mutants import load_mutants
+from autograder.release import derive
+from autograder.verdicts import hidden_study
+from course import probes
+from course.probes import StudyTableError, load_study, studies
+from course.probes.ask import reply
+from course.probes.questions import MATCHES, QUESTIONS
+
+PLACES = {"probes": probes, "verdicts": verdicts, "mutants": mutants}
+
+
+@pytest.fixture
+def edit(tmp_path, monkeypatch):
+    """Work on copies of all tables; the function replaces a text in one of them, once."""
+    for name, package in PLACES.items():
+        shutil.copytree(package.HERE, tmp_path / name)
+        monkeypatch.setattr(package, "HERE", tmp_path / name)
+
+    def replace(table: str, old: str, new: str) -> None:
+        path = tmp_path / f"{table}.toml"
+        text = path.read_text("utf-8")
+        assert text.count(old) >= 1
+        path.write_text(text.replace(old, new, 1), "utf-8")
+
+    return replace
+
+
+def load_all(name: str) -> None:
+    """Load everything that is known of a study, as `build` and `doctor` do."""
+    hidden_study(name)
+    workspace.module_texts(load_study(name))
+
+
+# Of study 3: the file, what stands in it, what an instructor puts there, where the mistake is told
+# to be, and what.
+MISTAKES = [
+    ("probes", "value = 2 }", "value = 2", "which cannot be read", "line"),
+    ("probes", "value = 2 }", "valeu = 2 }", "heuristic", "no aspect 'valeu', there are value"),
+    ("probes", "value = 2 }", 'value = "2" }', "heuristic", "above 0, and are '2'"),
+    ("probes", "value = 2 }", "value = 0 }", "heuristic", "'value' must be a number above 0"),
+    ("probes", "value = 2 }", "value = true }", "heuristic", "above 0, and are True"),
+    ("probes", "value = 2 }", "value = inf }", "heuristic", "above 0, and are inf"),
+    ("probes", "value = 2 }", "value = nan }", "heuristic", "above 0, and are nan"),
+    ("probes", "{ value = 2 }", "2", "heuristic", "must be a table of aspects"),
+    ("probes", "{ value = 2 }", "{}", "heuristic", "must be a table of aspects"),
+    ("probes", "heuristic = { value = 2 }\n", "", "heuristic", "is missing in [points]"),
+    ("probes", "[checks.heuristic]", "[checks.heuristics]", "heuristic", "missing in [checks]"),
+    ("probes", "why-ten = 2", 'why-ten = "2"', "[written]", "the points of 'why-ten' must be"),
+    ("probes", '["type_a_plus"]', '["type_a_puls"]', "extra_credit", "no check 'type_a_puls'"),
+    ("probes", "extra_credit =", "extra_credits =", "at the top", "there is no 'extra_credits'"),
+    ("probes", "title =", "# title =", "at the top", "'title' must be there and be a text"),
+    ("probes", 'ask = "heuristic"', 'ask = "heurisitc"', "heuristic", "'ask' must be one of"),
+    ("probes", 'agent = "TypeA"\n', "", "type_a", "missing a required argument: 'agent'"),
+    ("probes", '"oo__oxxx_"', '"oo__oxxx"', "heuristic", "oo__oxxx"),
+    ("verdicts", "heuristic = [", "heuristics = [", "heuristic", "has no cases in the table"),
+    ("verdicts", "[cases]", "[cases]\nother = []", "other", "is no check of study3"),
+    ("verdicts", "[cases]", "[case]", "at the top", "there is no 'case', there are cases"),
+    ("verdicts", '"x_x_x_oo_"', '"x_x_x_xx_"', "heuristic", "unreachable board, x begins"),
+    ("verdicts", '{ on = "x_x_x_oo_" }', '"x_x_x_oo_"', "heuristic", "x_x_x_oo_"),
+    ("verdicts", '{ on = "x_x_x_oo_" }', '{ no = "x_x_x_oo_" }', "heuristic", "'on'"),
+    ("verdicts", "limit = 3 },", "limit = 3", "which cannot be read", "line"),
+    ("mutants", "if own + marks", "if one + marks", "mutant blocked_lanes_counted",
+     "must occur once in the answer, and 'if one + marks.count(EMPTY) == len(marks):' occurs 0"),
+    ("mutants", "loses = { lane_counts", "loses = { lane_count", "mutant blocked_lanes_counted",
+     "there is no check 'lane_count'"),
+    ("mutants", '["two", "one"]', '["tow", "one"]', "mutant blocked_lanes_counted",
+     "must be a list of some of two, one, and is ['tow', 'one']"),
+    ("mutants", "sentence =", "sentense =", "mutant blocked_lanes_counted", "no 'sentense'"),
+    ("mutants", "old =", "odl =", "mutant blocked_lanes_counted", "there is no 'odl'"),
+    ("mutants", '"blocked_lanes_count_as_one"', '"blocked_lanes_counted"',
+     "mutant blocked_lanes_counted", "there are two of this name"),
+    ("mutants", "[[mutant]]", "[mutant]", "which cannot be read", "line"),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_with_its_place(edit, tmp_path, mistake):
+    """File, check and what is wrong stand in one line."""
+    folder, old, new, where, what = mistake
+    edit(f"{folder}/study3", old, new)
+    with pytest.raises(StudyTableError) as error:
+        load_all("study3")
+    path = "/".join((tmp_path / folder / "study3.toml").parts[-3:])
+    assert str(error.value).startswith(f"{path}, {where}: ")
+    assert what in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_table_is_told(edit, tmp_path):
+    """A study without hidden positions says which file is not there."""
+    (tmp_path / "verdicts" / "study3.toml").unlink()
+    with pytest.raises(StudyTableError, match=r"verdicts/study3\.toml, which cannot be read: "):
+        load_all("study3")
+
+
+def test_tables_without_mistakes_are_taken(edit):
+    """Other points, fewer aspects and other cases are what the tables are there for."""
+    edit("probes/study3", "two = 1.5, one = 1.5", "two = 3")
+    edit("verdicts/study3", '"x_x_x_oo_"', '"x_x_o____"')
+    load_all("study3")
+    check = hidden_study("study3").checks["lane_counts"]
+    assert (check.points, check.max_points) == ({"two": 3}, 3)
+    first = load_mutants("study3")[0]
+    assert (first.name, first.loses["lane_counts"]) == ("blocked_lanes_counted", ["two"])
+
+
+def test_a_case_on_which_the_reference_fails_is_told(edit):
+    """What only the asking shows, such as an unknown option, is told by `build` in a line too."""
+    edit("verdicts/study2", '"_o__xxox_" }', '"_o__xxox_", limt = 2 }')
+    with pytest.raises(StudyTableError) as error:
+        list(derive.derived_files("study2"))
+    assert str(error.value).endswith(
+        "/verdicts/study2.toml, alpha_beta: the reference fails on the case "
+        "{'on': '_o__xxox_', 'limt': 2}: TypeError: AlphaBeta() takes no arguments")
+
+
+@pytest.mark.parametrize("command", ["build", "build --check", "doctor"])
+def test_commands_tell_a_mistake(edit, command):
+    """The command line prints the sentence and ends with the exit status of bad input."""
+    edit("probes/study2", "nodes = 7 }", "nodse = 7 }")
+    done = CliRunner().invoke(app, [*command.split(), "study2"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "probes/study2.toml, alpha_beta: there is no aspect 'nodse'" in done.stderr
+
+
+@pytest.mark.parametrize("name", studies())
+def test_aspects_are_those_that_the_questions_reply(name):
+    """The table of aspects is what the reference's replies hold, question by question."""
+    answer = workspace.load_answer(name)
+    for check in load_study(name).checks.values():
+        if check.ask in MATCHES:  # is played, not asked
+            continue
+        for case in check.cases:
+            observation = reply(answer, check.ask, {**check.settings, **case})
+            assert tuple(observation) == QUESTIONS[check.ask].aspects
+
+
+def test_every_question_has_its_aspects():
+    """A new question needs a line in the table, and some study must ask it."""
+    asked = {check.ask for name in studies() for check in load_study(name).checks.values()}
+    assert QUESTIONS.keys() == asked
+
+
+@pytest.mark.parametrize("name", studies())
+def test_written_questions_have_model_answers(name):
+    """written.md has each written question of the study once, in order, and no points of its own.
+
+    How many points a question is worth stands in the study's table.
+    """
+    study = load_study(name)
+    text = Path(workspace.answer_path(study).parent, "written.md").read_text("utf-8")
+    assert re.findall(r"(?m)^## (.+)$", text) == list(study.written)
+    assert "share the points of the question equally" in text
+    assert not re.search(r"(?m)^\* \d+: |Suggested points", text)
+
+
+def test_mutants_are_read_in_order():
+    """The mutants come as their file has them."""
+    text = (mutants.HERE / "study1.toml").read_text("utf-8")
+    assert [m.name for m in load_mutants("study1")] == re.findall(r'(?m)^name = "(.+)"$', text)

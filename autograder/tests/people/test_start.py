@@ -1,0 +1,238 @@
+"""The start page, the overview of a course folder, and what the doctor says of the exchange."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder import doctor
+from autograder.commands.overview import overview
+from autograder.course_folder import CONFIG_FILE, COURSE_ID, EXCHANGE, CourseFolder
+from autograder.release.derive import COURSE
+from autograder.release.leaks import public_files
+from autograder.workspace import answer_path
+from autograder.workspace.strip import stub
+from course.check import check
+from course.probes import load_study, studies
+from course.progress import ANSWER_STUB, NOTES, progress
+from course.start import CALL, PAGE, WELCOME, start_page, write_page
+
+STUDY = load_study("study3")
+
+
+@pytest.fixture
+def desk(tmp_path) -> Path:
+    """A student's folder with one study in it, untouched."""
+    shutil.copytree(COURSE / STUDY.assignment, tmp_path / STUDY.assignment,
+                    ignore=shutil.ignore_patterns("[0-9]*.py", "__pycache__", ".*"))
+    return tmp_path
+
+
+@pytest.fixture
+def work(desk) -> Path:
+    """The study's folder in it."""
+    return desk / STUDY.assignment
+
+
+def write_module(work: Path, *functions: str) -> None:
+    """The module with these functions as the reference has them."""
+    text = stub(answer_path(STUDY).read_text("utf-8"), STUDY.module, keep=list(functions))
+    (work / STUDY.module).write_text(text, "utf-8")
+
+
+def answer_everything(path: Path) -> None:
+    """Write something into each cell for an answer."""
+    book = json.loads(path.read_text("utf-8"))
+    for cell in book["cells"]:
+        cell["source"] = "".join(cell["source"]).replace(ANSWER_STUB, "Because.")
+    path.write_text(json.dumps(book), "utf-8")
+
+
+def test_every_notebook_of_the_course_is_on_the_page():
+    """In the kit's own folder each study and each notebook is found, in order, and linked."""
+    page = start_page(COURSE)
+    assert [study.name for study, _ in page.found] == studies()
+    assert not page.missing
+    shown = page._repr_html_()
+    paths = [p.path for _, notebooks in page.found for p in notebooks]
+    assert paths == sorted(COURSE.glob("study*/[0-9][0-9]_*.ipynb"))
+    places = [shown.index(f"href='{p.relative_to(COURSE).as_posix()}'") for p in paths]
+    assert places == sorted(places)
+    assert all(notebook.checks for _, notebooks in page.found for notebook in notebooks)
+
+
+def test_the_points_of_all_notebooks_are_those_of_the_study():
+    """Each check that has marks stands in one notebook, with its points."""
+    for name in studies():
+        study = load_study(name)
+        notebooks = progress(COURSE / study.assignment, study)
+        assert sum(p.points for p in notebooks) == sum(
+            c.max_points for c in study.checks.values() if not c.extra_credit)
+        assert sum(p.questions for p in notebooks) == len(study.written)
+
+
+def test_nothing_is_done_at_first(desk, work):
+    """An untouched study is not started, its first notebook is next, the others are not here."""
+    page = start_page(desk)
+    (study, notebooks), = page.found
+    assert study == STUDY
+    assert {p.state for p in notebooks} == {"not started"}
+    assert page.next == notebooks[0]
+    assert [s.name for s in page.missing] == [n for n in studies() if n != STUDY.name]
+    assert "9 places to write" in repr(page)
+    assert repr(page).count("next") == 1
+
+
+def test_a_notebook_is_done_when_all_is_right_and_answered(desk, work, capsys):
+    """Points come from the checks that were run, answers from the notebook as it is saved."""
+    write_module(work, "lane_counts", "heuristic")
+    for name in ("lane_counts", "heuristic"):
+        check(f"{STUDY.name}.{name}", work)
+    first = progress(work, STUDY)[0]
+    assert (first.earned, first.points, first.state) == (5, 5, "begun")
+    answer_everything(first.path)
+    page = start_page(desk)
+    first, second, *_ = page.found[0][1]
+    assert (first.answered, first.questions, first.state) == (3, 3, "done")
+    assert page.next == second
+    assert "&#10003; done" in page._repr_html_()
+
+
+def test_the_page_tells_when_points_are_of_an_earlier_module(desk, work, capsys):
+    """After a change of the module the points stay, with a word about it, until the next check."""
+    write_module(work, "lane_counts", "heuristic")
+    for name in ("lane_counts", "heuristic"):
+        check(f"{STUDY.name}.{name}", work)
+    words = "5 of 5, before the module's last change"
+    assert words not in repr(start_page(desk))
+    write_module(work, "heuristic")
+    assert words in repr(start_page(desk))
+    check(f"{STUDY.name}.lane_counts", work)
+    assert progress(work, STUDY)[0].earned < 5
+
+
+def test_a_check_that_was_not_run_is_told(desk, work, capsys):
+    """Points of one check are not taken for those of all."""
+    write_module(work, "lane_counts")
+    check(f"{STUDY.name}.lane_counts", work)
+    assert "3 of 5, 1 of 2 checks not run yet" in repr(start_page(desk))
+
+
+@pytest.mark.parametrize("notes", ["", "[", "{}"])
+def test_damaged_notes_are_no_notes(desk, work, capsys, notes):
+    """A file that cannot be read counts as none, and the next check writes it anew."""
+    (work / NOTES).write_text(notes, "utf-8")
+    assert progress(work, STUDY)[0].earned == 0
+    write_module(work, "lane_counts")
+    check(f"{STUDY.name}.lane_counts", work)
+    assert progress(work, STUDY)[0].earned == 3
+
+
+def test_a_check_needs_no_place_for_its_notes(desk, work, capsys):
+    """Where the folder cannot be written to, the check says what it has to say."""
+    (work / NOTES).mkdir()  # so that writing fails, for root too
+    assert check(f"{STUDY.name}.lane_counts", work) == 0
+    assert "not written yet" in capsys.readouterr().out
+
+
+def test_odd_notebooks_do_not_break_the_page(desk, work):
+    """A notebook that is cut off, or is none, has a line without points; a lost module is told."""
+    first, second, _ = sorted(work.glob("*.ipynb"))
+    first.write_text(first.read_text("utf-8")[:500], "utf-8")
+    second.write_text("[]", "utf-8")
+    (work / STUDY.module).unlink()
+    page = start_page(desk)
+    assert [p.title for p in page.found[0][1]][:2] == [first.stem, second.stem]
+    assert f"{STUDY.module} is missing" in repr(page)
+    assert f"{STUDY.module} is missing" in page._repr_html_()
+
+
+def test_the_page_is_a_notebook_with_its_output(desk):
+    """It is shown before anything is run, and written anew as often as one likes."""
+    import nbformat
+
+    for _ in range(2):
+        assert write_page(desk, WELCOME, CALL, start_page(desk))
+    page = nbformat.read(desk / PAGE, as_version=4)
+    nbformat.validate(page)
+    assert "03_lane_heuristic.ipynb" in page.cells[1].outputs[0].data["text/html"]
+
+
+@pytest.mark.parametrize("text", ["my own", '{"metadata": {}, "cells": []}', "[]"])
+def test_somebody_elses_file_is_left_alone(desk, text):
+    """A start.ipynb that is not ours stays as it is."""
+    (desk / PAGE).write_text(text, "utf-8")
+    assert not write_page(desk, WELCOME, CALL, start_page(desk))
+    assert (desk / PAGE).read_text("utf-8") == text
+
+
+def test_notes_and_pages_are_not_handed_out(desk, monkeypatch):
+    """What `check` and `lab` leave in the kit's course is no part of what students get."""
+    made = {COURSE / "study1_minimax" / NOTES, COURSE / PAGE}
+    before = {path for path in made if path.exists()}
+    for path in made - before:
+        path.write_text("{}", "utf-8")
+    try:
+        assert not made & set(public_files())
+    finally:
+        for path in made - before:
+            path.unlink()
+
+
+# ---- The course folder
+
+
+@pytest.fixture
+def folder(tmp_path) -> CourseFolder:
+    """A new course folder."""
+    return CourseFolder.create(tmp_path / "course")
+
+
+def test_a_new_course_folder_has_an_exchange(folder):
+    """Its own by default, and nothing is wrong with it; a student's settings name it."""
+    assert folder.exchange() == folder.root / EXCHANGE
+    assert list(doctor.exchange(folder)) == []
+    settings = json.loads(folder.student_settings())
+    assert settings["Exchange"]["root"] == str(folder.root / EXCHANGE)
+    assert settings["CourseDirectory"]["course_id"] == COURSE_ID
+
+
+def test_another_exchange_is_a_line_in_the_configuration(folder, tmp_path):
+    """What the instructor writes below ours counts."""
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
+        config.write(f'c.Exchange.root = "{tmp_path / "elsewhere"}"\n')
+    assert folder.exchange() == tmp_path / "elsewhere"
+    (tmp_path / "elsewhere").mkdir()
+    assert list(doctor.exchange(folder)) == []
+
+
+def test_a_missing_exchange_is_told(folder):
+    """In one sentence, with what to do."""
+    (folder.root / EXCHANGE).rmdir()
+    sentence, = doctor.exchange(folder)
+    assert f"{folder.root / EXCHANGE} is missing" in sentence
+    assert "mkdir -p" in sentence
+
+
+def test_an_exchange_that_nobody_can_write_to_is_told(folder, monkeypatch):
+    """As where it is missing; root may write everywhere, so the system's answer is replaced."""
+    monkeypatch.setattr(doctor.os, "access", lambda path, mode: mode == os.R_OK)
+    sentence, = doctor.exchange(folder)
+    assert f"{folder.root / EXCHANGE} is not writable" in sentence
+    assert "chmod" in sentence
+
+
+def test_the_overview_of_a_new_course_is_empty(folder):
+    """There is nothing to count before the first release, and it says what students need."""
+    page = overview(folder.root)
+    assert page.lines == []
+    assert str(folder.exchange()) in page._repr_html_()
+
+
+def test_the_overview_says_what_is_wrong(folder):
+    """The doctor's sentence about the exchange stands on it."""
+    (folder.root / EXCHANGE).rmdir()
+    assert "is missing" in overview(folder.root)._repr_html_()
+    assert "is missing" in repr(overview(folder.root))

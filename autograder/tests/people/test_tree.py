@@ -1,0 +1,120 @@
+"""The pictures of search trees: what they count, what they leave out, what they say in words."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from autograder.tests.people.games import Twigs
+from tictactoe import Board, Trace, counted
+from tictactoe.nodes import Visit
+from tictactoe.show.tree import by_hand, count_cuts, count_nodes, cut_moves, draw_tree
+
+FORK = Board("xoox__ox_")  # x to move: 4 blocks and makes two threats, 5 and 8 lose at once
+
+
+class Picky:
+    """Walks the tree, but at most `most` moves of a node; what it returns is no value of a game."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    @counted
+    def value(self, state, alpha, beta):
+        for move in state.legal_moves()[:self.most]:
+            self.value(state.after(move), alpha, beta)
+        return 0
+
+
+def traced(most: int, state=FORK, bound: float = 1) -> Trace:
+    with Trace() as trace:
+        Picky(most).value(state, -bound, bound)
+    return trace
+
+
+def texts(picture) -> list[str]:
+    return [element.text for element in ET.fromstring(picture.svg).iter() if element.text]
+
+
+def test_unvisited_moves_are_cut():
+    """With two moves a node, only the third move of the root is cut."""
+    root = traced(2).roots[0]
+    assert cut_moves(root) == [8]
+    assert (count_nodes(root), count_cuts(root)) == (10, 1)
+
+
+def test_a_hand_made_visit_counts_its_cuts():
+    """A cut deep in the tree is counted as well as one at the root."""
+    after_4 = FORK.after(4)
+    leaf = Visit(after_4.after(5), 5, 2, {}, 1)
+    root = Visit(FORK, None, 0, {}, 1, [Visit(after_4, 4, 1, {}, 1, [leaf])])
+    assert cut_moves(root) == [5, 8]
+    assert cut_moves(root.children[0]) == [8]
+    assert count_cuts(root) == 3
+
+
+def test_a_node_that_was_not_expanded_cuts_nothing():
+    """A depth limit stops at a node with legal moves left, and that is not a cut."""
+    assert count_cuts(traced(0).roots[0]) == 0
+
+
+def test_every_cut_is_written_down():
+    """Each cut move has a dashed line, a double bar and the word: nothing is told by colour."""
+    picture = draw_tree(traced(1))
+    cuts = count_cuts(traced(1).roots[0])
+    assert texts(picture).count("cut") == picture.svg.count("stroke-dasharray") == cuts == 3
+    assert picture.svg.count("h12m0 5h-12") == cuts
+
+
+def test_the_words_say_what_the_picture_shows():
+    """The alternative text gives the nodes, the cuts, and the moves at the root."""
+    assert draw_tree(traced(1)).alt == (
+        "Search tree. Nodes visited: 4. Moves cut: 3. MAX is x. Root: 0; moves: 4 (0), 5 (cut), "
+        "8 (cut).")
+
+
+@pytest.mark.parametrize("limits", [{"depth": 1}, {"most_leaves": 3}])
+def test_what_is_not_drawn_is_counted(limits):
+    """A limit closes subtrees, and the markers add up to the nodes that are missing."""
+    picture = draw_tree(traced(3), **limits)
+    markers = [int(n) for text in texts(picture) for n in re.findall(r"… (\d+) more", text)]
+    drawn = 4  # the root and its three successors
+    assert drawn + sum(markers) == count_nodes(traced(3).roots[0])
+    assert f"({sum(markers)} not drawn)" in picture.alt
+
+
+def test_a_wide_tree_fits_its_limit():
+    """From the empty board no more than nineteen nodes and stubs stand at the ends."""
+    picture = draw_tree(traced(4, Board("x___o____")))
+    assert float(ET.fromstring(picture.svg).get("width")) < 19 * 80 + 120
+
+
+def test_values_outside_the_window_are_bounds():
+    """A value at or beyond alpha or beta is only a bound; an end keeps its exact value."""
+    root = by_hand(FORK, (1, {4: (1, {5: 1}), 5: (-1, {4: (-1, {}, 1, 2)}, 1, 2)}, -9, 9))
+    shown = texts(draw_tree(root))
+    assert "≤ \N{MINUS SIGN}1" in shown
+    assert "o wins \N{MINUS SIGN}1" in shown
+    assert "(\N{MINUS SIGN}9, +9)" in shown
+
+
+def test_levels_are_named_for_the_player_at_the_root():
+    """MAX is whoever moves at the root, o as well as x."""
+    shown = texts(draw_tree(traced(1, FORK.after(4))))
+    assert shown[shown.index("▲ MAX") + 1] == "o to move"
+    assert shown[shown.index("▼ MIN") + 1] == "x to move"
+
+
+def test_other_games_are_drawn_as_shapes():
+    """A state that is no board is a triangle or a square."""
+    picture = draw_tree(traced(2, Twigs()))
+    assert "Nodes visited: 7. Moves cut: 0." in picture.alt
+    assert {"a", "b", "the end"} <= set(texts(picture))
+
+
+def test_an_empty_trace_says_so():
+    """A trace that recorded nothing is an error with a likely cause, not an empty picture."""
+    with Trace() as trace:
+        pass
+    with pytest.raises(ValueError, match="trace is empty"):
+        draw_tree(trace)

@@ -1,0 +1,210 @@
+"""Recorded searches as steps: their order, their numbers, and two of them together."""
+
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tictactoe import Board, NodeCounter, Search, Trace, counted
+from tictactoe.show.explorer.walk import record, together
+from tictactoe.solver import values
+
+FORK = Board("xoox__ox_")  # x to move: 4 blocks and makes two threats, 5 and 8 lose at once
+SMALL = sorted((b for b in values() if b.text.count("_") <= 4 and not b.is_terminal()),
+               key=lambda board: board.text)
+
+
+class Full:
+    """Minimax in the fewest lines, as negamax, with the values turned to MAX's view."""
+
+    def search(self, state):
+        with NodeCounter() as nodes:
+            value = self.value(state, state.to_move)
+        return Search(None, value, nodes.visited)
+
+    @counted
+    def value(self, state, player):
+        if state.is_terminal():
+            return state.utility(player)
+        pick = max if state.to_move == player else min
+        return pick(self.value(state.after(move), player) for move in self.order(state))
+
+    def order(self, state):
+        return state.legal_moves()
+
+
+class Backwards(Full):
+    """The same, last move first."""
+
+    def order(self, state):
+        return reversed(state.legal_moves())
+
+
+class Pruning(Full):
+    """Alpha-beta, in the least readable way that still counts right."""
+
+    def search(self, state):
+        return self.value(state, state.to_move, -inf, inf)
+
+    @counted
+    def value(self, state, player, alpha, beta):
+        if state.is_terminal():
+            return state.utility(player)
+        sign, best = (1, -inf) if state.to_move == player else (-1, inf)
+        for move in state.legal_moves():
+            value = self.value(state.after(move), player, alpha, beta)
+            best = sign * max(sign * best, sign * value)
+            if (best >= beta) if sign > 0 else (best <= alpha):
+                break
+            alpha, beta = (max(alpha, best), beta) if sign > 0 else (alpha, min(beta, best))
+        return best
+
+
+class Broken(Full):
+    """Fails at the state with that many open cells."""
+
+    def __init__(self, open_cells, error=ZeroDivisionError):
+        self.open_cells, self.error = open_cells, error
+
+    def order(self, state):
+        if state.text.count("_") == self.open_cells:
+            raise self.error("oh")
+        return state.legal_moves()
+
+
+class NoRoot(Full):
+    """Calls its value function for each move and not for the root: a common slip."""
+
+    def search(self, state):
+        return [self.value(state.after(move), state.to_move) for move in state.legal_moves()]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(SMALL), st.sampled_from([Full(), Backwards(), Pruning()]))
+def test_steps_are_the_search_in_its_order(state, agent):
+    """Every node is entered once, in order, and left once, after all that is below it."""
+    with NodeCounter() as nodes:
+        agent.search(state)
+    walk = record(agent, state)
+    assert len(walk.nodes) == nodes.visited == walk.root.size
+    assert [node.number for node in walk.nodes] == list(range(1, nodes.visited + 1))
+    entered = [step.node for step in walk.steps if not step.back]
+    assert entered == walk.nodes
+    for number, (node, back) in enumerate(walk.steps):
+        assert number in (node.entered, node.left)
+        assert back == (number != node.entered)
+        assert all(node.entered < child.entered <= child.left < node.left
+                   for child in node.children)
+        assert len(node.children) + len(node.unvisited) in (0, len(node.state.legal_moves()))
+    assert walk.root.ends == sum(not node.children for node in walk.nodes)
+    assert walk.root.cuts == sum(len(node.unvisited) for node in walk.nodes)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(SMALL), st.sampled_from([Full(), Backwards()]))
+def test_two_searches_stay_together(state, second):
+    """Neither search goes back or skips a step, and both are at the same node wherever they can."""
+    first = Pruning()
+    walks = record(first, state), record(second, state)
+    pairs = together(*walks)
+    for i, walk in enumerate(walks):
+        steps = [pair[i] for pair in pairs]
+        assert sorted({*steps}) == list(range(len(walk.steps)))
+        assert steps == sorted(steps)
+    if isinstance(second, Backwards):
+        return
+    for one, other, _ in pairs:  # alpha-beta waits where it was last, beside what it has cut
+        above = [node.move for node in walks[0].steps[one].node.line][:-1]
+        assert above == [node.move for node in walks[1].steps[other].node.line][:len(above)]
+
+
+def test_the_same_search_twice_has_no_difference():
+    """A search beside itself differs nowhere."""
+    pairs = together(record(Full(), FORK), record(Full(), FORK))
+    assert {pair.difference for pair in pairs} == {""}
+
+
+@pytest.mark.parametrize(("first", "second", "says"), [
+    (Full(), Backwards(), "Full explores 4 next, Backwards 8"),
+    (Full(), Pruning(), "Full goes on with 8, Pruning leaves it out"),
+    (Pruning(), Full(), "Full goes on with 8, Pruning leaves it out"),
+])  # fmt: skip
+def test_the_first_difference_is_named(first, second, says):
+    """Another order and a cut are told apart, whichever search stands first."""
+    pairs = together(record(first, FORK), record(second, FORK))
+    assert next(pair.difference for pair in pairs if pair.difference) == says
+
+
+def test_a_wrong_value_is_a_difference():
+    """Two searches that visit the same nodes differ where they return different values."""
+    class Contrary(Full):
+        @counted
+        def value(self, state, player):
+            return -1 if state.is_terminal() else super().value.__wrapped__(self, state, player)
+
+    pairs = together(record(Full(), FORK), record(Contrary(), FORK))
+    first = next(pair for pair in pairs if pair.difference)
+    assert first.difference == "Full returns +1 here, Contrary \N{MINUS SIGN}1"
+
+
+def test_a_search_that_breaks_off_is_shown_as_far_as_it_came():
+    """An error after the first node is the walk's trouble; nodes without a value have none."""
+    walk = record(Broken(1), FORK)
+    assert walk.trouble == "ZeroDivisionError: oh"
+    assert [node.value() for node in walk.nodes] == ["?", "?", "?"]
+    assert walk.steps[-1].back
+
+
+def test_what_is_not_written_is_not_recorded():
+    """A stub raises as it does without the explorer."""
+    with pytest.raises(NotImplementedError):
+        record(Broken(1, NotImplementedError), FORK)
+
+
+def test_a_search_without_counted_function_says_so():
+    """An agent whose nodes nobody counts gets a likely cause."""
+    class Plain:
+        def choose(self, state):
+            return state.legal_moves()[0]
+
+    with pytest.raises(ValueError, match="@counted"):
+        record(Plain(), FORK)
+    with pytest.raises(ValueError, match="@counted"):
+        record(Trace(), FORK)
+
+
+@pytest.mark.parametrize("agent", [Full, "Full", None])
+def test_what_is_no_agent_is_refused(agent):
+    """A class in the place of an agent, or anything else, gets one sentence."""
+    with pytest.raises(ValueError, match="an agent has a method"):
+        record(agent, FORK)
+
+
+def test_too_large_a_search_stops():
+    """After `most` nodes the recording ends, and the walk says why."""
+    walk = record(Full(), Board(), most=100)
+    assert len(walk.nodes) == 100
+    assert "more than 100 nodes" in walk.trouble
+
+
+def test_a_search_that_forgot_the_root_gets_one():
+    """The trees of all moves stand below a root that has no value."""
+    walk = record(NoRoot(), FORK)
+    assert [child.move for child in walk.root.children] == [4, 5, 8]
+    assert walk.root.value() == "?"
+    assert len(walk.nodes) == 14
+
+
+def test_a_trace_can_be_walked():
+    """What was recorded elsewhere goes as well, and so does one of its trees."""
+    with Trace() as trace:
+        Full().search(FORK)
+    assert len(record(trace, FORK).nodes) == len(record(trace.roots[0], FORK).nodes) == 14
+
+
+def test_the_limit_of_an_agent_is_known():
+    """The walk knows the agent's depth limit where it has one."""
+    limited = Full()
+    limited.limit = 2
+    assert (record(limited, FORK).limit, record(Full(), FORK).limit) == (2, None)

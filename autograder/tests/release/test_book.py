@@ -1,0 +1,367 @@
+"""The book: pages that stand by themselves, with words for every picture and without an answer."""
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.release import book
+from autograder.release.book import MARK, Source, count_cells, sources, write_book
+from autograder.release.book.pages import PICTURES, BookError, chapter, markdown, plain
+from autograder.release.leaks import find_leaks
+from autograder.tests.release.static_site import broken_links, outside, read_site
+from autograder.workspace import answer_path
+from autograder.workspace.strip import solutions
+from course.probes import load_study, studies
+
+SMALL = "03_lane_heuristic"  # quick to run; checks, boards and plots
+STUDY = load_study("study3")
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="60pt"></svg>'
+DATA = f"data:image/svg+xml;base64,{base64.b64encode(SVG.encode()).decode()}"
+
+
+def site_of(folder):
+    """Every file of a site: its bytes by its path."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*") if path.is_file()}
+
+
+def index_of(site):
+    """The entries of a site's search index."""
+    text = (site / book.INDEX).read_text("utf-8")
+    return json.loads(text.removeprefix(book.INDEX_BEGINS).rstrip().removesuffix(";"))
+
+
+def complaints_about(site):
+    """What is wrong with a site that anybody could see."""
+    pages = read_site(site)
+    wrong = [f"{name}: a picture without words" for name, page in pages.items()
+             for alt in page.alts if not (alt or "").strip()]
+    wrong += [f"{name}: an id twice" for name, page in pages.items()
+              if len(page.ids) != len(set(page.ids))]
+    wrong += [f"loaded from elsewhere: {url}" for url in outside(site)]
+    wrong += [f"leads nowhere: {link}" for link in broken_links(site)]
+    files = [path for path in site.rglob("*") if path.is_file()]
+    wrong += [leak for name in studies() for leak in find_leaks(load_study(name), files)]
+    unused = {path.name for path in (site / PICTURES).iterdir()} - {
+        url.rpartition("/")[2] for page in pages.values() for url in page.loads}
+    return wrong + [f"on no page: {name}" for name in sorted(unused)]
+
+
+# ---- The book itself
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A book of one notebook."""
+    site = tmp_path_factory.mktemp("small") / "book"
+    write_book(site, sources([SMALL]))
+    return site
+
+
+@pytest.mark.xdist_group("book")
+def test_a_small_book_stands_by_itself(small):
+    """One notebook: links lead somewhere, pictures have words, nothing is loaded or leaks."""
+    assert complaints_about(small) == []
+    assert set(read_site(small)) == {"index.html", f"{SMALL}.html", "node-counts.html"}
+    assert read_site(small)[f"{SMALL}.html"].alts
+
+
+@pytest.mark.xdist_group("book")
+def test_the_pages_show_what_the_notebook_shows(small):
+    """Text, coloured code, what cells print and what checks say; nothing of this machine."""
+    page = (small / f"{SMALL}.html").read_text("utf-8")
+    assert "study3.lane_counts: 3 of 3 points - all right" in page
+    assert "In 1950 Claude Shannon asked how a machine could play chess." in page
+    assert "<strong>Type A</strong>" in page
+    assert '<span class="nb">print</span>' in page
+    assert "greatest 10\n</pre>" in page
+    assert "Write your answer here" not in page
+    assert page.count('class="answer"') == 3
+    assert "workspace" not in page
+    assert "ipykernel" not in page
+
+
+@pytest.mark.xdist_group("book")
+def test_the_search_index_finds_words_of_every_section(small):
+    """A word leads to the sections that have it, and each entry to a place that is there."""
+    entries = index_of(small)
+    found = [entry["page"] for entry in entries if "histogram" in entry["text"].lower()]
+    assert found == [f"{SMALL}.html#why-ten"]
+    assert [entry["title"] for entry in entries if "microsecond" in entry["text"]] == [
+        "Too many games"]
+    pages = read_site(small)
+    for entry in entries:
+        name, _, anchor = entry["page"].partition("#")
+        assert not anchor or anchor in pages[name].ids
+
+
+@pytest.mark.xdist_group("book")
+def test_the_first_page_says_what_is_taught_and_how_to_start(small):
+    """The study, its module, how the notebook begins, and the command."""
+    page = " ".join(plain((small / "index.html").read_text("utf-8")).split())
+    assert "Study 3: Shannon's Type A" in page
+    assert "You write heuristic.py" in page
+    assert "who is going to win? We want an answer without searching." in page
+    assert "python3 run.py lab" in page
+
+
+@pytest.mark.xdist_group("book")
+def test_the_node_counts_are_there(small):
+    """Both tables and the rules."""
+    page = (small / "node-counts.html").read_text("utf-8")
+    assert '<th scope="row">minimax</th><td class="n">549,946</td><td class="n">549,945' in page
+    assert '<code>x________</code></th><td class="n">59,705</td><td class="n">2,338</td>' in page
+    assert "One entry into the search's value function" in page
+
+
+@pytest.mark.xdist_group("book")
+def test_the_same_notebook_makes_the_same_pages(small, tmp_path):
+    """A notebook that prints no times makes the same bytes again."""
+    write_book(tmp_path / "again", sources([SMALL]))
+    assert site_of(tmp_path / "again") == site_of(small)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("whole book")
+def test_the_whole_book_stands_by_itself(tmp_path):
+    """Every notebook of every study, made by the command."""
+    done = CliRunner().invoke(app, ["book", str(tmp_path / "book")])
+    assert done.exit_code == 0, done.stderr
+    assert all("left out of the book" in line for line in done.stderr.splitlines())
+    assert complaints_about(tmp_path / "book") == []
+    pages = read_site(tmp_path / "book")
+    assert set(pages) == {"index.html", "node-counts.html",
+                          *(f"{source.name}.html" for source in sources())}
+    assert all(name in pages["index.html"].links for name in pages)
+    for source in sources():
+        page = (tmp_path / "book" / f"{source.name}.html").read_text("utf-8")
+        assert f"You write <code>{source.study.module}</code>" in page
+
+
+def test_previous_and_next_go_through_all_pages(tmp_path, monkeypatch):
+    """From the first page every other one is reached, one after another, and back again."""
+    monkeypatch.setattr(book, "run", lambda source, folder, tick: source.read())
+    write_book(tmp_path / "book", sources())
+    pages = read_site(tmp_path / "book")
+    texts = {name: (tmp_path / "book" / name).read_text("utf-8") for name in pages}
+
+    def walk(name, rel):
+        seen = [name]
+        while found := re.search(rf'<a rel="{rel}" href="([^"]+)"', texts[seen[-1]]):
+            seen.append(found[1])
+        return seen
+
+    forward = walk("index.html", "next")
+    assert forward[1:-1] == [f"{source.name}.html" for source in sources()]
+    assert set(forward) == set(pages)
+    assert walk(forward[-1], "prev") == forward[::-1]
+
+
+# ---- What is refused
+
+
+@dataclass(frozen=True)
+class Given(Source):
+    """A notebook that is given as it is."""
+
+    notebook: NotebookNode = None
+
+    def read(self) -> NotebookNode:
+        """The given notebook."""
+        return self.notebook
+
+
+def given(tmp_path, *cells):
+    """A notebook of these cells, as a chapter of study 3."""
+    return Given(STUDY, tmp_path / "99_given.ipynb",
+                 new_notebook(cells=[new_markdown_cell("# Given"), *cells]))
+
+
+def not_run(monkeypatch):
+    """Let notebooks be taken as they are."""
+    monkeypatch.setattr(book, "run", lambda source, folder, tick: source.read())
+
+
+def answer_lines():
+    """A piece of the reference answer."""
+    return max(solutions(answer_path(STUDY).read_text("utf-8")), key=len)
+
+
+@pytest.mark.parametrize("make", [
+    lambda text: new_markdown_cell(f"```\n{text}\n```"),
+    new_code_cell,  # tags stand between the letters of its lines
+    lambda text: new_code_cell("show()", outputs=[new_output("stream", text=text)]),
+    lambda text: new_code_cell("show()", outputs=[new_output("display_data", {
+        "text/html": f"<pre>{text}</pre>"})]),
+], ids=["words", "code", "printed", "shown"])
+def test_an_answer_on_a_page_is_refused(tmp_path, monkeypatch, make):
+    """Wherever a notebook lets it out, the book is not written and an earlier one stays."""
+    not_run(monkeypatch)
+    site = tmp_path / "book"
+    write_book(site, [given(tmp_path)])
+    before = site_of(site)
+    with pytest.raises(BookError, match=r"99_given\.html holds lines of the answer"):
+        write_book(site, [given(tmp_path, make(answer_lines()))])
+    assert site_of(site) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["book"]
+
+
+@pytest.mark.parametrize(("data", "problem"), [
+    ({"text/html": f'<img src="{DATA}">'}, "cell 2 shows a picture without an alternative text"),
+    ({"text/html": f'<p><img alt=" " src="{DATA}"></p>'}, "without an alternative text"),
+    ({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}, "cell 2 shows a picture without"),
+], ids=["no alt", "empty alt", "no HTML"])
+def test_a_picture_without_words_is_refused(tmp_path, monkeypatch, data, problem):
+    """The sentence names the notebook and the cell."""
+    not_run(monkeypatch)
+    shown = new_code_cell("show()", outputs=[new_output("display_data", data)])
+    with pytest.raises(BookError, match=f"99_given.ipynb, .*{problem}"):
+        write_book(tmp_path / "book", [given(tmp_path, shown)])
+
+
+@pytest.mark.parametrize(("code", "problem"), [
+    ("1 / 0", "cell 3: with the reference answers .* ended with ZeroDivisionError"),
+    ("import os\nos._exit(1)", "cell 3: it ended the Python process"),
+    ("while True: pass", "cell 3: it did not end within 1 s"),
+])
+def test_a_cell_that_fails_is_named(tmp_path, monkeypatch, code, problem):
+    """No book is made of a notebook that does not run, and one sentence says where it stopped."""
+    monkeypatch.setattr(book, "CELL_SECONDS", 1)
+    broken = given(tmp_path, new_code_cell("print(1)"), new_code_cell(code))
+    with pytest.raises(BookError, match=f"99_given.ipynb, {problem}"):
+        write_book(tmp_path / "book", [broken])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_written_to_stderr_is_left_out_and_told(tmp_path):
+    """A warning is none of the reader's business; it quotes paths of this machine."""
+    cell = new_code_cell("import sys\nprint('seen')\nprint('careful', file=sys.stderr)")
+    told = []
+    write_book(tmp_path / "book", [given(tmp_path, cell)], complain=told.append)
+    page = (tmp_path / "book" / "99_given.html").read_text("utf-8")
+    assert "<pre>seen" in page
+    assert page.count("careful") == 1  # in the code
+    assert told == ["99_given.ipynb, cell 2: left out of the book is what it wrote to stderr"]
+
+
+@pytest.mark.parametrize("kind", ["file", "other folder", "link"])
+def test_a_folder_that_is_no_book_is_left_alone(tmp_path, kind):
+    """Nothing that somebody else has put there is deleted."""
+    place = tmp_path / "place"
+    if kind == "file":
+        place.write_text("mine", "utf-8")
+    elif kind == "other folder":
+        place.mkdir()
+        (place / "mine.txt").write_text("mine", "utf-8")
+    else:
+        (tmp_path / "target").mkdir()
+        place.symlink_to(tmp_path / "target")
+    before = sorted(tmp_path.rglob("*"))
+    done = CliRunner().invoke(app, ["book", str(place), "--notebook", SMALL])
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"autograder: {place} ")
+    assert done.stderr.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_book_takes_the_place_of_an_earlier_one(tmp_path, monkeypatch):
+    """Of the earlier one nothing is left; an empty folder will do too."""
+    not_run(monkeypatch)
+    site = tmp_path / "book"
+    site.mkdir()
+    write_book(site, [given(tmp_path)])
+    assert (site / MARK).is_file()
+    (site / "old.html").touch()
+    write_book(site, [given(tmp_path)])
+    assert not (site / "old.html").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["book"]
+
+
+def test_an_unknown_notebook_is_named(tmp_path):
+    """The sentence lists those that there are."""
+    done = CliRunner().invoke(app, ["book", str(tmp_path / "book"), "--notebook", "12_dice"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("autograder: there is no notebook 12_dice; there are 01_minimax")
+
+
+def test_ctrl_c_leaves_the_earlier_book(tmp_path, monkeypatch):
+    """It ends as a stopped program does, and says what is there."""
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(book, "run", stop)
+    done = CliRunner().invoke(app, ["book", str(tmp_path / "book"), "--notebook", SMALL])
+    assert done.exit_code == 130
+    assert done.stderr == ("autograder: stopped; no book was written, an earlier one is as it "
+                           "was\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- Chapters
+
+
+def test_pictures_become_files_that_are_shared():
+    """A picture that is shown twice is one file, which keeps its bytes and says how large it is."""
+    page = f'<img alt="a board" style="max-width:none;" src="{DATA}"/>'
+    cells = [new_code_cell("board", outputs=[new_output("display_data", {"text/html": page})])
+             for _ in range(2)]
+    pictures = {}
+    made = chapter(STUDY, "given", new_notebook(cells=cells), pictures)
+    (name, content), = pictures.items()
+    assert content == SVG.encode()
+    shown = f'<img class="fits" width="120" height="80" alt="a board" src="{PICTURES}/{name}"/>'
+    assert made.body.count(shown) == 2
+
+
+def test_headings_have_different_anchors():
+    """The same heading twice has two places to go to."""
+    text = "# One\n\n## Write `f`\n\nFirst.\n\n## Write `f`\n\nSecond."
+    made = chapter(STUDY, "given", new_notebook(cells=[new_markdown_cell(text)]), {})
+    assert [s.anchor for s in made.sections] == ["one", "write-f", "write-f-2"]
+    assert [s.text for s in made.sections] == ["", "First.", "Second."]
+    assert made.title == "One"
+
+
+@pytest.mark.parametrize(("text", "teaches"), [
+    ("# T\n\nA short word.\n\nMore.", "<p>A short word.</p>"),
+    ("# T\n\nYou will write:\n\n* one\n* two\n\nMore.", "<p>You will write:</p> one two"),
+    ("# T\n\nA word.\n\n* one\n", "<p>A word.</p>"),
+    ("# T", ""),
+])
+def test_what_a_chapter_teaches_is_how_it_begins(text, teaches):
+    """The first paragraph, and the list that it announces."""
+    made = chapter(STUDY, "given", new_notebook(cells=[new_markdown_cell(text)]), {})
+    assert plain(made.teaches) == plain(teaches)
+
+
+def test_the_points_that_a_check_returns_are_not_shown():
+    """Its sentence has them; a bare number below would puzzle."""
+    outputs = [new_output("display_data", {"text/html": "<p>all right</p>"}),
+               new_output("execute_result", {"text/plain": "12345"})]
+    cells = [new_code_cell('check("study3.type_a")', outputs=outputs),
+             new_code_cell("12345 + 0", outputs=outputs[1:])]
+    made = chapter(STUDY, "given", new_notebook(cells=cells), {})
+    assert made.body.count("<pre>12345</pre>") == 1
+    assert made.body.count('class="cell check"') == 1
+
+
+def test_a_table_can_be_scrolled():
+    """A table in the text is in a box of its own."""
+    page = markdown("| a | b |\n|---|---|\n| 1 | 2 |", book.Renderer())
+    assert page.startswith('<div class="wide"><table>')
+    assert page.strip().endswith("</table></div>")
+
+
+def test_every_code_cell_counts_as_progress():
+    """The bar ends where the work ends."""
+    wanted = sources([SMALL])
+    cells = nbformat.read(wanted[0].path, as_version=4).cells
+    assert count_cells(wanted) == sum(cell.cell_type == "code" for cell in cells)

@@ -1,0 +1,111 @@
+"""What is derived is fresh: stubs, notebooks, expected replies, node counts, locks."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from autograder import verdicts
+from autograder.release.derive import derived_files
+from course import probes
+from course.probes import studies
+
+ROOT = Path(__file__).parents[3]
+SIX = {"jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest"}
+
+
+def project() -> dict:
+    """The `[project]` table of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+@pytest.mark.slow
+def test_derived_files_are_fresh():
+    """Every derived file is, byte for byte, what its sources make today."""
+    stale = [path.name for path, text in derived_files()
+             if not path.exists() or path.read_bytes() != text.encode()]
+    assert not stale
+
+
+@pytest.mark.parametrize("name", studies())
+def test_expected_replies_take_a_line_each(name):
+    """In the files of expected replies a change of one reply is a change of one line."""
+    for path in (probes.HERE / f"{name}.expected.json", verdicts.HERE / f"{name}.expected.json"):
+        text = path.read_text("utf-8")
+        data = json.loads(text)
+        replies = [reply for observed in (data["expected"], *(s["observed"] for s in data["slips"]))
+                   for of_check in observed.values() for reply in of_check]
+        lines = [line.strip().removesuffix(",") for line in text.splitlines()]
+        assert [json.loads(line) for line in lines
+                if re.fullmatch(r"null|\{.+\}", line)] == replies
+
+
+def test_conda_names_what_pyproject_names():
+    """environment.yml names the course's six packages as pyproject.toml does, and this folder."""
+    lines = (ROOT / "environment.yml").read_text("utf-8").splitlines()
+    listed = {match[1]: match[2] for line in lines
+              if (match := re.fullmatch(r"  - ([a-z]+)(>=[0-9.]+)", line))}
+    assert listed.pop("python") == project()["requires-python"]
+    wanted = {r.name: str(r.specifier) for r in map(Requirement, project()["dependencies"])}
+    assert set(listed) == SIX
+    assert listed == {name: wanted[name] for name in SIX}
+    assert "      - -e .[test]" in lines
+
+
+def test_every_dependency_has_a_line_in_the_readme():
+    """The README's table says of every direct dependency what it is for."""
+    table = (ROOT / "README.md").read_text("utf-8").split("## What it stands on")[1]
+    named = {name.strip() for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+             for name in row.split(",")}
+    extras = [r for group in project()["optional-dependencies"].values() for r in group]
+    wanted = {Requirement(r).name for r in [*project()["dependencies"], *extras]}
+    assert wanted <= named
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-open_spiel.lock"])
+def test_locks_pin_every_dependency_with_hashes(lock):
+    """Each lock pins what pyproject.toml asks for, every pin with a hash, none with an address."""
+    text = (ROOT / lock).read_text("utf-8")
+    pinned = dict(re.findall(r"^([a-z0-9_.-]+)==([^\s;]+)", text, re.MULTILINE))
+    wanted = [Requirement(r) for r in project()["dependencies"]]
+    if "open_spiel" in lock:
+        wanted = [Requirement(r) for r in project()["optional-dependencies"]["open_spiel"]]
+    for requirement in wanted:
+        name = requirement.name.replace("_", "-")
+        assert requirement.specifier.contains(pinned[name]), requirement
+    blocks = re.split(r"\n(?=\S)", text.strip())
+    assert all("--hash=sha256:" in block for block in blocks)
+    assert "://" not in text
+
+
+def test_both_locks_agree():
+    """A package that both locks name has the same versions in both."""
+    found = [set(re.findall(r"^([a-z0-9_.-]+==[^\s;]+)", (ROOT / lock).read_text("utf-8"),
+                            re.MULTILINE))
+             for lock in ("requirements.lock", "requirements-open_spiel.lock")]
+    names = [{pin.split("==")[0] for pin in pins} for pins in found]
+    both = names[0] & names[1]
+    assert {p for p in found[0] if p.split("==")[0] in both} == {
+        p for p in found[1] if p.split("==")[0] in both}
+
+
+@pytest.mark.parametrize("command", [
+    [sys.executable, "-m", "ruff", "check", "."],
+    [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+], ids=["ruff", "imports"])  # fmt: skip
+def test_style_and_direction_of_imports(command):
+    """The linter is content, and imports go one way: autograder, course, sequence, tictactoe."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_engines_need_no_numpy():
+    """The games and the checks import without numpy, matplotlib or IPython."""
+    code = ("import sys\nfor name in ('numpy', 'matplotlib', 'IPython'): sys.modules[name] = None\n"
+            "import tictactoe, tictactoe.show.tree, tictactoe.solver, sequence, course.check")
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

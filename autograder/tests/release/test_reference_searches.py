@@ -1,0 +1,81 @@
+"""The published searches: they are the reference's, small, and give nothing hidden away."""
+
+import pytest
+
+from autograder.release.derive import MOST_PUBLISHED
+from autograder.release.leaks import find_leaks
+from autograder.workspace import load_answer
+from course import reference_searches as published
+from course.probes import HERE, load_expected, load_study, studies
+from course.probes.positions import read_position
+from course.reference_searches import as_text, reference_positions, reference_search
+from tictactoe import Board, Trace
+from tictactoe.show.explorer.walk import record, together
+from tictactoe.show.tree import count_nodes
+
+CASES = published._cases()
+IDS = [f"{case['agent']}-{case['on']}" for case in CASES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_a_published_search_can_be_read(case):
+    """Each text becomes a tree, which becomes the same text, and is as small as promised."""
+    tree = reference_search(case["agent"], read_position(case["on"]), **case["options"])
+    assert as_text(tree) == case["search"]
+    assert 1 < count_nodes(tree) <= MOST_PUBLISHED
+
+
+def test_the_counts_are_those_that_the_checks_expect():
+    """Where a check expects a number of nodes, the published search has as many."""
+    found = 0
+    for study in map(load_study, studies()):
+        expected, _ = load_expected(HERE / f"{study.name}.expected.json")
+        for name, check in study.checks.items():
+            for case, reply in zip(check.cases, expected[name], strict=True):
+                options = {k: v for k, v in case.items() if k != "on"}
+                for known in CASES:
+                    if (check.ask == "search" and known["on"] == case["on"]
+                            and known["agent"] == check.settings["agent"]
+                            and known["options"] == options):
+                        assert known["search"].count(";") + 1 == reply["nodes"]
+                        found += 1
+    assert found == len(CASES)
+
+
+def test_the_reference_has_no_difference_from_itself():
+    """Beside the published search, the reference answer agrees at every node."""
+    state = Board("___xxoo__")
+    walks = record(load_answer("study2").AlphaBeta(), state), record(
+        reference_search("AlphaBeta", state), state)
+    assert {pair.difference for pair in together(*walks)} == {""}
+
+
+def test_what_is_not_published_is_refused_by_name():
+    """The error lists the positions that there are."""
+    with pytest.raises(ValueError, match="___xxoo__"):
+        reference_search("AlphaBeta", Board())
+    with pytest.raises(ValueError, match="there are: none"):
+        reference_search("Oracle", Board())
+    assert "___xxoo__" in reference_positions("AlphaBeta")
+
+
+def test_options_choose_among_searches():
+    """The same position may be published for several settings of an agent."""
+    state = Board("x__o__x_o")
+    assert reference_search("TypeA", state, limit=2).value is not None
+    with pytest.raises(ValueError, match="limit 2"):
+        reference_search("TypeA", state, limit=7)
+
+
+def test_nothing_hidden_is_published():
+    """The search for leaks finds no hidden position, reply or solution in the file."""
+    path = HERE.parent / "reference_searches.json"
+    assert [leak for name in studies() for leak in find_leaks(load_study(name), [path])] == []
+
+
+def test_a_trace_becomes_its_text():
+    """The text has depth, move and value of each node in the order of the search."""
+    with Trace() as trace:
+        load_answer("study1").Minimax().search(Board("xoxoxo___").after(7))
+    depths_and_moves = [node.rsplit(",", 1)[0] for node in as_text(trace.roots[0]).split(";")]
+    assert depths_and_moves == ["0,", "1,6", "2,8", "1,8", "2,6"]

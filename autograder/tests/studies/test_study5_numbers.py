@@ -1,0 +1,272 @@
+"""Study 5: the recipe's worked example, what its parts must keep to, and the measured figures."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.benchmarks import evaluator as bench
+from autograder.workspace import load_answer
+from sequence import Greedy, Random, State, example, play, sketch
+from sequence.board.chips import new_sequences
+from sequence.board.layout import (
+    BIT,
+    CORNERS,
+    LINE_MASKS,
+    LINES_THROUGH,
+    PLAYABLE,
+    cells_of,
+    mask_of,
+)
+from sequence.board.rules import OFFICIAL
+
+STUDY = load_answer("study5")
+RECIPE = STUDY.RECIPE
+LINE_A = [(row, 1) for row in range(2, 7)]
+LINE_B = [(4, col) for col in range(5)]
+LINE_C = [(2 + k, 1 + k) for k in range(5)]
+SEEDS = st.integers(0, 10_000)
+
+
+def chips(text):
+    """The chips of a sketch."""
+    return STUDY.Chips.of(sketch(text))
+
+
+def scores_of_a(text):
+    """The cell scores of line A."""
+    return [STUDY.cell_score(cell, chips(text)) for cell in LINE_A]
+
+
+def somewhere(seed):
+    """An observation out of a game of random play, at any moment with an action to choose."""
+    chance = random.Random(seed)
+    game = play([Random(), Random()], seed)
+    return chance.choice(game.states[:-1]).observation()
+
+
+def targets(observation):
+    """What can be done on the board: (kind, cell), also by cards that are not in the hand."""
+    seen = STUDY.Chips.of(observation)
+    return ([("place", cell) for cell in cells_of(observation.empty_mask)]
+            + [("remove", cell) for cell in cells_of(seen.others & ~seen.locked)])
+
+
+# ---- The recipe (seed 001)
+
+
+@pytest.mark.parametrize(("text", "scores"), [
+    ("", [5, 5, 5, 5, 5]),
+    ("x 2,1", [5, 4, 4, 4, 4]),
+    ("x 2,1 4,2 4,3 / o 6,1", [4, 4, 3, 4, 5]),
+    ("x 2,1 4,2 4,3 / o 6,2 6,1", [4, 4, 3, 4, 5]),
+])
+def test_the_worked_example(text, scores):
+    """The scores of line A are the ones that the recipe gives."""
+    assert scores_of_a(text) == scores
+
+
+def test_the_slip_in_the_worked_example():
+    """After three chips the recipe has 4, 3, 4, 4, 4; its own rule has the 3 one cell further."""
+    found = scores_of_a("x 2,1 4,2 4,3")
+    assert found != [4, 3, 4, 4, 4]
+    assert found == [4, 4, 3, 4, 4]
+    assert STUDY.cell_score((4, 1), chips("x 2,1 4,2 4,3")) == 3  # as its own text says
+
+
+def test_an_enemy_beside_the_line_changes_nothing():
+    """A chip at (6, 2) leaves the scores of line A, as the recipe says."""
+    assert scores_of_a("x 2,1 4,2 4,3 / o 6,2") == scores_of_a("x 2,1 4,2 4,3")
+
+
+def test_the_costs_of_the_three_lines():
+    """A needs four actions, B and C three."""
+    board = chips("x 2,1 4,2 4,3")
+    assert [STUDY.line_cost(mask_of(line), board) for line in (LINE_A, LINE_B, LINE_C)] == [4, 3, 3]
+
+
+def test_the_parameters_of_the_recipe():
+    """100 sequence ** 2 + 1 line ** 2 + 1 board ** 1, and no blocking."""
+    assert tuple(RECIPE) == (100, 2, 1, 2, 1, 1, 0)
+    assert STUDY.score(2, 7, 13) == 100 * 4 + 49 + 13
+
+
+# ---- What must hold on any board
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_a_line_that_can_be_finished_costs_at_most_nine(seed):
+    """`NEVER` is above every other cost, and a line costs nothing only when it is full."""
+    board = STUDY.Chips.of(somewhere(seed))
+    for line in LINE_MASKS:
+        cost = STUDY.line_cost(line, board)
+        assert 0 <= cost <= STUDY.NEVER
+        assert (cost == 0) <= (line & (board.own | CORNERS) == line)
+        if cost == STUDY.NEVER:
+            assert line & board.locked
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_the_gain_is_the_difference_of_two_board_scores(seed):
+    """The quick way counts what the definition counts, for every placement and removal."""
+    observation = somewhere(seed)
+    board = STUDY.Chips.of(observation)
+    before = STUDY.board_score(board)
+    for kind, cell in random.Random(seed).sample(targets(observation), 10):
+        slow = STUDY.board_score(board.after(kind, cell)) - before
+        assert STUDY.board_gain(board, kind, cell) == slow
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_cells_by_cost_holds_every_cell_once(seed):
+    """Each cell but the corners stands at the cost of its cheapest line."""
+    board = STUDY.Chips.of(somewhere(seed))
+    found = STUDY.cells_by_cost(board)
+    assert sum(mask.bit_count() for mask in found) == 96
+    for cost, mask in enumerate(found):
+        for cell in cells_of(mask):
+            assert cost == min(STUDY.line_cost(line, board) for line in LINES_THROUGH[BIT[cell]])
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_places_are_those_of_the_legal_actions(seed):
+    """A card's places are the cells of the legal actions that play it."""
+    observation = somewhere(seed)
+    legal = {}
+    for action in observation.legal_actions():
+        if action.coords:
+            legal.setdefault(action.play_card, set()).add(action.coords)
+    for card, cells in legal.items():
+        assert STUDY.places(observation, card) == sorted(cells)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_line_scores_are_never_negative(seed):
+    """So that squaring them keeps their order."""
+    observation = somewhere(seed)
+    for kind, cell in targets(observation):
+        _, line, board = STUDY.parts(observation, kind, cell)
+        assert 0 <= line <= STUDY.NEVER
+        assert board >= -1  # a chip on a cell without a line that can be finished
+        assert 0 <= STUDY.threat(STUDY.Chips.of(observation), cell) <= STUDY.NEVER
+
+
+def test_turned_boards_have_turned_scores():
+    """The sides changed and back again is the same; the edge distance is 4 in the heart only."""
+    board = STUDY.Chips.of(example("7/23"))
+    assert board.swapped().swapped() == board
+    far = [cell for cell in cells_of(PLAYABLE) if STUDY.edge_distance(cell) == 4]
+    assert far == [(4, 4), (4, 5), (5, 4), (5, 5)]
+
+
+def test_a_jack_lies_between_a_four_and_a_sequence():
+    """The fixed values are what they are said to be: above a four, below a completed line."""
+    four = sketch("x 4,1 4,2 4,3 / o 6,1")
+    made = STUDY.play_score(four, "place", (4, 4))
+    five = sketch("x 4,1 4,2 4,3 4,4 / o 6,1")
+    done = STUDY.play_score(five, "place", (4, 5))
+    assert made < min(STUDY.JACK_VALUE.values()) <= max(STUDY.JACK_VALUE.values()) < done
+
+
+# ---- The agents
+
+
+AGENTS = {"recipe": STUDY.Evaluator(), "blocking": STUDY.Evaluator(STUDY.BLOCKING),
+          "line counter": STUDY.LineCounter()}
+
+
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+def test_agents_play_to_the_end_under_both_rule_sets(agent):
+    """Legal actions only, with trades, forgoing and passing, two players, four and three teams."""
+    for players, rules in ((2, None), (4, None), (2, OFFICIAL), (6, OFFICIAL.for_players(6, 3))):
+        assert play([agent, *[Random()] * (players - 1)], seed=players, rules=rules).final.is_over
+
+
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+def test_agents_take_a_sequence(agent):
+    """A completed line is preferred to everything else that is on the board."""
+    seen = sketch("x 4,1 4,2 4,3 4,4 / o 6,1 / hand 4h 9h 2s 5h td ks / row 2d 6h ah 9s 4s")
+    action = agent.choose(seen)
+    before = STUDY.Chips.of(seen)
+    after = before.after(action.kind, action.coords)
+    assert new_sequences(after.own, 0, BIT[action.coords], heart=True)[0] == 1
+
+
+def test_only_who_asks_for_the_threat_blocks():
+    """With three of theirs in the middle the recipe plays elsewhere, the other two at their end."""
+    seen = sketch("o 4,3 4,4 4,5 / hand 7c ah 2h 9c 3d 3d / row 2d 6h 9s 4s 8s")
+    found = {name: agent.choose(seen).coords for name, agent in AGENTS.items()}
+    ends = {(4, 2), (4, 6)}
+    assert found["recipe"] not in ends
+    assert {found["blocking"], found["line counter"]} <= ends
+
+
+def test_a_state_without_a_cell_is_forgone_or_traded():
+    """Where dead cards come first the agent takes the card that is worth most."""
+    dead = sketch("x 0,1 8,6 4,4 / o 3,3 6,6 / hand 2s 3s 5h 9c td qc / row 4d 6h 6h kc jd")
+    assert STUDY.Evaluator().choose(dead).kind == "trade"
+    assert STUDY.Evaluator().choose(dead).draft_card == "jd"
+
+
+def test_a_game_is_the_same_again():
+    """The agents need no seed: the same deal gives the same game."""
+    first, again = (play([STUDY.Evaluator(), Greedy()], seed=3).actions for _ in range(2))
+    assert first == again
+    assert State.deal(seed=3).to_move == 0
+
+
+# ---- What notebook 8 says
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "first", "second"), [
+    ("recipe", 0.45, 0.27), ("blocking", 0.57, 0.32), ("line counter", 0.63, 0.44)])
+def test_seats_against_greedy(name, first, second):
+    """Over 100 paired deals, as the notebook's table has it."""
+    assert bench.paired(AGENTS[name], Greedy(), 100).seats == (first, second)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "share"), [("recipe", 0.65), ("blocking", 0.61)])
+def test_the_simpler_evaluation_is_better(name, share):
+    """What the line counter wins over 100 paired deals, as the notebook says."""
+    found = bench.paired(AGENTS["line counter"], AGENTS[name], 100).share
+    assert round(found, 2) == share
+
+
+def test_how_much_of_the_board_is_preferred_to_a_block():
+    """Beside three of theirs in the middle: 40 and 48 of 93 cells are preferred to the two ends."""
+    seen = sketch("o 4,3 4,4 4,5")
+    worth = {cell: STUDY.play_score(seen, "place", cell) for cell in cells_of(seen.empty_mask)}
+    above = [sum(other > worth[end] for other in worth.values()) for end in ((4, 6), (4, 2))]
+    assert (above, len(worth)) == ([40, 48], 93)
+
+
+@pytest.mark.slow
+def test_the_remedy_beats_the_recipe():
+    """With the threat the recipe wins 0.645 of the points against itself without it."""
+    found = bench.paired(AGENTS["blocking"], AGENTS["recipe"], 100).share
+    assert found == pytest.approx(0.645)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("agent", "share"), [
+    (Random(), 0.50), (Greedy(), 0.52), (AGENTS["recipe"], 0.52), (AGENTS["blocking"], 0.56),
+    (AGENTS["line counter"], 0.55)], ids=["Random", "Greedy", *AGENTS])
+def test_first_seat_against_itself(agent, share):
+    """Over 300 games, as the notebook's table has it."""
+    other = Random() if isinstance(agent, Random) else agent
+    assert round(bench.first_seat(agent, other, 300), 2) == share
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+def test_agents_beat_random(agent):
+    """At least 95 % of the points over 50 paired deals."""
+    assert bench.paired(agent, Random(), 50).share >= 0.95

@@ -1,0 +1,180 @@
+"""Study 6: the parts of the look-ahead agent, guarded by hand-made figures and by invariants."""
+
+from random import Random as Chance
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.workspace import load_answer
+from sequence import DRAFT, Greedy, Random, State, example, play, sketch
+from sequence.agents.beliefs import excluded_cards, may_hold, sample
+from sequence.board.actions import PLACE, REMOVE, Action
+from sequence.board.cards import CARDS
+from sequence.board.layout import BIT, CELLS, CORNERS, DIRECTIONS
+from tictactoe import Search
+from tictactoe import State as Contract
+from tictactoe.games.play import wilson_interval
+
+ANSWER = load_answer("study6")
+ALPHA_BETA = load_answer("study2").AlphaBeta()
+DRAWN = sketch("x 4,4 4,6 3,5 / o 5,5 3,7 2,5 / hand 4h 2h jh / row 3c jd")  # of notebook 09
+
+
+@st.composite
+def states(draw):
+    """A state of a random game under the draft rules, not over."""
+    chance = Chance(draw(st.integers(0, 10_000)))
+    state = State.deal(DRAFT, chance.getrandbits(32))
+    for _ in range(draw(st.integers(0, 60))):
+        after = state.after(state.legal_actions().choose(chance))
+        if after.is_terminal():
+            break
+        state = after
+    return state
+
+
+def test_the_numbers_of_the_seed():
+    """Seed 003: the reply is discounted by 0.9, the card by 0.8, two-eyed before one-eyed jacks."""
+    assert (ANSWER.REPLY_DISCOUNT, ANSWER.DRAFT_DISCOUNT) == (0.9, 0.8)
+    assert ANSWER.TWO_EYED_VALUE > ANSWER.ONE_EYED_VALUE
+
+
+def test_heat_of_the_notebook():
+    """The figures that are worked out by hand: 4 in the heart, halved at every step."""
+    assert [ANSWER.heat(cell) for cell in ((4, 5), (3, 3), (0, 5), (9, 9))] == [4, 2, 0.25, 0.25]
+
+
+def test_heat_is_symmetric():
+    """Turning and mirroring the board leaves the heat as it is."""
+    for row, col in CELLS:
+        same = [(col, row), (9 - row, col), (row, 9 - col)]
+        assert {ANSWER.heat(cell) for cell in same} == {ANSWER.heat((row, col))}
+
+
+def test_lines_of_the_notebook():
+    """The lines through (4, 5) in the drawn position, and what they make and break."""
+    chips = ANSWER.Chips.seen_by(DRAWN)
+    down, across, *_ = (ANSWER.line_text(chips, (4, 5), way) for way in DIRECTIONS)
+    assert (down, across) == ("__ox#o___", "___x#x___")
+    assert [ANSWER.links(text) for text in (across, down, "*xx_#____", "_XXX#x___")] == [
+        (3, 0), (0, 1), (4, 0), (3, 0)]
+
+
+@given(states(), st.sampled_from(CELLS[:96]), st.sampled_from(DIRECTIONS))
+@settings(max_examples=60, deadline=None)
+def test_the_other_side_sees_the_line_turned_round(state, cell, direction):
+    """What one side makes beyond its own chip is what the other one breaks."""
+    chips = ANSWER.Chips.seen_by(state)
+    made, broken = ANSWER.line_links(chips, cell, direction)
+    turned = ANSWER.line_links(chips.turned(), cell, direction)
+    assert turned == (broken + 1 if broken or turned[0] else 0, max(made - 1, 0))
+
+
+@given(states(), st.sampled_from(CELLS[:96]), st.sampled_from(DIRECTIONS))
+@settings(max_examples=60, deadline=None)
+def test_remembered_lines_are_the_lines(state, cell, direction):
+    """The cache changes nothing but the time."""
+    chips = ANSWER.Chips.seen_by(state)
+    assert ANSWER.line_links(chips, cell, direction) == ANSWER.links(
+        ANSWER.line_text(chips, cell, direction))
+
+
+@given(states())
+@settings(max_examples=40, deadline=None)
+def test_the_catalogue_is_the_exact_belief_but_for_dead_cards(state):
+    """It holds the true hand, and differs from `beliefs` by the excluded dead cards only."""
+    observation = state.observation()
+    other = 1 - state.to_move
+    known, possible = ANSWER.catalogue(observation)
+    assert sorted(known) == sorted(observation.drafted(other))
+    assert set(state.hand(other)) <= set(possible)
+    excluded = excluded_cards(observation, other)
+    assert set(possible) - (excluded - set(known)) == may_hold(observation, other)
+
+
+@given(states(), st.lists(st.sampled_from(CARDS), unique=True, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_incremental_replies_are_the_plain_ones(state, cards):
+    """`quick_replies` gives the very numbers of `plain_replies`, for every legal action."""
+    chips = ANSWER.Chips.seen_by(state)
+    plain, quick = ANSWER.plain_replies(chips, cards), ANSWER.quick_replies(chips, cards)
+    actions = {(a.kind, a.coords): a for a in state.legal_actions()}.values()
+    assert [quick(action) for action in actions] == [plain(action) for action in actions]
+
+
+def test_the_reply_is_not_thrown_away():
+    """The values with and without the reply term differ by 0.9 times the best reply."""
+    seen = example("1/18")
+    best = ANSWER.plain_replies(ANSWER.Chips.seen_by(seen), ANSWER.catalogue(seen).possible)
+    with_reply = ANSWER.LookAhead(ANSWER.plain_replies).values(seen)
+    without = ANSWER.LookAhead(None).values(seen)
+    for action, value in without.items():
+        assert with_reply[action] == pytest.approx(value - 0.9 * best(action))
+
+
+def test_four_hundred_games_tell_0_55_from_one_half():
+    """What notebook 09 says of the games that are needed: Wilson's interval just leaves out 0.5."""
+    assert wilson_interval(0.55, 200)[0] < 0.49
+    assert wilson_interval(0.55, 400)[0] == pytest.approx(0.5, abs=0.002)
+
+
+def test_chips_after_actions():
+    """The given class locks completed sequences and takes removed chips away."""
+    chips = ANSWER.Chips.seen_by(sketch("x 0,1 0,2 0,3 / o 5,5 / hand 5s jh"))
+    after = chips.after(Action(PLACE, "5s", "", (0, 4)))
+    assert after.locked == sum(1 << BIT[0, col] for col in range(1, 5))
+    assert not after.locked & CORNERS
+    assert chips.after(Action(REMOVE, "jh", "", (5, 5))).others == 0
+
+
+def test_top_k_is_a_game():
+    """A wrapped state has what a search of study 2 asks for."""
+    game = ANSWER.TopK(sample(example("1/20"), Chance(1)), k=3, depth=2)
+    assert isinstance(game, Contract)
+    assert len(game.legal_moves()) == 3
+    assert game.utility(0) == -game.utility(1)
+
+
+def value_of(game, player):
+    """The minimax value of a game, without any pruning."""
+    if game.is_terminal():
+        return game.utility(player)
+    values = [value_of(game.after(move), player) for move in game.legal_moves()]
+    return max(values) if game.to_move == player else min(values)
+
+
+@given(states(), st.integers(1, 3))
+@settings(max_examples=15, deadline=None)
+def test_alpha_beta_of_study_2_searches_it_unchanged(state, depth):
+    """Alpha-beta finds the minimax value of the top 2 actions, through trades as well."""
+    found = ALPHA_BETA.search(ANSWER.TopK(state, k=2, depth=depth))
+    assert isinstance(found, Search)
+    assert found.value == pytest.approx(value_of(ANSWER.TopK(state, k=2, depth=depth),
+                                                 state.to_move))
+
+
+def test_sampled_search_plays_the_same_game_again():
+    """The same seed plays the same action, and it is legal."""
+    seen = example("4/4")
+    chosen = {ANSWER.SampledSearch(ALPHA_BETA, k=2, depth=2, samples=2, seed=3).choose(seen)
+              for _ in range(2)}
+    assert len(chosen) == 1
+    assert chosen.pop() in seen.legal_actions()
+
+
+@pytest.mark.slow
+def test_the_reference_beats_random():
+    """At least 95 % of 20 paired deals against Random."""
+    agent, points = ANSWER.LookAhead(ANSWER.quick_replies), 0.0
+    for deal in range(20):
+        for seat in (0, 1):
+            pair = [agent, Random()] if seat == 0 else [Random(), agent]
+            winner = play(pair, deal).winner
+            points += 0.5 if winner is None else winner == seat
+    assert points >= 0.95 * 40
+
+
+def test_it_plays_whole_games():
+    """A game against Greedy goes on to its end without an illegal action."""
+    assert play([ANSWER.LookAhead(ANSWER.quick_replies), Greedy()], 2).final.is_terminal()

@@ -1,0 +1,118 @@
+"""A workspace is one set of modules beside the given packages: reference, stub, mutant, submission.
+
+They all go the same way, so that a check can be trusted: what it says of the reference, the stub
+and the mutants is what it would say of a student's file with the same text.
+"""
+
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from autograder import verdicts
+from autograder.mutants import load_mutants
+from autograder.sandbox.client import CannotIsolate, Sandbox, SandboxFault
+from autograder.sandbox.limits import Limits
+from autograder.workspace.strip import stub
+from course.probes import Check, Study, load_study
+from course.probes.outcome import Outcome, mark_by_file
+from course.probes.process import SECONDS, ask_module
+from course.probes.replies import Replies
+
+ANSWERS = Path(__file__).parents[1] / "answers"
+
+
+def answer_path(study: Study) -> Path:
+    """The reference answer of a study."""
+    return ANSWERS / study.assignment / study.module
+
+
+def load_answer(study: str) -> ModuleType:
+    """The reference answer of a study ("study3"), imported as the plain module it is."""
+    path = answer_path(load_study(study))
+    spec = spec_from_file_location(f"reference_{path.stem}", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def module_texts(study: Study) -> dict[str, str]:
+    """The modules that a check is proved on: "reference", "stub", and each mutant by its name."""
+    answer = answer_path(study).read_text("utf-8")
+    texts = {"reference": answer, "stub": stub(answer, study.module)}
+    return texts | {m.name: m.apply(answer) for m in load_mutants(study.name)}
+
+
+@contextmanager
+def workspace(study: Study, text: str) -> Iterator[Path]:
+    """A temporary folder that holds the module with this text; gives the module's path."""
+    with tempfile.TemporaryDirectory(prefix="workspace-") as folder:
+        module = Path(folder) / study.module
+        module.write_text(text, "utf-8")
+        yield module
+
+
+def ask_all(study: Study, text: str, seconds: float | None = None,
+            checks: Sequence[str] | None = None) -> Mapping[str, Replies]:
+    """The replies of a module with this text to the study's checks (all, or those named)."""
+    return {name: _ask(study, text, check, seconds) for name, check in study.checks.items()
+            if checks is None or name in checks}
+
+
+def _ask(study: Study, text: str, check: Check, seconds: float | None) -> Replies:
+    """In a sandbox, which is many times as fast as a new process; where there is none, in one.
+
+    The code is the staff's own, and need not be kept in.
+    """
+    seconds = max(seconds or SECONDS, check.seconds or 0)
+    sandbox = _sandbox()
+    if sandbox is None:
+        with workspace(study, text) as module:
+            return ask_module(module, check, seconds, ANSWERS)
+    try:
+        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
+    except SandboxFault:
+        del _own.holder
+        raise
+
+
+class _Holder:
+    """Keeps a sandbox as long as its thread lasts, after which it would end by itself."""
+
+    def __init__(self) -> None:
+        self.sandbox = Sandbox(Limits())
+        weakref.finalize(self, self.sandbox.close)
+
+
+_own = threading.local()
+
+
+def _sandbox() -> Sandbox | None:
+    """This thread's own sandbox; None where there can be none."""
+    if not _can_isolate():
+        return None
+    if not hasattr(_own, "holder"):
+        _own.holder = _Holder()
+    return _own.holder.sandbox
+
+
+@cache
+def _can_isolate() -> bool:
+    try:
+        Sandbox(Limits()).close()
+    except CannotIsolate:
+        return False
+    return True
+
+
+def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:
+    """How a module with this text does in the hidden checks of a study."""
+    hidden = verdicts.hidden_study(study.name)
+    replies = ask_all(hidden, text, checks=checks)
+    return [mark_by_file(hidden.checks[name], reply, verdicts.expected_file(hidden))
+            for name, reply in replies.items()]

@@ -1,0 +1,4 @@
+"""What lies on the table: cards, cells and lines as bits, chips, actions, and the two rule sets.
+
+May import `tictactoe.contract` and nothing else of ours.
+"""

@@ -1,0 +1,260 @@
+"""Actions, and the legal ones of a turn: counted and indexed without listing them.
+
+The documented order of legal actions is card order, then cell order, then the draft card:
+
+1. placements of the cards that stand on the board, by cell in bit order
+   (`sequence.board.layout`), that is by card in card order, the upper cell before the lower one;
+2. placements by a two-eyed jack, jd before jc, each on every empty cell in bit order;
+3. removals by a one-eyed jack, jh before js, each of every chip that may go, in bit order;
+4. trades of dead cards in card order.
+
+Each stands there once with every different card of the draft row, in card order. Where trades may
+be forgone they and `FORGO`, which comes last, are all there is; a player who has none of all these
+has `PASS`.
+"""
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from sequence.board.cards import BOARD_KINDS, CARDS, NO_CARD, NUMBER, ONE, ONE_EYED, TWO_EYED
+from sequence.board.chips import bits, nth_bit
+from sequence.board.layout import BIT, CELLS, NO_CELL
+from tictactoe.contract import IllegalMove
+
+PLACE, REMOVE, TRADE, PASSING = "place", "remove", "trade", "pass"
+WILD = tuple(NUMBER[card] for card in TWO_EYED)
+REMOVERS = tuple(NUMBER[card] for card in ONE_EYED)
+JACKS = sum(ONE[number] for number in WILD + REMOVERS)
+_KEYS = ("play_card", "draft_card", "type", "coords")  # of an action as a dictionary
+_BY_CELL = -1  # a group of placements in which the cell says the card
+
+
+class IllegalAction(IllegalMove):
+    """An action that the rules forbid in the given state; the message names both."""
+
+
+class Action(NamedTuple):
+    """What a player does in one step: a frozen, ordered value.
+
+    `kind` is "place", "remove", "trade" or "pass"; `play_card` is played from the hand and
+    `draft_card` taken from the row, "" where there is none; `coords` is the cell (row, col), ()
+    where there is none. `FORGO` is a trade without cards.
+    """
+
+    kind: str
+    play_card: str = NO_CARD
+    draft_card: str = NO_CARD
+    coords: tuple = NO_CELL
+
+    def as_dict(self) -> dict:
+        """The action as a dictionary of play_card, draft_card, type and coords, None for nothing.
+
+        >>> Action("place", "2s", "jd", (0, 1)).as_dict()
+        {'play_card': '2s', 'draft_card': 'jd', 'type': 'place', 'coords': (0, 1)}
+        """
+        return {"play_card": self.play_card or None, "draft_card": self.draft_card or None,
+                "type": self.kind, "coords": self.coords or None}
+
+    @classmethod
+    def from_dict(cls, action: Mapping) -> "Action":
+        """The action of such a dictionary; `as_dict` turned round.
+
+        Raises ValueError unless it has exactly those four keys and a known type, cards are texts,
+        and a cell is two whole numbers.
+        """
+        if not isinstance(action, Mapping) or set(action) != {*_KEYS}:
+            raise ValueError(f"an action has {', '.join(_KEYS)}: {action!r}")
+        play, draft, kind, cell = (action[key] for key in _KEYS)
+        if kind not in (PLACE, REMOVE, TRADE, PASSING):
+            raise ValueError(f"unknown type of action {kind!r}")
+        for card in (play, draft):
+            if card is not None and not isinstance(card, str):
+                raise ValueError(f"a card of an action is a text like '2s' or None, not {card!r}")
+        try:
+            coords = NO_CELL if cell is None else tuple(map(operator.index, cell))
+        except TypeError:
+            coords = None
+        if coords is None or len(coords) not in (0, 2):
+            raise ValueError(f"coords are a row and a column or None, not {cell!r}")
+        return cls(kind, play or NO_CARD, draft or NO_CARD, coords)
+
+    def __str__(self) -> str:
+        if self == FORGO:
+            return "forgo"
+        words = [self.kind, self.play_card]
+        if self.coords:
+            words.append(f"at {self.coords[0]},{self.coords[1]}")
+        if self.draft_card:
+            words.append(f"take {self.draft_card}")
+        return " ".join(word for word in words if word)
+
+
+FORGO = Action(TRADE)
+PASS = Action(PASSING)
+
+
+class LegalActions(Sequence):
+    """The legal actions of one turn, in the documented order; a sequence that is never written out.
+
+    `len`, indexing and `in` cost about the same for one action and for a thousand, so
+    `random.choice` of it is quick. It is not to be changed: a state keeps its own and gives it to
+    everybody. Its fields are closed by their underscores only, as it is made for every state.
+    """
+
+    __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")
+
+    def __init__(self, hand: int, row: int, empty: int, removable: int, *,
+                 trades: bool, forgo: bool) -> None:
+        """Made from piles and bitboards.
+
+        `hand` and `row` are piles (`row` 0 where cards are drawn blind), `empty` the cells without
+        a chip, `removable` the opponents' chips outside sequences. `trades` says whether dead cards
+        may still be traded in this turn, `forgo` whether they come before everything else.
+        """
+        dead = hand & BOARD_KINDS & ~(empty | empty >> 1) if trades else 0
+        self._found = _NOTHING  # what was looked up last: it need not be checked when it is played
+        self._row = row & _ALL
+        self._takes = takes = self._row.bit_count() or 1
+        if dead and forgo:
+            self._groups = ((TRADE, _BY_CELL, dead, dead.bit_count()),)
+            self._count = dead.bit_count() * takes + 1
+            self._last = FORGO
+            return
+        places = (hand & BOARD_KINDS) * 3 & empty  # both cells of each card
+        count = places.bit_count()
+        groups = ((PLACE, _BY_CELL, places, count),)
+        if hand & JACKS:
+            for kind, jacks, mask in ((PLACE, WILD, empty), (REMOVE, REMOVERS, removable)):
+                for jack in jacks:
+                    if hand & ONE[jack]:
+                        groups += ((kind, jack, mask, mask.bit_count()),)
+                        count += mask.bit_count()
+        if dead:
+            groups += ((TRADE, _BY_CELL, dead, dead.bit_count()),)
+            count += dead.bit_count()
+        self._groups = groups
+        self._last = None
+        if not count:
+            self._last = PASS
+            self._takes = takes = 1
+        self._count = count * takes + (not count)
+
+    @classmethod
+    def none(cls) -> "LegalActions":
+        """The legal actions when the game is over or another player is to move: none."""
+        nothing = object.__new__(cls)
+        nothing._found, nothing._groups, nothing._last = _NOTHING, (), None
+        nothing._count, nothing._row, nothing._takes = 0, 0, 1
+        return nothing
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index):
+        if index.__class__ is slice:
+            return tuple(self[i] for i in range(*index.indices(self._count)))
+        if index < 0:
+            index += self._count
+        if not 0 <= index < self._count:
+            raise IndexError(f"there are {self._count} legal actions, no number {index}")
+        if self._last is not None and index == self._count - 1:
+            return self._last
+        return self._at(index)
+
+    def _at(self, index: int) -> Action:
+        if self._last is not None and index == self._count - 1:
+            return self._last
+        target = index // self._takes
+        for group in self._groups:
+            if target < group[3]:
+                break
+            target -= group[3]
+        kind, card, mask, _ = group
+        bit = nth_bit(mask, target)
+        if card < 0:
+            card = bit >> 1
+        take, draft, row = -1, NO_CARD, self._row
+        if row:
+            for _ in range(index % self._takes):
+                row &= row - 1
+            take = (row & -row).bit_length() >> 1
+            draft = CARDS[take]
+        coords = CELLS[bit]
+        if kind == TRADE:
+            bit, coords = -1, NO_CELL
+        action = _new(Action, (kind, CARDS[card], draft, coords))
+        self._found = action, card, take, bit
+        return action
+
+    def choose(self, chance: Random) -> Action:
+        """A legal action, each with exactly the same probability; faster than `chance.choice`.
+
+        Raises IndexError if there is none, because the game is over.
+        """
+        count = self._count
+        if not count:
+            raise IndexError("the game is over: there is no legal action to choose")
+        size = count.bit_length()
+        index = chance.getrandbits(size)
+        while index >= count:
+            index = chance.getrandbits(size)
+        return self._at(index)
+
+    def __iter__(self) -> Iterator[Action]:
+        drafts = [CARDS[bit >> 1] for bit in bits(self._row)] or [NO_CARD]
+        for kind, card, mask, _ in self._groups:
+            for bit in bits(mask):
+                for draft in drafts:
+                    yield _action(kind, card, bit, draft)
+        if self._last is not None:
+            yield self._last
+
+    def __contains__(self, action: object) -> bool:
+        return self.locate(action) is not None
+
+    def locate(self, action: object) -> tuple[Action, int, int, int] | None:
+        """The engine's own copy of a legal action and its numbers, or None if it is not legal.
+
+        The numbers are the played card, the taken card and the bit of the cell, each -1 for none.
+        """
+        if action is self._found[0]:
+            return self._found
+        try:
+            kind, play, draft, coords = action
+            card, take, bit = _NUMBER[play], _NUMBER[draft], _BIT[coords]
+        except (TypeError, ValueError, KeyError):  # not even the shape of an action
+            return None
+        if card < 0:
+            last = self._last
+            return (last, -1, -1, -1) if last is not None and action == last else None
+        if not (self._row & ONE[take] if take >= 0 else not self._row):
+            return None
+        for name, jack, mask, _ in self._groups:
+            if kind != name or jack not in (_BY_CELL, card):
+                continue
+            if name == TRADE:
+                legal = bit < 0 and mask & ONE[card]
+            else:
+                legal = bit >= 0 and mask >> bit & 1 and (jack == card or bit >> 1 == card)
+            if legal:
+                coords = CELLS[bit] if bit >= 0 else NO_CELL
+                draft = CARDS[take] if take >= 0 else NO_CARD
+                return _new(Action, (name, CARDS[card], draft, coords)), card, take, bit
+        return None
+
+    def __repr__(self) -> str:
+        return f"<{self._count} legal actions>"
+
+
+_ALL = sum(ONE)
+_NUMBER = NUMBER | {NO_CARD: -1}
+_BIT = BIT | {NO_CELL: -1}
+_NOTHING = (object(), -1, -1, -1)  # equal to no action
+_new = tuple.__new__  # skips the checks of Action's own constructor: a third of the time
+
+
+def _action(kind: str, card: int, bit: int, draft: str) -> Action:
+    coords = NO_CELL if kind == TRADE else CELLS[bit]
+    return _new(Action, (kind, CARDS[bit >> 1 if card < 0 else card], draft, coords))

@@ -1,0 +1,89 @@
+"""Bitboards of chips: finding the n-th bit, and the sequences that a new chip completes."""
+
+from sequence.board.layout import CORNERS, HEART, REACHES
+
+CHUNK = 10  # bits that are looked up at once
+BITS_IN = tuple(
+    tuple(bit for bit in range(CHUNK) if chunk >> bit & 1) for chunk in range(1 << CHUNK))
+FEW = 4  # as many bits are faster cleared one by one than looked up
+HEART_SEQUENCES = 2  # what the heart of the board counts
+
+
+def nth_bit(mask: int, index: int) -> int:
+    """The position of a mask's bit number `index`, counted from 0 at the lowest.
+
+    `index` must be from 0 to one less than the number of bits.
+
+    >>> nth_bit(0b10110, 1)
+    2
+    """
+    if index <= FEW:
+        for _ in range(index):
+            mask &= mask - 1
+        return (mask & -mask).bit_length() - 1
+    base = 0
+    while True:
+        bits = BITS_IN[mask & 1023]
+        if index < len(bits):
+            return base + bits[index]
+        index -= len(bits)
+        mask >>= CHUNK
+        base += CHUNK
+
+
+def bits(mask: int):
+    """The positions of a mask's bits, the lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, int]:
+    """How many sequences the chip just placed on `bit` completes, and which chips they use up.
+
+    `own` are all chips of the side that placed it, the new one among them, `locked` the chips of
+    completed sequences, `heart` whether the heart of the board counts. All four directions are
+    judged on the board as it stands, so two crossing fives are two sequences. The second value is
+    the mask of chips that become part of a sequence; corners never do.
+    """
+    count = marks = 0
+    for number, used in new_lines(own, locked, bit, heart):
+        count += number
+        marks |= used
+    return count, marks & ~CORNERS
+
+
+def new_lines(own: int, locked: int, bit: int, heart: bool) -> list[tuple[int, int]]:
+    """The same one by one: what each line counts, and the mask of its cells, corners included.
+
+    A line is a five, which counts one sequence, or nine in a row or the heart, which count two.
+    """
+    found = []
+    all_own = own | CORNERS
+    for mask, fives in REACHES[bit]:
+        if (all_own & mask).bit_count() >= 5:
+            line = _in_reach(all_own, own & ~locked | CORNERS, mask, fives)
+            if line[0]:
+                found.append(line)
+    if heart and own & HEART == HEART:
+        found.append((HEART_SEQUENCES, HEART))
+    return found
+
+
+def _in_reach(own: int, plain: int, mask: int, fives) -> tuple[int, int]:
+    if len(fives) == 5 and plain & mask == mask:
+        return 2, mask  # nine in a row
+    if own & mask == plain & mask:  # no earlier sequence in reach
+        for five, _ in fives:
+            if plain & five == five:
+                return 1, five
+        return 0, 0
+    for five, _ in fives:
+        if plain & five == five:
+            return 1, five
+    for place in (4, 3, 2, 1, 0):  # the one shared chip: last, fourth, ... first
+        for five, cells in fives:
+            if plain & five == five ^ cells[place] and own & cells[place]:
+                return 1, five
+    return 0, 0

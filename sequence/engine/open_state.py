@@ -1,0 +1,132 @@
+"""A state while it is being made: all its fields, and what an action changes in them."""
+
+import random
+
+from sequence.board.actions import Action, LegalActions
+from sequence.board.cards import BOTH, NUMBER, ONE, numbers, unseen
+from sequence.board.chips import new_sequences
+from sequence.board.rules import Rules
+
+
+class OpenState:
+    """All fields of a state, open to changes until `sequence.engine.state` closes it.
+
+    Fields that end in `_mask` or `_masks` are bitboards (`sequence.board.layout`), those in `_pile`
+    or `_piles` are piles of cards (`sequence.board.cards`).
+    """
+
+    __slots__ = (
+        "_legal", "chip_masks", "dealt", "deck", "empty_mask", "hand_piles", "history",
+        "is_over", "locked_mask", "passes", "reshuffle_seed", "reshuffled", "row_pile", "rules",
+        "sequences", "to_move", "traded",
+    )  # fmt: skip
+
+    rules: Rules
+    chip_masks: tuple[int, ...]  # by side, bitboards
+    empty_mask: int  # the cells without a chip, corners left out
+    locked_mask: int  # the chips of completed sequences, of all sides
+    sequences: tuple[int, ...]  # by side, how many are completed
+    hand_piles: tuple[int, ...]  # by player
+    row_pile: int  # the face-up draft cards
+    deck: tuple[int, ...]  # card numbers; those before `dealt` are gone
+    dealt: int
+    to_move: int  # the player whose turn it is
+    traded: bool  # whether that player has traded or forgone a dead card in this turn
+    passes: int  # turns in a row that ended with a pass
+    history: tuple[Action, ...]  # all actions so far
+    reshuffled: int  # how many actions had been played when the discards were last shuffled
+    reshuffle_seed: int | None  # of the next shuffle of the discards
+    is_over: bool
+    _legal: LegalActions | None  # listed on first use
+
+
+def copied(state: OpenState) -> OpenState:
+    """A copy that is open to changes. Its legal actions are not listed yet."""
+    new = _new(OpenState)
+    new.rules, new.history, new._legal = state.rules, state.history, None
+    new.chip_masks, new.empty_mask = state.chip_masks, state.empty_mask
+    new.locked_mask, new.sequences = state.locked_mask, state.sequences
+    new.hand_piles, new.row_pile = state.hand_piles, state.row_pile
+    new.deck, new.dealt = state.deck, state.dealt
+    new.reshuffled, new.reshuffle_seed = state.reshuffled, state.reshuffle_seed
+    new.to_move, new.traded = state.to_move, state.traded
+    new.passes, new.is_over = state.passes, state.is_over
+    return new
+
+
+def put_on_top(new: OpenState, draw: str, draws: bool) -> None:
+    """Make a card, given by name, the next one to be drawn.
+
+    Raises ValueError if it is not undealt or, by `draws`, nothing will be drawn.
+    """
+    rest = list(new.deck[new.dealt:])
+    number = NUMBER.get(draw)
+    if not draws or number not in rest:
+        reason = "it is not undealt" if draws else "the action draws no card"
+        raise ValueError(f"{draw!r} cannot be drawn: {reason}")
+    rest.remove(number)
+    new.deck, new.dealt = (number, *rest), 0
+
+
+def exchange(new: OpenState, player: int, card: int, take: int) -> None:
+    """Discard a card, take one from the row and refill it, or draw blind where there is no row."""
+    # `with_card` and `without_card` are written out here: every action comes this way.
+    hands, dealt = new.hand_piles, new.dealt
+    hand = hands[player]
+    hand ^= BOTH[card] if hand & BOTH[card] else ONE[card]
+    drawn = -1
+    if dealt < len(new.deck):
+        drawn = new.deck[dealt]
+        new.dealt = dealt + 1
+    if take >= 0:
+        row = new.row_pile
+        row ^= BOTH[take] if row & BOTH[take] else ONE[take]
+        if drawn >= 0:
+            row |= BOTH[drawn] if row & ONE[drawn] else ONE[drawn]
+        new.row_pile = row
+    else:
+        take = drawn
+    hand |= BOTH[take] if hand & ONE[take] else ONE[take]
+    new.hand_piles = _replaced(hands, player, hand)
+    if not new.rules.row and new.dealt == len(new.deck):
+        _reshuffle(new)
+
+
+def _reshuffle(new: OpenState) -> None:
+    """Shuffle the discards, everything that is in no hand, when the last card has been drawn."""
+    chance = random.Random(new.reshuffle_seed)
+    deck = list(numbers(unseen(*new.hand_piles)))
+    chance.shuffle(deck)
+    new.deck, new.dealt, new.reshuffled = tuple(deck), 0, len(new.history)
+    new.reshuffle_seed = chance.getrandbits(64)
+
+
+def _replaced(values: tuple, index: int, value: object) -> tuple:
+    """The tuple with one value exchanged; most games have two sides, and that is the short way."""
+    if len(values) == 2:
+        return (values[0], value) if index else (value, values[1])
+    return (*values[:index], value, *values[index + 1:])
+
+
+def place(new: OpenState, side: int, bit: int) -> None:
+    """Put a chip of a side on the empty cell with that bit, and mark and count its sequences."""
+    chip = 1 << bit
+    chips = new.chip_masks
+    own = chips[side] | chip
+    new.chip_masks = _replaced(chips, side, own)
+    new.empty_mask ^= chip
+    count, marks = new_sequences(own, new.locked_mask, bit, new.rules.heart)
+    if count:
+        new.locked_mask |= marks
+        scores = new.sequences
+        new.sequences = _replaced(scores, side, scores[side] + count)
+
+
+def remove(new: OpenState, bit: int) -> None:
+    """Take the chip on the cell with that bit away, whose ever it is."""
+    chip = 1 << bit
+    new.chip_masks = tuple(mask & ~chip for mask in new.chip_masks)
+    new.empty_mask |= chip
+
+
+_new = object.__new__

@@ -1,0 +1,270 @@
+"""The full state of a game: everything that is on the table, in the hands and in the deck."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+
+from sequence.board.actions import PASS, PLACE, Action, IllegalAction, LegalActions
+from sequence.board.cards import CARDS, DECK, NUMBER, names, pile_of, unseen
+from sequence.board.layout import PLAYABLE
+from sequence.board.rules import DRAFT, Rules, winner_of
+from sequence.engine.observation import Observation
+from sequence.engine.open_state import OpenState, copied, exchange, place, put_on_top, remove
+from sequence.pictures.text import cards_text, chip_at, position_text, turn_text
+from sequence.pictures.view import as_html
+
+
+class State(OpenState):
+    """A position of the game, immutable: `after(action)` gives the next one.
+
+    `State.deal(rules, seed)` is the start of a game. `to_move` is the player whose turn it is,
+    `sequences` the completed sequences by side, `winner` the side that has won. Fields that end in
+    `_mask` are bitboards and in `_pile` piles of cards (`sequence.board.layout`,
+    `sequence.board.cards`); the plain names are readable: `draft_row`, `hand(player)`, `undealt`,
+    `discards`, `state[row, col]`.
+
+    Chance is part of the state: the order of the undealt cards. `after(action, draw="2s")` draws
+    that card instead of the next one, and `draws()` says what may be drawn.
+
+    Two states are equal when the same can happen from now on; how they came about (`history`) does
+    not count. Agents play on an `Observation`, which leaves out what they cannot know.
+
+    >>> state = State.deal(seed=1)
+    >>> state.to_move, state.hand(0), state.draft_row
+    (0, ('4d', 'kd', '6c', '8c', '4h', '8s'), ('6d', '7d', 'ad', '9c', 'jh'))
+    >>> len(state.legal_actions()), str(state.legal_actions()[0])
+    (60, 'place 4d at 2,4 take 6d')
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *_args, **_kwargs) -> "State":
+        raise TypeError("a State is made by State.deal(rules, seed) or State.from_deck(rules, "
+                        "deck)")
+
+    @classmethod
+    def deal(cls, rules: Rules = DRAFT, seed: int = 0) -> "State":
+        """The start of a game with a shuffled deck; the same seed deals the same cards."""
+        chance = random.Random(seed)
+        deck = list(DECK)
+        chance.shuffle(deck)
+        return cls.from_deck(rules, deck, chance.getrandbits(64))
+
+    @classmethod
+    def from_deck(cls, rules: Rules, deck: Iterable[int | str],
+                  reshuffle_seed: int = 0) -> "State":
+        """The start of a game with a given deck: 104 cards by name or number, the first on top.
+
+        From the top come the draft row, then the hand of each player in turn, then the cards that
+        will be drawn. `reshuffle_seed` decides how discards will be shuffled, where the rules ever
+        do that.
+
+        Raises ValueError unless the deck has every card twice.
+        """
+        order = tuple([NUMBER.get(card, card) for card in deck])
+        if len(order) != len(DECK):
+            raise ValueError(f"a deck has {len(DECK)} cards, not {len(order)}")
+        if Counter(order) != _WHOLE_DECK:
+            pile_of(order)  # which says what is wrong
+        dealt = rules.row
+        hands = []
+        for _ in range(rules.players):
+            hands.append(pile_of(order[dealt:dealt + rules.hand]))
+            dealt += rules.hand
+        return state_of(
+            rules=rules, chip_masks=(0,) * rules.teams, empty_mask=PLAYABLE, locked_mask=0,
+            sequences=(0,) * rules.teams, hand_piles=tuple(hands),
+            row_pile=pile_of(order[:rules.row]), deck=order, dealt=dealt, to_move=0, traded=False,
+            passes=0, history=(), reshuffled=0,
+            reshuffle_seed=None if rules.row else reshuffle_seed, is_over=False)
+
+    # The rules.
+
+    def legal_actions(self) -> LegalActions:
+        """ACTIONS(s): the legal actions, each once, in the order of `sequence.board.actions`.
+
+        They are counted and indexed lazily. A player who can do nothing has `PASS`; there are none
+        when the game is over.
+        """
+        if self._legal is None:
+            if self.is_over:
+                return LegalActions.none()
+            rules, player, empty = self.rules, self.to_move, self.empty_mask
+            own = self.chip_masks[player % rules.teams]
+            _set_legal(self, LegalActions(
+                self.hand_piles[player], self.row_pile, empty,
+                PLAYABLE ^ (empty | own | self.locked_mask),
+                trades=not self.traded, forgo=rules.forgo))
+        return self._legal
+
+    legal_moves = legal_actions  # the name in tictactoe.contract.State
+
+    def is_terminal(self) -> bool:
+        """IS-TERMINAL(s): a side has its sequences, the draft row is empty, or nobody can move.
+
+        Nobody can move when every player in turn has passed.
+        """
+        return self.is_over
+
+    def after(self, action: Action, draw: str | None = None) -> "State":
+        """RESULT(s, a): the state after the player to move plays `action`.
+
+        `draw` names the undealt card that comes up, by default the next one of the deck.
+
+        Raises `IllegalAction` if the rules forbid the action, and ValueError if that card is not
+        undealt or the action draws none.
+        """
+        found = None if self.is_over else self.legal_actions().locate(action)
+        if found is None:
+            raise IllegalAction(self._why_illegal(action))
+        action, card, take, bit = found
+        new, rules, player = copied(self), self.rules, self.to_move
+        new.history = (*self.history, action)
+        if draw is not None:
+            put_on_top(new, draw, draws=card >= 0)
+        if card >= 0:
+            exchange(new, player, card, take)
+        if bit >= 0:
+            if action[0] == PLACE:
+                place(new, player % rules.teams, bit)
+            else:
+                remove(new, bit)
+        if bit >= 0 or action == PASS:
+            new.traded, new.to_move = False, (player + 1) % rules.players
+        else:
+            new.traded, new.to_move = True, player
+        # A turn without a play or a trade changes nothing, a forgone trade in it included.
+        new.passes = 0 if card >= 0 else self.passes + (action == PASS)
+        new.is_over = (new.passes == rules.players or (not new.row_pile and rules.row > 0)
+                       or (new.sequences is not self.sequences
+                           and max(new.sequences) >= rules.sequences))
+        new.__class__ = State
+        return new
+
+    def draws(self) -> tuple[tuple[str, Fraction], ...]:
+        """What the next draw may be: each undealt card, in card order, with its probability."""
+        rest = names(pile_of(self.deck[self.dealt:]))
+        return tuple((card, Fraction(rest.count(card), len(rest))) for card in dict.fromkeys(rest))
+
+    @property
+    def winner(self) -> int | None:
+        """The side with the most sequences; None for a tie, and as long as the game goes on."""
+        return winner_of(self.sequences) if self.is_over else None
+
+    def utility(self, player: int) -> int:
+        """UTILITY(s, p): +1 if the player's side has won, -1 if another has, 0 for a tie.
+
+        Raises ValueError if the game is not over.
+        """
+        if not self.is_over:
+            raise ValueError(f"{self!r} is not terminal: it has no utility yet")
+        if self.winner is None:
+            return 0
+        return 1 if self.rules.side(player) == self.winner else -1
+
+    def observation(self, player: int | None = None) -> Observation:
+        """What a player sees of this state, by default the player to move.
+
+        Raises ValueError for a player who is not in the game.
+        """
+        player = self.to_move if player is None else self.rules.seat(player)
+        return Observation(
+            rules=self.rules, player=player, to_move=self.to_move, traded=self.traded,
+            passes=self.passes, is_over=self.is_over, sequences=self.sequences,
+            hand_pile=self.hand_piles[player], row_pile=self.row_pile,
+            chip_masks=self.chip_masks, locked_mask=self.locked_mask, history=self.history,
+            reshuffled=self.reshuffled, undealt=len(self.deck) - self.dealt)
+
+    # What is readable.
+
+    def hand(self, player: int) -> tuple[str, ...]:
+        """The cards in a player's hand, in card order; raises ValueError if there is no player."""
+        return names(self.hand_piles[self.rules.seat(player)])
+
+    @property
+    def draft_row(self) -> tuple[str, ...]:
+        """The face-up draft cards in card order; none where cards are drawn blind."""
+        return names(self.row_pile)
+
+    @property
+    def undealt(self) -> tuple[str, ...]:
+        """The cards that will be drawn, the next one first."""
+        return tuple(CARDS[number] for number in self.deck[self.dealt:])
+
+    @property
+    def discards(self) -> tuple[str, ...]:
+        """The discarded cards in card order."""
+        return names(unseen(*self.hand_piles, self.row_pile, pile_of(self.deck[self.dealt:])))
+
+    def __getitem__(self, cell: tuple[int, int]) -> str:
+        """The chip on a cell, as in the text of the board; raises KeyError off the board."""
+        return chip_at(cell, self.chip_masks, self.locked_mask)
+
+    def __str__(self) -> str:
+        hands = {player: self.hand(player) for player in range(self.rules.players)}
+        return position_text(self, hands, len(self.deck) - self.dealt, turn_text(self))
+
+    def __repr__(self) -> str:
+        return (f"<State of {self.rules} after {len(self.history)} actions: {turn_text(self)}, "
+                f"hand {cards_text(self.hand(self.to_move))}, "
+                f"draft row {cards_text(self.draft_row)}>")
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+    def _why_illegal(self, action: object) -> str:
+        if self.is_over:
+            reason = "the game is over"
+        else:
+            legal = self.legal_actions()
+            reason = f"it is not among the {len(legal)} legal actions, like {tuple(legal[0])}"
+        return f"illegal action {action!r} for player {self.to_move} in {self!r}: {reason}"
+
+    # Equal, hashed, copied, and closed to changes.
+
+    def _key(self) -> tuple:
+        return (self.rules, self.chip_masks, self.locked_mask, self.sequences, self.hand_piles,
+                self.row_pile, self.deck[self.dealt:], self.to_move, self.traded, self.passes,
+                self.reshuffle_seed)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, State) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a State is immutable: use after(action) to get the next one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a State is immutable: nothing of it can be deleted")
+
+    def __reduce__(self):
+        return _restored, ({name: getattr(self, name) for name in _NAMES},)
+
+    def __copy__(self) -> "State":
+        return self
+
+    def __deepcopy__(self, memo: dict) -> "State":
+        return self
+
+
+_WHOLE_DECK = Counter(DECK)
+_new = object.__new__
+_set_legal = OpenState._legal.__set__  # through the class: the instance's __setattr__ refuses
+_NAMES = tuple(name for name in OpenState.__slots__ if name != "_legal")
+
+
+def state_of(**fields) -> State:
+    """The State with these fields, all but `_legal`; for this package only: nothing is checked."""
+    state = _new(OpenState)
+    for name in _NAMES:
+        setattr(state, name, fields[name])
+    state._legal = None
+    state.__class__ = State
+    return state
+
+
+def _restored(fields: dict) -> State:
+    return state_of(**fields)

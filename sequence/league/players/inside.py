@@ -1,0 +1,89 @@
+"""The agent's process: loads one agent and answers for it, one JSON line for each that comes.
+
+Run as `python -P -m sequence.league.players.inside`. The first line names the agent, its seed and
+its limits; every other one is an observation. Answers go to the descriptor that was standard
+output; whatever the agent prints goes to standard error, so that it cannot be mistaken for an
+answer, and its standard input is empty.
+"""
+
+import json
+import math
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+
+from sequence.league.players.specs import LeagueError, Spec, begun, describe, parse
+from sequence.league.wire import NoAction, action_to_plain, observation_from_plain
+
+MEGABYTE = 1024 * 1024
+
+
+def main() -> None:
+    """Answer until nothing more comes."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    inbox: queue.SimpleQueue = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(requests, inbox), daemon=True).start()
+
+    def send(reply: dict) -> None:
+        print(json.dumps(reply), file=replies, flush=True)
+
+    order = inbox.get()
+    try:
+        limit(order["memory"], order["cpu"])
+    except (OSError, OverflowError, ValueError) as error:
+        send({"limits": str(error)})
+        return
+    answer(parse(order["agent"]), order["seed"], send, inbox.get)
+
+
+def answer(agent: Spec, seed: int, send: Callable[[dict], None],
+           receive: Callable[[], dict]) -> None:
+    """Make the agent, and send its answer to every observation that comes, until the line ends."""
+    try:
+        made = begun(agent, seed)
+    except LeagueError as error:
+        send({"unknown": str(error)})
+        return
+    except BaseException as error:
+        send({"error": describe(error)})
+        return
+    send({"ready": True})
+    while True:
+        observation = observation_from_plain(receive())
+        try:
+            reply = {"action": action_to_plain(made.choose(observation))}
+        except NoAction as error:
+            reply = {"nonsense": str(error)}
+        except BaseException as error:  # sys.exit() too is only an error of this action
+            reply = {"error": describe(error)}
+        send(reply)
+
+
+def limit(memory: float, cpu: float) -> None:
+    """Limit this process to so many MB of address space and seconds of CPU, for good.
+
+    Only Linux keeps both; elsewhere the clock of the league is the limit.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+    for kind, wanted in ((resource.RLIMIT_AS, int(memory * MEGABYTE)),
+                         (resource.RLIMIT_CPU, math.ceil(cpu)), (resource.RLIMIT_CORE, 0)):
+        hard = resource.getrlimit(kind)[1]
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def _receive(requests, inbox: queue.SimpleQueue) -> None:
+    """Take what comes; leave at once when the league has ended, whatever the agent is doing."""
+    for line in requests:
+        inbox.put(json.loads(line))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

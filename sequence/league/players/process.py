@@ -1,0 +1,134 @@
+"""A player whose agent lives in a process of its own, so that what goes wrong there stays there.
+
+The process is a fresh interpreter, not a fork: it holds nothing of the league's memory, and the
+state of the game never enters it. There is one for each agent and game: games are independent of
+one another (they may be played in any order, side by side, and again), no leak lasts longer than a
+game, and the tenth of a second that a start takes is little beside a game on the clock. The limits
+keep accidents in; code that means harm needs a sandbox, as a transport of its own.
+"""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from sequence.board.actions import Action
+from sequence.engine.observation import Observation
+from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAgent, action_of
+from sequence.league.players.specs import LeagueError, Spec, parse
+from sequence.league.wire import MAX_LINE, clean, observation_to_plain
+
+COMMAND = (sys.executable, "-P", "-m", "sequence.league.players.inside")
+# The same run every time: no random order of sets. One thread: clocks and memory are for one.
+FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
+         "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class ProcessPlayer:
+    """A line to an agent in a process of its own; after `end` it can be begun anew.
+
+    Raises `LeagueError` for an agent that another process cannot make from its text.
+    """
+
+    def __init__(self, agent: Spec, limits: Limits | None = None) -> None:
+        if agent.where == "__main__":
+            raise LeagueError(f"another process cannot import {agent.cls}, which stands in a "
+                              "notebook or a script: write it to a file (%%writefile), or trust it "
+                              "(transport=TrustedPlayer)")
+        if parse(agent.text).options != agent.options:
+            raise LeagueError(f"{agent.text} cannot be made in another process: its arguments are "
+                              "no plain values")
+        self._spec = agent
+        self._limits = limits or Limits()
+        self._process: subprocess.Popen | None = None
+
+    def begin(self, seed: int, seconds: float) -> None:
+        """Start the process and load the agent in it; raises `Late`, `Gone` and `Raised`.
+
+        OSError, if the machine can start no process, is nobody's fault here and comes through; so
+        does `LeagueError`, if it cannot keep the limits.
+        """
+        self._process = subprocess.Popen(
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            start_new_session=True, env=_environment())
+        # A thread writes and reads: no write or read that never ends can hold the league up.
+        self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()
+        threading.Thread(target=_carry, args=(self._process, self._requests, self._replies),
+                         daemon=True).start()
+        reply = self._exchange({"agent": self._spec.text, "seed": seed,
+                                "memory": self._limits.memory, "cpu": self._limits.cpu}, seconds)
+        if "limits" in reply:
+            raise LeagueError(f"this machine cannot keep the limits: {clean(str(reply['limits']))}")
+        if "unknown" in reply:
+            raise UnknownAgent(f"could not be loaded: {reply['unknown']}")
+        if "ready" not in reply:
+            raise Raised(f"could not be loaded: {reply.get('error', 'its answer was none')}")
+
+    def ask(self, observation: Observation, seconds: float) -> Action:
+        """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
+        return action_of(self._exchange(observation_to_plain(observation), seconds))
+
+    def end(self) -> None:
+        """Kill the process and those that it started in its group."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        self._requests.put(None)
+
+    def _exchange(self, request: dict, seconds: float) -> dict:
+        self._requests.put(json.dumps(request).encode() + b"\n")
+        try:
+            line = self._replies.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            raise Late from None
+        if not line:
+            raise Gone(f"ended its process ({_end_of(self._process)})")
+        try:
+            reply = json.loads(line)
+        except (ValueError, RecursionError):
+            reply = None
+        if not isinstance(reply, dict):
+            raise Illegal(f"wrote {clean(repr(line[:40]))}, which is no answer")
+        return reply
+
+
+def _carry(process: subprocess.Popen, requests: queue.SimpleQueue,
+           replies: queue.SimpleQueue) -> None:
+    """Write each request and read its reply, "" when the process has ended."""
+    with suppress(OSError), process.stdin, process.stdout:
+        while (request := requests.get()) is not None:
+            try:
+                process.stdin.write(request)
+                process.stdin.flush()
+                replies.put(process.stdout.readline(MAX_LINE))
+            except OSError:
+                replies.put(b"")
+
+
+def _environment() -> dict[str, str]:
+    """This process' environment, and its modules: what can be imported here can be there."""
+    places = [str(Path(place).resolve()) for place in sys.path]
+    return os.environ | FIXED | {"PYTHONPATH": os.pathsep.join(places)}
+
+
+def _end_of(process: subprocess.Popen) -> str:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(1)
+    code = process.returncode
+    if code is None:
+        return "it closed its output"
+    if code >= 0:
+        return f"exit status {code}"
+    with suppress(ValueError):  # the real-time signals have no names
+        return f"killed by {signal.Signals(-code).name}"
+    return f"killed by signal {-code}"

@@ -1,0 +1,48 @@
+"""A player whose agent is an object in this process: fast, and only for code that is trusted.
+
+A hang is not stopped here, only seen when the answer comes; and such an agent could reach the full
+state. All agents of a league share this process: its modules, so that of two files `helper.py`
+beside two agents both get the one imported first, and whatever a module or a class keeps lasts from
+game to game; and the global numbers of `random` and numpy, so that agents which draw from these
+play the same games again with one job only. Otherwise both transports play the same games.
+"""
+
+from sequence.board.actions import Action
+from sequence.engine.observation import Observation
+from sequence.league.game import Illegal, Limits, Raised, UnknownAgent
+from sequence.league.players.specs import LeagueError, Spec, begun, describe
+from sequence.league.wire import NoAction, action_from_plain, action_to_plain
+
+
+class TrustedPlayer:
+    """A line to an agent in this process; the limits of memory and CPU are not kept."""
+
+    def __init__(self, agent: Spec, _limits: Limits | None = None) -> None:
+        self._spec = agent
+        self._agent = None
+
+    def begin(self, seed: int, seconds: float = 0.0) -> None:
+        """Make the agent, and reset it if it can be; raises `Raised`. Waits as long as it takes."""
+        try:
+            self._agent = begun(self._spec, seed)
+        except KeyboardInterrupt:  # the user's, not the agent's
+            raise
+        except LeagueError as error:
+            raise UnknownAgent(f"could not be loaded: {error}") from error
+        except BaseException as error:
+            raise Raised(f"could not be loaded: {describe(error)}") from error
+
+    def ask(self, observation: Observation, seconds: float) -> Action:
+        """The agent's action; raises `Raised` and `Illegal`. Waits as long as it takes."""
+        try:
+            return action_from_plain(action_to_plain(self._agent.choose(observation)))
+        except KeyboardInterrupt:
+            raise
+        except NoAction as error:
+            raise Illegal(str(error)) from error
+        except BaseException as error:
+            raise Raised(f"raised {describe(error)}") from error
+
+    def end(self) -> None:
+        """Forget the agent."""
+        self._agent = None

@@ -1,0 +1,169 @@
+"""The folder of a league while it is played: its settings, a line and a replay for each game.
+
+    settings.json   what must be the same when the league is taken up again
+    games.jsonl     a line for each finished game, written at once, with its times
+    replays/        the games themselves
+
+A league that was stopped at any moment goes on from these; a last line that was cut off is dropped
+and its game played again. Whoever knows the seed in settings.json knows all the cards: in a
+competition the folder is not for the agents' eyes.
+"""
+
+import json
+import os
+import secrets
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sequence.league.game import Warned
+from sequence.league.players.specs import LeagueError
+
+SEED_BITS = 128  # of a seed that is drawn: more than anybody can try
+SETTINGS, GAMES, REPLAYS = "settings.json", "games.jsonl", "replays"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is kept of a game: everything but its states.
+
+    `agents` are the names in the order of their turns, `winner` is the number of a side or None for
+    a tie, `forfeit` that of a player or None; `seconds` are the thinking times by player.
+    """
+
+    deal: int
+    agents: tuple[str, ...]
+    winner: int | None
+    forfeit: int | None
+    sequences: tuple[int, ...]
+    actions: int
+    warnings: tuple[Warned, ...]
+    seconds: tuple[tuple[float, ...], ...]
+
+    @property
+    def key(self) -> tuple:
+        """Which game of the league it is."""
+        return self.deal, self.agents
+
+    @classmethod
+    def from_line(cls, line: bytes) -> "Record":
+        """The record of a line of the journal; raises ValueError for any other bytes."""
+        try:
+            plain = json.loads(line.decode())
+            record = cls(**plain | {
+                "agents": tuple(plain["agents"]), "sequences": tuple(plain["sequences"]),
+                "warnings": tuple(Warned(*warned) for warned in plain["warnings"]),
+                "seconds": tuple(tuple(times) for times in plain["seconds"])})
+            fits = record._fits()
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"no record of a game: {line!r:.80}") from error
+        if not fits:
+            raise ValueError(f"no record of a game: {line!r:.80}")
+        return record
+
+    def _fits(self) -> bool:
+        """Whether the fields are what they should be."""
+        numbers = (self.deal, self.actions, *self.sequences)
+        return (all(type(number) is int and number >= 0 for number in numbers)
+                and all(type(name) is str for name in self.agents)
+                and len(self.agents) == len(self.sequences) == len(self.seconds) == 2
+                and {self.winner, self.forfeit} <= {0, 1, None}
+                and all(warned.player in (0, 1) and type(warned.action) is int
+                        and type(warned.sentence) is str for warned in self.warnings)
+                and all(type(time) in (int, float) for times in self.seconds for time in times))
+
+
+class Journal:
+    """The finished games of a league, in a folder or, where that is None, only in memory.
+
+    A seed of None in the settings stands for that of the league in the folder or, where there is
+    none, for one that is drawn; `seed` is the one to play with. More deals than in the folder
+    are no other settings: they are played too.
+
+    Raises `LeagueError` for a folder that holds a league with other settings, or a broken one, or
+    that cannot be written to.
+    """
+
+    def __init__(self, folder: Path | None, settings: dict[str, Any]) -> None:
+        self._folder = folder
+        self._records: dict[tuple, Record] = {}
+        self._lock = threading.Lock()
+        self.seed = secrets.randbits(SEED_BITS) if settings["seed"] is None else settings["seed"]
+        if folder is None:
+            return
+        try:
+            (folder / REPLAYS).mkdir(parents=True, exist_ok=True)
+            has_games = (folder / GAMES).exists()
+            if has_games or (folder / SETTINGS).exists():
+                self._compare(folder, settings)
+            if has_games:
+                self._take_up(folder / GAMES)
+            write_whole(folder / SETTINGS,
+                        json.dumps(settings | {"seed": self.seed}, indent=2) + "\n")
+        except OSError as error:
+            raise LeagueError(f"{folder} cannot be a league's folder: {error.strerror}") from error
+
+    def __contains__(self, key: tuple) -> bool:
+        return key in self._records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All finished games, by deal and agents, in whatever order they were played."""
+        return tuple(self._records[key] for key in sorted(self._records))
+
+    def add(self, record: Record, replay: str, name: str) -> None:
+        """Keep a finished game; `name` is that of its replay."""
+        with self._lock:
+            if self._folder is not None:
+                try:
+                    self._write(record, replay, name)
+                except OSError as error:
+                    raise LeagueError(f"a game cannot be written to {self._folder}: "
+                                      f"{error.strerror}") from error
+            self._records[record.key] = record
+
+    def _write(self, record: Record, replay: str, name: str) -> None:
+        (self._folder / REPLAYS / f"{name}.txt").write_text(replay, encoding="utf-8")
+        with (self._folder / GAMES).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(record)) + "\n")
+
+    def _compare(self, folder: Path, settings: dict[str, Any]) -> None:
+        """Take the seed of the league in the folder, if it is the one to go on with."""
+        try:
+            before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+            deals, seed = int(before["deals"]), int(before["seed"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise LeagueError(f"{folder / SETTINGS} is not a league's") from error
+        if settings["seed"] is None:
+            self.seed = seed
+        wanted = settings | {"seed": self.seed}
+        unlike = [key for key in wanted if before.get(key) != wanted[key]]
+        if deals < settings["deals"]:
+            unlike.remove("deals")
+        if unlike:
+            raise LeagueError(f"{folder} holds a league with other settings "
+                              f"({', '.join(unlike)}): give another folder")
+
+    def _take_up(self, path: Path) -> None:
+        """Read the games; of a line that is not whole nothing stays."""
+        lines = path.read_bytes().splitlines(True)
+        if lines and not lines[-1].endswith(b"\n"):  # the league was stopped while it was written
+            lines.pop()
+            os.truncate(path, sum(map(len, lines)))
+        for number, line in enumerate(lines, start=1):
+            try:
+                record = Record.from_line(line)
+            except ValueError as error:
+                raise LeagueError(f"line {number} of {path} is not a game") from error
+            self._records[record.key] = record
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is never seen half written."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

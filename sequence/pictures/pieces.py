@@ -1,0 +1,69 @@
+"""Cards and chips as SVG elements, and the colours of pictures of Sequence."""
+
+from sequence.board.cards import ONE_EYED, TWO_EYED
+from sequence.pictures.words import SHAPES, card_name
+from tictactoe.games.pictures import BLUE, ORANGE
+
+AS_TEXT = "\N{VARIATION SELECTOR-15}"  # or telephones and tablets draw a suit as an emoji
+GREEN = "#009E73"  # with BLUE and ORANGE from one palette for all kinds of sight (Okabe, Ito 2008)
+COLOURS = (BLUE, ORANGE, GREEN)  # of the sides' chips; `SHAPES` are their shapes
+DARK, GREY, RED, PALE = "#222", "#595959", "#B00020", "#F4F1EA"
+LIT, EDGE = "#FFF0A8", "#7A5C00"  # of what can be clicked
+
+CARD, TALL, STEP = 36, 46, 39  # a card's width and height, and from one card to the next
+
+
+def ink(card: str) -> str:
+    """The colour that a card is printed in: red for diamonds and hearts."""
+    return RED if card[1] in "dh" else DARK
+
+
+def card_face(card: str, x: float, lit: bool = False, chosen: bool = False) -> str:
+    """A card face up; lit if it can be clicked, pushed up and with a thick edge if it was."""
+    fill, edge, width = (LIT, EDGE, 2) if lit else ("white", DARK, 1)
+    if chosen:
+        edge, width = DARK, 3.5
+    use = "wild" if card in TWO_EYED else "remove" if card in ONE_EYED else ""
+    rank, suit = card_name(card)[:-1], card_name(card)[-1]
+    middle = f'x="{x + CARD / 2}" text-anchor="middle" fill="{ink(card)}"'
+    return (
+        f'<g data-card="{card}" transform="translate(0 {-4 if chosen else 0})">'
+        f'<rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="{fill}" stroke="{edge}" '
+        f'stroke-width="{width}"/>'
+        f'<text {middle} y="17" font-size="16" font-weight="700">{rank}</text>'
+        f'<text {middle} y="{33 if use else 38}" font-size="20">{suit}{AS_TEXT}</text>'
+        + (f'<text {middle} y="43" font-size="9">{use}</text>' if use else "") + "</g>")
+
+
+def card_back(x: float) -> str:
+    """A card face down."""
+    return (f'<g class="back"><rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="white" '
+            f'stroke="{DARK}"/><rect x="{x + 4}" y="4" width="{CARD - 8}" height="{TALL - 8}" '
+            f'rx="2" fill="#8C9AA8"/></g>')
+
+
+def chip(side: int, centre: tuple[float, float], radius: float, locked: bool = False) -> str:
+    """A chip: a circle, a square or a triangle; in a sequence with a white ring and a thick edge.
+
+    The shape, and not only the colour, says whose it is.
+    """
+    x, y = centre
+    name, colour = SHAPES[side], COLOURS[side]
+    style = f'stroke="{DARK}" stroke-width="{3.5 if locked else 1.2}"'
+    rings = [f'class="chip {name}" fill="{colour}" {style}']
+    if locked:
+        rings.append('fill="none" stroke="white" stroke-width="2"')
+    shapes = []
+    for ring, attributes in enumerate(rings):
+        r = radius - 4 * ring
+        if name == "circle":
+            shapes.append(f'<circle cx="{x}" cy="{y}" r="{r}" {attributes}/>')
+        elif name == "square":
+            s = 0.9 * r
+            shapes.append(f'<rect x="{x - s:g}" y="{y - s:g}" width="{2 * s:g}" height="{2 * s:g}" '
+                          f"{attributes}/>")
+        else:
+            s = 1.1 * r
+            shapes.append(f'<path d="M{x} {y - s:g}L{x + s:g} {y + 0.8 * s:g}H{x - s:g}Z" '
+                          f"{attributes}/>")
+    return "".join(shapes)

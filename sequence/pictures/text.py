@@ -1,0 +1,63 @@
+"""The board as text, for states and observations alike."""
+
+from collections.abc import Mapping, Sequence
+
+from sequence.board.layout import BIT, SIZE, card_at
+
+SIDES = "xoz"  # a side's chips; capital letters in a completed sequence
+CORNER = "*"
+MARGIN = "   "
+
+
+def chip_at(cell, chips: Sequence[int], locked: int) -> str:
+    """The chip on a cell: "x", "o" or "z" by side, a capital in a sequence, "*" a corner, "" none.
+
+    `chips` are the bitboards of the sides, `locked` that of the chips in completed sequences.
+    Raises KeyError for what is no cell.
+    """
+    bit = BIT[cell]
+    if not card_at(cell):
+        return CORNER
+    for side, mask in zip(SIDES, chips, strict=False):
+        if mask >> bit & 1:
+            return side.upper() if locked >> bit & 1 else side
+    return ""
+
+
+def board_text(chips: Sequence[int], locked: int) -> str:
+    """Ten numbered rows: on every cell its chip, or its card where there is none."""
+    lines = [MARGIN + "  ".join(str(col) for col in range(SIZE))]
+    for row in range(SIZE):
+        cells = [(row, col) for col in range(SIZE)]
+        words = [chip_at(cell, chips, locked) or card_at(cell) for cell in cells]
+        lines.append(f"{row:<{len(MARGIN)}}" + " ".join(f"{word:<2}" for word in words).rstrip())
+    return "\n".join(lines)
+
+
+def position_text(position, hands: Mapping[int, Sequence[str]], undealt: int, turn: str) -> str:
+    """The text of a state or an observation: the board, the score, these players' hands, the rest.
+
+    `undealt` is how many cards are, `turn` a line that says whose turn it is.
+    """
+    return "\n".join([
+        board_text(position.chip_masks, position.locked_mask),
+        f"sequences: {score_text(position.sequences)}",
+        *(f"player {player}: {cards_text(hand)}" for player, hand in hands.items()),
+        f"draft row: {cards_text(position.draft_row)}", f"undealt: {undealt}", turn])
+
+
+def turn_text(position) -> str:
+    """Whose turn it is, or how the game has ended."""
+    if position.is_over:
+        return "tie" if position.winner is None else f"side {position.winner} has won"
+    return f"player {position.to_move} to move{', has traded' if position.traded else ''}"
+
+
+def score_text(sequences: Sequence[int]) -> str:
+    """The sequences of each side, like "x 1, o 0"."""
+    return ", ".join(f"{side} {count}" for side, count in zip(SIDES, sequences, strict=False))
+
+
+def cards_text(cards: Sequence[str]) -> str:
+    """Cards with a space between, "-" for none."""
+    return " ".join(cards) or "-"

@@ -1,0 +1,143 @@
+"""Sequence in words: cards and actions as people write and say them, positions for those who hear.
+
+`sequence.pictures.text` is the form in letters, for terminals.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from sequence.board.actions import FORGO, Action
+from sequence.board.cards import ONE_EYED, TWO_EYED
+from sequence.board.layout import cells_of
+from sequence.board.rules import Rules
+from sequence.pictures.text import cards_text, turn_text
+
+SUITS = {"d": "♦", "c": "♣", "h": "♥", "s": "♠"}
+SUIT_WORDS = {"d": "diamonds", "c": "clubs", "h": "hearts", "s": "spades"}
+RANKS = {"t": "10", "j": "J", "q": "Q", "k": "K", "a": "A"}
+RANK_WORDS = {"t": "10", "j": "jack", "q": "queen", "k": "king", "a": "ace"}
+SHAPES = ("circle", "square", "triangle")  # the chips, by side
+RECENT = 3  # how many of the latest actions are told
+
+
+class Seen(Protocol):
+    """What a picture shows: the fields of an `Observation`, where they are described."""
+
+    rules: Rules
+    player: int
+    side: int
+    to_move: int
+    is_over: bool
+    sequences: tuple[int, ...]
+    chip_masks: tuple[int, ...]
+    locked_mask: int
+    history: tuple[Action, ...]
+    hand: tuple[str, ...]
+    draft_row: tuple[str, ...]
+    discards: tuple[str, ...]
+    undealt: int
+
+    def plays(self) -> Iterator[tuple[int, Action]]:
+        """Every action so far with its player."""
+
+    def drafted(self, player: int) -> tuple[str, ...]:
+        """The cards that a player is known to hold."""
+
+
+def card_name(card: str) -> str:
+    """A card as it is printed.
+
+    >>> card_name("th")
+    '10♥'
+    """
+    return RANKS.get(card[0], card[0]) + SUITS[card[1]]
+
+
+def card_words(card: str) -> str:
+    """A card as it is spoken.
+
+    >>> card_words("th"), card_words("js")
+    ('10 of hearts', 'jack of spades, removes a chip')
+    """
+    use = ", wild" if card in TWO_EYED else ", removes a chip" if card in ONE_EYED else ""
+    return f"{RANK_WORDS.get(card[0], card[0])} of {SUIT_WORDS[card[1]]}{use}"
+
+
+def action_words(action: Action) -> str:
+    """An action with its cards as they are printed.
+
+    >>> action_words(Action("place", "th", "js", (2, 4)))
+    'place 10♥ at 2,4, take J♠'
+    """
+    if not action.play_card:
+        return "forgo the trade" if action == FORGO else action.kind
+    at = f" at {action.coords[0]},{action.coords[1]}" if action.coords else ""
+    take = f", take {card_name(action.draft_card)}" if action.draft_card else ""
+    return f"{action.kind} {card_name(action.play_card)}{at}{take}"
+
+
+def in_words(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
+    """The alternative text of the picture in `sequence.pictures.view`: everything that it shows."""
+    seen = seen_by_one(position)
+    rules, open_by = seen.rules, open_hands(seen, hands)
+    score = ", ".join(f"side {side} ({SHAPES[side]}s) {count}"
+                      for side, count in enumerate(seen.sequences))
+    last = "; ".join(f"player {player}: {action}" for player, action in recent_plays(seen))
+    sentences = [
+        f"Sequence, {rules}", turn_sentence(seen),
+        f"Sequences: {score}; {rules.sequences} to win",
+        *([f"Last actions: {last}"] if last else ()),
+        *(f"Hand of player {player}: {cards_text(cards)}" for player, cards in open_by.items()),
+        *(_closed_hand(player, *held_cards(seen, open_by, player))
+          for player in range(rules.players) if player not in open_by)]
+    if rules.row:
+        sentences.append(f"Draft row: {cards_text(seen.draft_row)}")
+    sentences.append(f"Undealt: {seen.undealt}, discards: {len(seen.discards)}")
+    for side, mask in enumerate(seen.chip_masks):
+        locked = mask & seen.locked_mask
+        sentences.append(f"Chips of side {side}: {_cells_text(mask)}"
+                         + (f"; in sequences: {_cells_text(locked)}" if locked else ""))
+    return ". ".join(sentences) + "."
+
+
+def turn_sentence(position) -> str:
+    """Whose turn it is, or how the game has ended, with a capital letter."""
+    turn = turn_text(position)
+    return turn[0].upper() + turn[1:]
+
+
+def seen_by_one(position) -> Seen:
+    """An observation as it is; of a state that of the player to move."""
+    return position.observation() if hasattr(position, "observation") else position
+
+
+def open_hands(seen: Seen, hands: Mapping | None) -> Mapping[int, Sequence[str]]:
+    """The hands by player that are shown open: the observing player's unless others are given."""
+    return {seen.player: seen.hand} if hands is None else hands
+
+
+def held_cards(seen: Seen, hands: Mapping, player: int) -> tuple[Sequence[str], int]:
+    """The cards of a player that lie face up, and how many lie face down.
+
+    Of a hand that is not among the open `hands` the cards lie face up that were seen to be drafted.
+    """
+    if player in hands:
+        return hands[player], 0
+    known = seen.drafted(player)
+    return known, seen.rules.hand - len(known)
+
+
+def recent_plays(seen: Seen) -> list[tuple[int, Action]]:
+    """The latest actions, each with its player, the last one at the end."""
+    return list(seen.plays())[-RECENT:]
+
+
+def _closed_hand(player: int, known: Sequence[str], hidden: int) -> str:
+    cards = [cards_text(known)] if known else []
+    if hidden:
+        cards.append(f"{hidden} hidden {'card' if hidden == 1 else 'cards'}")
+    return f"Player {player} holds {' and '.join(cards)}"
+
+
+def _cells_text(mask: int) -> str:
+    return " ".join(f"{row},{col}" for row, col in cells_of(mask)) or "none"

@@ -1,0 +1,230 @@
+"""Beliefs: what is known is true, samples fit what was seen, all fitting deals are as likely."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from sequence import DRAFT, FORGO, OFFICIAL, PASS, State
+from sequence.agents import beliefs
+from sequence.board.cards import CARDS, DECK, numbers, pile_of
+from sequence.tests.engine.test_observation import states_of
+from sequence.tests.positions import board_of, state_from
+
+TABLES = [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)]
+
+
+@pytest.mark.parametrize("rules", TABLES, ids=str)
+def test_beliefs_are_true(rules):
+    """In 10 random games of each table the true hands always fit what is believed."""
+    for seed in range(10):
+        for state in states_of(rules, seed):
+            for viewer in range(rules.players):
+                seen = state.observation(viewer)
+                unseen = Counter(beliefs.unseen_cards(seen))
+                assert not Counter(state.undealt) - unseen
+                for player in range(rules.players):
+                    hand = Counter(state.hand(player))
+                    assert set(hand) <= beliefs.may_hold(seen, player)
+                    if player != viewer:
+                        unknown = hand - Counter(seen.drafted(player))
+                        assert unknown.total() == beliefs.unknown_cards(seen, player)
+                        assert not unknown - unseen
+                        assert not set(unknown) & beliefs.excluded_cards(seen, player)
+
+
+def could_have_been(sampled, states):
+    """Whether each action of a game was legal for the hands that lead to the sampled ones."""
+    hands = [Counter(sampled.hand(player)) for player in range(sampled.rules.players)]
+    for state, action in reversed([*zip(states, sampled.history, strict=False)]):
+        hand = hands[state.to_move]
+        hand.subtract([action.draft_card])
+        hand.update([action.play_card])
+        del hand[""]
+        seen = replace(state.observation(), hand_pile=pile_of(hand.elements()))
+        if action not in seen.legal_actions():
+            return False
+    return True
+
+
+def kept_hands(rules, seed):
+    """The states of a game in which first cards are kept while they can be, and trades forgone."""
+    state, chance = State.deal(rules, seed), random.Random(seed)
+    states = [state]
+    while not state.is_terminal():
+        legal = [*state.legal_actions()]
+        drafted = state.observation().drafted(state.to_move)
+        if legal[-1] == FORGO and chance.random() < 0.8:
+            action = FORGO
+        else:
+            action = chance.choice([a for a in legal if a.play_card in drafted] or legal)
+        state = state.after(action)
+        states.append(state)
+    return states
+
+
+KEPT = [(DRAFT, 9), (DRAFT.for_players(4), 1)]
+
+
+@pytest.mark.parametrize(("rules", "seed"), KEPT, ids=str)
+def test_every_action_was_legal_in_a_sample(rules, seed):
+    """In what is sampled all could have been played as it was, the forgone trades too."""
+    states, chance, forgone = kept_hands(rules, seed), random.Random(4), 0
+    for number, state in enumerate(states):
+        if number % 20 == 0 or state.history[-1] == FORGO:
+            forgone += number % 20 > 0
+            for _ in range(5):
+                sampled = beliefs.sample(state.observation(0), chance)
+                assert could_have_been(sampled, states)
+    assert forgone > 5
+
+
+@pytest.mark.parametrize("rules", TABLES, ids=str)
+def test_samples_fit(rules):
+    """A sampled state has all 104 cards, looks the same to its player, and can be played on."""
+    chance = random.Random(1)
+    for state in states_of(rules, 9):
+        for viewer in range(rules.players):
+            seen = state.observation(viewer)
+            sampled = beliefs.sample(seen, chance)
+            assert sampled.observation(viewer) == seen
+            cards = Counter(sampled.deck[sampled.dealt:])
+            for pile in (*sampled.hand_piles, sampled.row_pile):
+                cards.update(numbers(pile))
+            discards = Counter(seen.discards)
+            assert Counter(sampled.discards) == discards
+            assert cards.total() + discards.total() == len(DECK)
+            for player in range(rules.players):
+                if player != viewer:
+                    assert set(sampled.hand(player)) <= beliefs.may_hold(seen, player)
+                    assert not Counter(seen.drafted(player)) - Counter(sampled.hand(player))
+            while not sampled.is_terminal():
+                sampled = sampled.after(sampled.legal_actions().choose(chance))
+
+
+def test_samples_are_seeded():
+    """The same seed gives the same sample, another one another."""
+    seen = State.deal(seed=3).observation()
+    first, twin, other = (beliefs.sample(seen, random.Random(seed)) for seed in (1, 1, 2))
+    assert first == twin != other
+
+
+def test_samples_are_uniform():
+    """Over 8,000 seeded samples each unseen card is held by the other as often as any other.
+
+    93 cards are unseen and 6 of them held, so a single one is held in 516 samples, give or take 22;
+    the bounds are five of these.
+    """
+    state, chance = State.deal(seed=3), random.Random(2)
+    seen = state.observation()
+    unseen = Counter(beliefs.unseen_cards(seen))
+    counts, first = Counter(), Counter()
+    for _ in range(8_000):
+        sampled = beliefs.sample(seen, chance)
+        counts.update(sampled.hand(1))
+        first[sampled.undealt[0]] += 1
+    assert unseen.total() == 93
+    for card, copies in unseen.items():
+        assert abs(counts[card] - copies * 8_000 * 6 / 93) < 5 * 22 * copies
+        assert abs(first[card] - copies * 8_000 / 93) < 5 * 9.3 * copies
+
+
+def few_unseen(monkeypatch, excluded, need, proved=((), (), (), ())):
+    """An observation of four players to deal for, with what is known of each player's cards."""
+    board = board_of("*........* " + ".......... " * 8 + "*........*")
+    own = ["2d", "2d", "3d", "3d", "4d", "4d"]
+    state = state_from(board, [own, [], [], []], rules=DRAFT.for_players(4), deck=[])
+    seen = state.observation(0)
+    monkeypatch.setattr(beliefs, "_excluded", lambda observation: excluded)
+    monkeypatch.setattr(beliefs, "_proved", lambda observation: proved)
+    monkeypatch.setattr(beliefs, "unknown_cards", lambda observation, player: need[player])
+    return seen
+
+
+def test_deals_with_excluded_cards_are_uniform(monkeypatch):
+    """Where other cards are excluded for each player, every fitting deal still comes as often.
+
+    Seven cards are dealt to three players, two and two and one; the deals that fit are listed the
+    long way, and 300 samples for each are drawn; the bounds are five standard deviations.
+    """
+    pool = tuple(range(10, 17))
+    dead = [0, 1 << 20 | 1 << 22 | 1 << 24, 1 << 20 | 1 << 26, 1 << 28 | 1 << 24]
+    need = [0, 2, 2, 1]
+    seen = few_unseen(monkeypatch, dead, need)
+
+    def allowed(cards, player):
+        return not any(dead[player] >> 2 * card & 1 for card in cards)
+
+    deals = {(a, b, c) for a in combinations(pool, 2) for b in combinations(pool, 2)
+             for c in combinations(pool, 1)
+             if len({*a, *b, *c}) == 5 and allowed(a, 1) and allowed(b, 2) and allowed(c, 3)}
+    chance, counts = random.Random(3), Counter()
+    for _ in range(300 * len(deals)):
+        hands, rest = beliefs._deal(seen, pool, chance)
+        counts[tuple(numbers(hand) for hand in hands[1:])] += 1
+        assert len(rest) == 2
+    assert set(counts) == deals
+    assert all(abs(count - 300) < 5 * 300 ** 0.5 for count in counts.values())
+
+
+def test_deals_with_proved_cards_are_uniform(monkeypatch):
+    """Where a player is known to hold one of some cards, every fitting deal comes as often.
+
+    As above, with two of the hands held to have one of three cards and one of two others.
+    """
+    pool, need = tuple(range(10, 15)), [0, 2, 1, 0]
+    proved = [[], [1 << 20 | 1 << 22 | 1 << 24, 1 << 26 | 1 << 20], [1 << 22 | 1 << 28], []]
+    seen = few_unseen(monkeypatch, [0] * 4, need, proved)
+    deals = {(a, b, ()) for a in combinations(pool, 2) for b in combinations(pool, 1)
+             if not {*a} & {*b} and {*a} & {10, 11, 12} and {*a} & {13, 10} and {*b} & {11, 14}}
+    chance, counts = random.Random(3), Counter()
+    for _ in range(300 * len(deals)):
+        hands, _ = beliefs._deal(seen, pool, chance)
+        counts[tuple(numbers(hand) for hand in hands[1:])] += 1
+    assert set(counts) == deals
+    assert all(abs(count - 300) < 5 * 300 ** 0.5 for count in counts.values())
+
+
+def test_a_proof_ends_with_the_card():
+    """A forgone trade proves nothing where the dead card was drafted, or once it was played."""
+    found = Counter()
+    for rules, seed in KEPT:
+        sets = 0
+        for state in kept_hands(rules, seed):
+            before, sets = sets, len(beliefs._proved(state.observation(0))[1])
+            if state.history[-1:] == (FORGO,) and state.to_move == 1:
+                found["proved" if sets == before + 1 else "drafted"] += 1
+            elif sets != before:
+                assert sets < before
+                assert state.history[-1].play_card
+                found["ended"] += 1
+    assert {*found} == {"proved", "drafted", "ended"}
+
+
+def test_who_passes_can_place_nothing():
+    """A pass excludes all cards with an empty cell, and those that go on any."""
+    start = State.deal(seed=1)
+    first = start.after(start.legal_actions()[0])
+    passed = replace(first.observation(0), history=(*first.history, PASS))
+    assert not beliefs.excluded_cards(first.observation(0), 1)
+    assert beliefs.excluded_cards(passed, 1) == {*CARDS} - {"jh", "js"}
+    assert not beliefs.excluded_cards(passed, 0)
+
+
+def test_impossible_beliefs_are_errors(monkeypatch):
+    """Where no deal fits the observation, sampling says so instead of trying for ever."""
+    seen = few_unseen(monkeypatch, [0, (1 << 104) - 1, 0, 0], [0, 2, 0, 0])
+    with pytest.raises(ValueError, match="no deal fits"):
+        beliefs._deal(seen, tuple(range(10, 17)), random.Random(1))
+
+
+def test_dead_cards_are_excluded():
+    """Who played without a trade while a card was dead did not hold it then."""
+    found = 0
+    for seed in range(20):
+        for state in states_of(DRAFT, seed):
+            found += len(beliefs.excluded_cards(state.observation(0), 1))
+            assert not beliefs.excluded_cards(State.deal(seed=seed).observation(0), 1)
+    assert found > 100

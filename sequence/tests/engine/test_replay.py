@@ -1,0 +1,130 @@
+"""Replays: the committed games read back to the same states, and broken texts say where."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sequence import DRAFT, OFFICIAL, Greedy, Random, ReplayError, State, play
+from sequence.engine import replay
+
+REPLAYS = Path(__file__).parent / "replays"
+GAMES = {
+    "draft": (lambda: [Greedy(), Random()], DRAFT, 1),
+    "draft_dead_cards": (lambda: [Random(), Random()], DRAFT, 27),
+    "official_three_teams": (lambda: [Random()] * 3, OFFICIAL.for_players(3), 8),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_golden(name):
+    """Each committed game is what the same agents play today, and reads back to those states."""
+    agents, rules, seed = GAMES[name]
+    game = play(agents(), seed, rules)
+    text = (REPLAYS / f"{name}.txt").read_text()
+    assert replay.write(game.states) == text
+    assert replay.read(text) == game.states
+    assert replay.read(text)[-1].history == game.final.history
+
+
+def test_golden_games_show_the_rules():
+    """In the committed games are trades, forgone ones, jacks of both kinds, a pass, a reshuffle."""
+    text = "".join((REPLAYS / f"{name}.txt").read_text() for name in GAMES)
+    assert all(word in text for word in ("trade", "forgo", "remove jh", "place jd", " pass"))
+    assert replay.read((REPLAYS / "official_three_teams.txt").read_text())[-1].reshuffled
+
+
+@pytest.mark.parametrize("rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(12)],
+                         ids=str)
+def test_there_and_back(rules):
+    """Any game, also an unfinished one, reads back to the same states."""
+    for seed in range(5):
+        game = play([Random()] * rules.players, seed, rules)
+        assert replay.read(replay.write(game.states)) == game.states
+        assert replay.read(replay.write(game.states[:10])) == game.states[:10]
+    assert replay.read(replay.write(game.states[:1])) == game.states[:1]
+
+
+def test_remarks_and_empty_lines():
+    """Empty lines and remarks may stand anywhere."""
+    text = (REPLAYS / "draft.txt").read_text()
+    assert replay.read(text.replace("\n", "  # a remark\n\n")) == replay.read(text)
+
+
+BROKEN = {
+    "line 1: ": ("sequence replay 1", "sequence replay 2"),
+    "line 2: ": ("rules: draft, 2", "rules: draught, 2"),
+    "line 2: draft is played by 2 or 4": ("2 players", "3 players"),
+    "line 2: 2 players of draft play in 2": ("2 teams", "3 teams"),
+    "line 3: there are two copies": ("deck: 9c", "deck: 8d"),
+    "line 3: expected 'deck": ("deck:", "cards:"),
+    "line 4: player 0 is to move": ("\n0 ", "\n1 "),
+    "line 4: 'jump": ("\n0 place", "\n0 jump"),
+    "line 4: 'place 8d at \N{ARABIC-INDIC DIGIT ONE},": (
+        "\n0 place", "\n0 place 8d at \N{ARABIC-INDIC DIGIT ONE},1\n0 place"),
+    "line 4: illegal action": ("\n0 place", "\n0 remove"),
+    "the actions lead to": ("side 0", "side 1"),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_broken_replays_name_the_line(message):
+    """A text that is no replay raises ReplayError with the number of the line."""
+    old, new = BROKEN[message]
+    text = (REPLAYS / "draft.txt").read_text()
+    assert old in text
+    with pytest.raises(ReplayError, match=r"^line \d+: ") as caught:
+        replay.read(text.replace(old, new, 1))
+    assert message in str(caught.value)
+
+
+def test_too_short_and_too_long():
+    """A text that ends early or goes on after the result says so."""
+    text = (REPLAYS / "draft.txt").read_text()
+    lines = text.splitlines()
+    for count in (0, 1, 2, 3, 10):
+        with pytest.raises(ReplayError, match=rf"^line {count + 1}: the text ends before"):
+            replay.read("\n".join(lines[:count]))
+    with pytest.raises(ReplayError, match=rf"^line {len(lines) + 1}: nothing follows"):
+        replay.read(text + "0 pass\n")
+
+
+def test_byte_order_mark():
+    """The mark that some editors put first is left out."""
+    text = (REPLAYS / "draft.txt").read_text()
+    assert replay.read("\ufeff" + text) == replay.read(text)
+
+
+def test_actions_after_the_end():
+    """An action behind the last one says that the game is over."""
+    text = (REPLAYS / "draft.txt").read_text()
+    with pytest.raises(ReplayError, match=r"^line \d+: the game is over.*'0 pass'$"):
+        replay.read(text.replace("result:", "0 pass\nresult:"))
+
+
+def test_reshuffle_line():
+    """Without a row the seed of the reshuffle is needed, and is a number."""
+    text = (REPLAYS / "official_three_teams.txt").read_text()
+    with pytest.raises(ReplayError, match="line 4: the seed is a number"):
+        replay.read(text.replace("reshuffle: ", "reshuffle: x"))
+    with pytest.raises(ReplayError, match="line 4: the seed is a number"):
+        replay.read(text.replace("reshuffle: ", "reshuffle: " + "9" * 5_000))
+    with pytest.raises(ReplayError, match="line 4: the seed is a number"):
+        replay.read(text.replace("reshuffle: ", "reshuffle: \N{ARABIC-INDIC DIGIT ONE}"))
+    with pytest.raises(ReplayError, match="line 4: expected 'reshuffle"):
+        replay.read(text.replace("reshuffle: ", "again: "))
+
+
+def test_only_games_from_the_deal_are_written():
+    """No game, one begun in the middle, or with draws given by hand or own rules, is an error."""
+    state = State.deal(seed=1)
+    action = random.Random(1).choice(state.legal_actions())
+    with pytest.raises(ValueError, match="at least the state just dealt"):
+        replay.write([])
+    with pytest.raises(ValueError, match="of the rule sets draft, official"):
+        replay.write([State.deal(replace(DRAFT, heart=False), seed=1)])
+    with pytest.raises(ValueError, match="just dealt"):
+        replay.write([state.after(action)])
+    with pytest.raises(ValueError, match="cannot say"):
+        replay.write([state, state.after(action, draw=state.undealt[50])])

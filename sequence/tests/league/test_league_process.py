@@ -1,0 +1,359 @@
+"""Agents in processes of their own: whatever they do costs themselves, and only warnings."""
+
+import json
+import os
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sequence import DRAFT, OFFICIAL, Action, Greedy, Random, State, play
+from sequence.engine import replay
+from sequence.league import (
+    Gone,
+    Illegal,
+    Late,
+    LeagueError,
+    Limits,
+    ProcessPlayer,
+    Raised,
+    TrustedPlayer,
+    play_game,
+)
+from sequence.league.players.specs import parse, spec
+from sequence.league.wire import (
+    NoAction,
+    action_from_plain,
+    action_to_plain,
+    clean,
+    observation_from_plain,
+    observation_to_plain,
+)
+
+BAD = Path(__file__).parent / "agents" / "bad.py"
+LIMITS = Limits(first=60, action=60, memory=300)  # no busy machine makes an agent late
+IMPATIENT = replace(LIMITS, action=0.5)
+START = State.deal(seed=3)
+
+
+def bad(name):
+    """The bad agent of that name."""
+    return parse(f"{BAD}:{name}")
+
+
+def against_random(agent, start=START, limits=LIMITS, transport=ProcessPlayer):
+    """A game of the agent, as player 0, against a random player in this process."""
+    return play_game([transport(agent, limits), TrustedPlayer(spec(Random), limits)], start,
+                     seed=5, limits=limits)
+
+
+FAULTS = {
+    "Raises": r"raised ValueError: no idea \(line \d+ of bad.py\)",
+    "Nonsense": "answered 3, which is no action",
+    "Unprintable": "answered something of type Unprintable, which is no action",
+    "Passes": r"played \('pass', '', '', \(\)\), which is not among the \d+ legal actions",
+    "Elsewhere": r"answered Action\(kind='place', .*, which is no action",
+    "Endless": "answered something of type Action, which is no action",
+    "Deserts": r"raised Desertion \(line \d+ of bad.py\)",
+    "Leaves": "raised SystemExit: enough",
+}
+DEADLY = {
+    "Dies": r"ended its process \(exit status 3\)",
+    "Signals": r"ended its process \(killed by signal \d+\)",
+    "Hoards": "raised MemoryError",
+    "Hangs": "did not answer within 0.5 s",
+    "Spins": "did not answer within 0.5 s",
+}
+
+
+@pytest.mark.parametrize("name", [*FAULTS, *DEADLY])
+def test_what_costs_a_warning(name):
+    """Each fault is warned of with its sentence, and the third warning forfeits the game.
+
+    What is no matter of the process costs the same with the agent in this process.
+    """
+    played = against_random(bad(name), limits=IMPATIENT if name in ("Hangs", "Spins") else LIMITS)
+    assert played.forfeit == 0
+    assert played.winner == 1
+    assert [warned.player for warned in played.warnings] == [0, 0, 0]
+    for warned in played.warnings:
+        assert re.match((FAULTS | DEADLY)[name], warned.sentence), warned.sentence
+    assert not played.states[-1].is_terminal()
+    assert replay.read(replay.write(played.states)) == played.states
+    if name in FAULTS:
+        here = against_random(bad(name), transport=TrustedPlayer)
+        assert (here.warnings, here.states) == (played.warnings, played.states)
+
+
+@pytest.mark.parametrize("name", ["Prints", "Peeks"])
+def test_what_costs_nothing(name):
+    """Prints do not disturb the answers, and the process holds no full state to be found."""
+    played = against_random(bad(name))
+    assert played.warnings == ()
+    assert played.states[-1].is_terminal()
+
+
+def test_peeking_would_be_seen():
+    """The search for the full state does find it where it is: in the league's own process."""
+    played = against_random(bad("Peeks"), transport=TrustedPlayer)
+    assert "I see it all" in played.warnings[0].sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Keeps", "Floods"])
+def test_what_ends_badly(name):
+    """Memory that is not given back and floods of answers cost warnings, and the game goes on."""
+    played = against_random(bad(name), limits=IMPATIENT)
+    assert played.warnings
+    assert {warned.player for warned in played.warnings} == {0}
+
+
+def test_replaced_actions_are_legal_and_seeded():
+    """With enough warnings the game goes on to its end, and the same seed replaces the same."""
+    limits = replace(LIMITS, warnings=1000)
+    first, again = (against_random(bad("Raises"), limits=limits) for _ in range(2))
+    assert first.states == again.states
+    assert first.states[-1].is_terminal()
+    assert len(first.warnings) == first.movers.count(0)
+
+
+def test_agents_that_live_keep_their_memory():
+    """After an illegal answer the agent goes on; after a lost process it is a new one."""
+    kept = against_random(bad("Counts(after=3)"))
+    assert [warned.sentence for warned in kept.warnings] == ["answered 3, which is no action"]
+    player = ProcessPlayer(bad("Counts(after=1)"))
+    for _ in range(2):
+        player.begin(0, 60)
+        with pytest.raises(Illegal, match="answered 1,"):
+            player.ask(START.observation(), 60)
+        player.end()
+    player.end()
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("raise OSError('no weights')",
+     r"could not be loaded: OSError: no weights \(line 1 of my.py\)"),
+    ("import os; os._exit(1)", r"ended its process \(exit status 1\)"),
+    ("import no_such_module", "could not be loaded: ModuleNotFoundError"),
+    ("class A", "could not be loaded: SyntaxError"),
+    ("while True: pass", "could not be loaded within 1 s"),
+])
+def test_loading(text, sentence, tmp_path):
+    """What goes wrong while an agent is loaded costs a warning as if it were its action."""
+    file = tmp_path / "my.py"
+    file.write_text(text)
+    limits = replace(LIMITS, first=1 if "within" in sentence else 60, warnings=1)
+    played = against_random(parse(f"{file}:A"), limits=limits)
+    assert played.forfeit == 0
+    assert re.match(sentence, played.warnings[0].sentence)
+
+
+class Stuck(TrustedPlayer):
+    """Late with its second answer, and then with its loading."""
+
+    begun = asked = 0
+
+    def begin(self, seed, seconds=0.0):
+        """Begin, once."""
+        self.begun += 1
+        if self.begun > 1:
+            raise Late
+        super().begin(seed, seconds)
+
+    def ask(self, observation, seconds):
+        """Answer, once."""
+        self.asked += 1
+        if self.asked > 1:
+            raise Late
+        return super().ask(observation, seconds)
+
+
+def test_loading_again():
+    """Who is late with being loaded again is told the time that there was for it."""
+    played = play_game([Stuck(spec(Random)), TrustedPlayer(spec(Random))], START)
+    assert [warned.sentence for warned in played.warnings] == [
+        "did not answer within 1 s", *["could not be loaded again within 15 s"] * 2]
+
+
+GLOBAL = """
+import random
+import numpy as np
+
+class A:
+    def choose(self, observation):
+        return observation.legal_actions()[random.randrange(3) + np.random.randint(2)]
+"""
+
+
+@pytest.mark.parametrize("transport", [ProcessPlayer, TrustedPlayer])
+def test_global_numbers_are_seeded(transport, tmp_path):
+    """Agents that draw from the global numbers of random and numpy play the same again."""
+    file = tmp_path / "mine.py"
+    file.write_text(GLOBAL)
+    seen = [State.deal(seed=seed).observation() for seed in range(10)]
+
+    def answers(seed):
+        player = transport(parse(str(file)), replace(LIMITS, memory=2048))
+        player.begin(seed, 60)
+        try:
+            return [player.ask(observation, 60) for observation in seen]
+        finally:
+            player.end()
+
+    assert answers(2**40 + 1) == answers(2**40 + 1) != answers(2)
+
+
+def test_limits_that_the_machine_does_not_take():
+    """Where the limits of a process cannot be set, no agent is blamed."""
+    limits = Limits()
+    object.__setattr__(limits, "memory", 10**14)
+    player = ProcessPlayer(spec(Random), limits)
+    with pytest.raises(LeagueError, match="this machine cannot keep the limits"):
+        player.begin(0, 60)
+    player.end()
+
+
+@pytest.mark.parametrize("limits", [
+    {"action": float("inf")}, {"action": float("nan")}, {"first": 1e12}, {"action": 0},
+    {"action": "1"}, {"memory": 99_999_999_999_999}, {"warnings": 2.5}, {"cpu": -1}])
+def test_wrong_limits(limits):
+    """Limits are numbers above 0 that a clock and a process can be given."""
+    with pytest.raises(ValueError, match=f"the limit {next(iter(limits))} is "):
+        Limits(**limits)
+
+
+def test_exceptions_of_a_player():
+    """A process player tells late, gone, raised and illegal apart."""
+    seen = State.deal(seed=3).after(START.legal_actions()[0])
+    seen = seen.after(seen.legal_actions()[0]).observation()
+    for name, fault in {"Hangs": Late, "Dies": Gone, "Raises": Raised, "Nonsense": Illegal}.items():
+        player = ProcessPlayer(bad(name))
+        player.begin(1, 60)
+        with pytest.raises(fault):
+            player.ask(seen, 0.3 if name == "Hangs" else 60)
+        player.end()
+
+
+def test_the_end_of_a_process(tmp_path):
+    """What an agent starts ends with it, and it ends when the league's end of the line closes."""
+    file = tmp_path / "starter.py"
+    file.write_text("import subprocess, sys\n"
+                    "child = subprocess.Popen([sys.executable, '-c', 'import time;"
+                    "time.sleep(600)'])\n"
+                    f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
+                    "class A:\n    def choose(self, seen): pass\n")
+    player = ProcessPlayer(parse(str(file)))
+    player.begin(0, 60)
+    player.end()
+    assert ends(int((tmp_path / "pid").read_text()))
+    orphan = ProcessPlayer(spec(Random))
+    orphan.begin(0, 60)
+    process = orphan._process
+    orphan._requests.put(None)
+    assert process.wait(60) == 0
+    orphan.end()
+
+
+def ends(pid):
+    """Whether a process ends within some seconds; one that nobody waits for counts as ended."""
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(9)],
+                         ids=str)
+def test_wire(rules):
+    """Observations and actions are the same after the way to a process and back."""
+    for state in play([Greedy()] * rules.players, 1, rules).states[::7]:
+        for player in range(rules.players):
+            seen = state.observation(player)
+            sent = json.loads(json.dumps(observation_to_plain(seen)))
+            assert observation_from_plain(sent) == seen
+            assert hash(observation_from_plain(sent)) == hash(seen)
+        for action in state.legal_actions()[:20]:
+            assert action_from_plain(json.loads(json.dumps(action_to_plain(action)))) == action
+
+
+@pytest.mark.parametrize("plain", [
+    None, 3, "place", {}, [], ["place", "2s", "2d"], ["place", 2, "2d", [0, 1]], [1, 2, 3, 4],
+    ["place", "2s", "2d", [0, 10]], ["place", "2s", "2d", [-1, 0]],
+    ["place", "2s", "2d", [0]], ["place", "2s", "2d", [0, 1, 2]], ["place", "2s", "2d", ["0", "1"]],
+    ["place", "2s", "2d", [0.0, 1.0]], ["place", "2s", "2d", None], [["place"], "2s", "2d", [0, 1]],
+])
+def test_no_actions(plain):
+    """What a process may send and is no action is said to be none."""
+    with pytest.raises(NoAction, match="which is no action"):
+        action_from_plain(plain)
+
+
+def test_answers_of_other_types():
+    """An answer need not be an `Action`: a tuple with numpy's numbers is as good."""
+    import numpy as np
+    answer = ("place", np.str_("2s"), "2d", np.array([0, 1]))
+    assert action_from_plain(action_to_plain(answer)) == Action("place", "2s", "2d", (0, 1))
+
+
+def test_own_rules_are_not_sent():
+    """Rules of no named rule set are refused, not taken for others."""
+    with pytest.raises(ValueError, match="only the rule sets draft, official"):
+        observation_to_plain(State.deal(replace(DRAFT, heart=False)).observation())
+
+
+def test_sentences_are_clean():
+    """Texts of agents keep no line breaks, control codes, addresses or great length."""
+    assert clean("a\x1b[31m\n b <X at 0x7f12345678>") == "a [31m b <X at 0x...>"
+    assert len(clean("x" * 10_000)) == 300
+
+
+SPECS = {
+    "Greedy": ("Greedy", "sequence", "Greedy", ()),
+    "sequence.agents.players:Random(seed=3)": (
+        "Random(seed=3)", "sequence.agents.players", "Random", (("seed", 3),)),
+    f"{BAD}:Dies": ("Dies", str(BAD), "Dies", ()),
+    f"me={BAD}:Counts(after=(1, 'a=b'))": ("me", str(BAD), "Counts", (("after", (1, "a=b")),)),
+    f"{BAD}": ("bad", str(BAD), "", ()),
+}
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_specs(text):
+    """Agents are read from texts, and their own text reads as the same agent."""
+    found = parse(text)
+    assert (found.name, found.where, found.cls, found.options) == SPECS[text]
+    again = parse(found.text)
+    assert (again.where, again.cls, again.options) == SPECS[text][1:]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("nowhere.py", "there is no file 'nowhere.py'"),
+    ("no-module:Class", "neither a module nor a file"),
+    ("Random(seed=open)", "not of the form name=value"),
+    ("Random(seed=)", "not of the form name=value"),
+    ("Random(seed=1, seed=2)", "each name once"),
+    ("Random(a=1, **{'seed': 2})", "not of the form name=value"),
+    ("Random(a=1, *[2])", "not of the form name=value"),
+    (f"{Path(__file__).parents[1] / 'engine' / 'replays' / 'draft.txt'}", "does not end in .py"),
+    ("", "names no agent"),
+])
+def test_wrong_texts(text, message):
+    """A text that names no agent is refused with a sentence, before anything is imported."""
+    with pytest.raises(LeagueError, match=message):
+        parse(text)
+
+
+def test_folders_with_parentheses(tmp_path):
+    """The parentheses of a folder's name are no arguments."""
+    folder = tmp_path / "copy (1)"
+    folder.mkdir()
+    (folder / "a.py").write_text("")
+    assert parse(f"{folder}/a.py:A(b=1)").where == f"{folder}/a.py"
+    assert parse(f"{folder}/a.py").where == f"{folder}/a.py"

@@ -1,0 +1,154 @@
+"""Playing: one game with its history and clocks, and a match of many games with an interval."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from tictactoe.contract import Agent, IllegalMove, Move, Player, State
+from tictactoe.games.board import Board
+from tictactoe.games.players import Resigned
+
+
+@dataclass(frozen=True)
+class Game:
+    """A finished game.
+
+    `states` starts with the first position and has one more item than `moves` and `seconds` (the
+    thinking time of each move). `winner` is None for a draw. `reason` is "played out", "time" (the
+    loser's clock ran out) or "resigned".
+    """
+
+    states: tuple[State, ...]
+    moves: tuple[Move, ...]
+    seconds: tuple[float, ...]
+    winner: Player | None
+    reason: str
+
+    @property
+    def final(self) -> State:
+        """The last position."""
+        return self.states[-1]
+
+    def __str__(self) -> str:
+        outcome = f"{self.winner} wins" if self.winner else "draw"
+        return f"{outcome} ({self.reason}) after {len(self.moves)} moves: {list(self.moves)}"
+
+
+def play(agents: Mapping[Player, Agent], start: State | None = None,
+         clock: float | None = None) -> Game:
+    """Play one game between `agents`, given by player: `play({"x": Random(1), "o": Random(2)})`.
+
+    `clock` is each player's total thinking time in seconds; whoever oversteps it loses. It is read
+    when a move comes back: an agent that never returns is not stopped here.
+
+    Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid, and
+    ValueError unless there are two players.
+    """
+    state = Board() if start is None else start
+    if len(agents) != 2 or state.to_move not in agents:
+        raise ValueError(f"a game has two players, {state.to_move!r} one of them: {list(agents)}")
+    states, moves, seconds = [state], [], []
+    left = dict.fromkeys(agents, math.inf if clock is None else clock)
+
+    def finished(winner: Player | None, reason: str) -> Game:
+        return Game(tuple(states), tuple(moves), tuple(seconds), winner, reason)
+
+    while not state.is_terminal():
+        player = state.to_move
+        rival = next(p for p in agents if p != player)
+        before = time.perf_counter()
+        try:
+            move = agents[player].choose(state)
+        except Resigned:
+            return finished(rival, "resigned")
+        spent = time.perf_counter() - before
+        left[player] -= spent
+        if left[player] < 0:
+            return finished(rival, "time")
+        try:
+            state = state.after(move)
+        except IllegalMove as error:
+            raise IllegalMove(f"{type(agents[player]).__name__}: {error}") from error
+        moves.append(move)
+        seconds.append(spent)
+        states.append(state)
+    winner = next((p for p in agents if state.utility(p) > 0), None)
+    return finished(winner, "played out")
+
+
+@dataclass(frozen=True)
+class Match:
+    """The outcome of a match, from the first agent's view.
+
+    `score` counts a win 1 and a draw 0.5, as a share of the games; `interval` is Wilson's 95 %
+    interval for it (with draws it is on the wide side, never too narrow).
+    """
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        """How many games were played."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """The share of points that the first agent won, 0 to 1."""
+        return (self.wins + self.draws / 2) / self.games
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the score (Wilson 1927)."""
+        return wilson_interval(self.score, self.games)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (f"{self.wins} won, {self.draws} drawn, {self.losses} lost: "
+                f"score {self.score:.3f} (95 % interval {low:.3f} to {high:.3f})")
+
+
+def match(first: Agent, second: Agent, games: int = 100, seed: int = 0,
+          start: State | None = None, clock: float | None = None) -> Match:
+    """Play `games` games; the agents change sides after each, `first` begins.
+
+    Before every game each agent that has a `reset(seed)` gets a seed of its own, so that the same
+    `seed` plays the same match again. Raises ValueError for fewer than one game.
+    """
+    if games < 1:
+        raise ValueError(f"a match has at least one game, not {games}")
+    begins, follows = _players(Board() if start is None else start)
+    wins = draws = 0
+    for number in range(games):
+        for offset, agent in enumerate((first, second)):
+            if hasattr(agent, "reset"):
+                agent.reset(2 * (seed * games + number) + offset)
+        mine, other = (begins, follows) if number % 2 == 0 else (follows, begins)
+        winner = play({mine: first, other: second}, start, clock).winner
+        wins += winner == mine
+        draws += winner is None
+    return Match(wins, draws, games - wins - draws)
+
+
+def wilson_interval(share: float, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval for a share seen in `trials` trials.
+
+    >>> tuple(round(bound, 3) for bound in wilson_interval(0.5, 100))
+    (0.404, 0.596)
+    """
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    centre = share + z * z / (2 * trials)
+    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def _players(start: State) -> tuple[Player, Player]:
+    """The player to move at `start`, and the other: the next one to move who is not the first."""
+    state = start
+    while state.to_move == start.to_move and not state.is_terminal():
+        state = state.after(state.legal_moves()[0])
+    return start.to_move, state.to_move

@@ -1,0 +1,323 @@
+"""Qubic, tic-tac-toe on a cube of 4 x 4 x 4 cells: an immutable State with two 64-bit masks inside.
+
+Four in a line win, along an edge, across a face or through the cube. Unlike tic-tac-toe there are
+far too many positions to keep, so states are made anew and compared by their masks.
+"""
+
+from collections.abc import Hashable, Iterable
+from itertools import product
+from typing import ClassVar
+
+from tictactoe.contract import IllegalMove, InvalidBoard
+from tictactoe.games.board import EMPTY, PLAYERS
+from tictactoe.games.pictures import CELL, image, mark_svg
+
+SIZE = 4  # cells in a line, rows in a layer, layers in the cube
+CELLS = SIZE**3
+FULL_MASK = (1 << CELLS) - 1
+GAP, TOP = 22, 20  # pixels between two layers of the picture and above them
+
+
+def cell_at(layer: int, row: int, column: int) -> int:
+    """The index of a cell: layer by layer from the top, row by row in each.
+
+    >>> cell_at(0, 0, 3), cell_at(0, 1, 0), cell_at(1, 0, 0)
+    (3, 4, 16)
+    """
+    return (layer * SIZE + row) * SIZE + column
+
+
+def _all_lanes() -> tuple[tuple[int, ...], ...]:
+    """The 76 lanes, each with its cells in ascending order, in lexicographic order.
+
+    On each axis a lane stands still or runs forwards or backwards. Read from its other end it is
+    the same lane, so it is kept in the direction in which the cells ascend.
+    """
+    at = {"forwards": range(SIZE), "backwards": range(SIZE)[::-1],
+          **{place: (place,) * SIZE for place in range(SIZE)}}
+    lanes = (tuple(map(cell_at, *(at[way] for way in ways)))
+             for ways in product(at, repeat=3) if not set(ways) <= set(range(SIZE)))
+    return tuple(sorted(lane for lane in lanes if lane[0] < lane[-1]))
+
+
+def mask_of(cells: Iterable[int]) -> int:
+    """The bitboard of these cells: bit i is cell i."""
+    return sum(1 << cell for cell in cells)
+
+
+LANES = _all_lanes()
+LANES_THROUGH = tuple(tuple(number for number, lane in enumerate(LANES) if cell in lane)
+                      for cell in range(CELLS))  # numbers of the lanes, 7 or 4 to a cell
+LANE_MASKS = tuple(map(mask_of, LANES))
+# For each cell its bit and the masks of its lanes; a dict takes numpy's 4 for 4, and refuses 64.
+_MARKS = {cell: (1 << cell, tuple(LANE_MASKS[number] for number in LANES_THROUGH[cell]))
+          for cell in range(CELLS)}
+# For each eighth of the cube, by the byte of its taken cells: which of its cells are open.
+_OPEN = tuple(tuple(tuple(8 * eighth + bit for bit in range(8) if not byte >> bit & 1)
+                    for byte in range(256)) for eighth in range(8))
+
+
+class Qubic:
+    """A reachable position of Qubic.
+
+    `Qubic()` is the empty cube; a text has its 64 cells layer by layer, row by row (white space is
+    ignored), and `Qubic.from_moves([0, 21])` plays cells in turn. Cell 16 * layer + 4 * row +
+    column is bit of that number in `x_mask` or `o_mask`. `state[cell]` is "x", "o" or "_", `lanes`
+    are the 76 lines of four cells, `to_move` is the player whose turn it is, `winner` the player
+    who has a lane, or None.
+
+    >>> state = Qubic.from_moves([0, 5, 21, 10, 42])
+    >>> print(state)
+    x|_|_|_   _|_|_|_   _|_|_|_   _|_|_|_
+    _|o|_|_   _|x|_|_   _|_|_|_   _|_|_|_
+    _|_|o|_   _|_|_|_   _|_|x|_   _|_|_|_
+    _|_|_|_   _|_|_|_   _|_|_|_   _|_|_|_
+    >>> state.to_move, len(state.legal_moves()), state.after(1).after(63).winner
+    ('o', 59, 'x')
+
+    Raises `InvalidBoard` (a ValueError) for a text that is not 64 cells of x, o and _, or that no
+    game can reach.
+    """
+
+    __slots__ = ("o_mask", "to_move", "winner", "x_mask")
+
+    lanes: ClassVar = LANES
+
+    x_mask: int
+    o_mask: int
+    to_move: str
+    winner: str | None
+
+    def __new__(cls, text: str = EMPTY * CELLS) -> "Qubic":
+        return cls.from_masks(*_parse(text))
+
+    @classmethod
+    def from_masks(cls, x_mask: int, o_mask: int) -> "Qubic":
+        """The position with these marks; raises `InvalidBoard` unless a game can reach it."""
+        problem = _why_unreachable(x_mask, o_mask)
+        if problem:
+            raise InvalidBoard(f"{problem}:\n{_grid(_text(x_mask, o_mask))}")
+        winner = "x" if _lanes_in(x_mask) else "o" if _lanes_in(o_mask) else None
+        return cls._make(x_mask, o_mask, PLAYERS[x_mask.bit_count() - o_mask.bit_count()], winner)
+
+    @classmethod
+    def from_moves(cls, moves: Iterable[int]) -> "Qubic":
+        """The position after these moves from the empty cube; raises `IllegalMove`."""
+        state = cls()
+        for move in moves:
+            state = state.after(move)
+        return state
+
+    @classmethod
+    def _make(cls, x_mask: int, o_mask: int, to_move: str, winner: str | None) -> "Qubic":
+        state = object.__new__(cls)
+        # Slots are set through the class: the instance's own __setattr__ refuses.
+        cls.x_mask.__set__(state, x_mask)
+        cls.o_mask.__set__(state, o_mask)
+        cls.to_move.__set__(state, to_move)
+        cls.winner.__set__(state, winner)
+        return state
+
+    def legal_moves(self) -> tuple[int, ...]:
+        """The open cells in ascending order; none when the game is over."""
+        if self.winner:
+            return ()
+        taken = (self.x_mask | self.o_mask).to_bytes(8, "little")
+        moves = ()
+        for cells, byte in zip(_OPEN, taken, strict=True):
+            moves += cells[byte]
+        return moves
+
+    def after(self, move: int) -> "Qubic":
+        """The position after the player to move marks cell `move`.
+
+        Raises `IllegalMove` if the cell is taken or does not exist, or the game is over.
+        """
+        try:
+            bit, lanes = _MARKS[move]
+        except (KeyError, TypeError):  # no cell at all
+            raise IllegalMove(self._why_illegal(move)) from None
+        if self.winner or (self.x_mask | self.o_mask) & bit:
+            raise IllegalMove(self._why_illegal(move))
+        winner = None
+        marks = bit | (self.x_mask if self.to_move == "x" else self.o_mask)
+        for lane in lanes:
+            if marks & lane == lane:
+                winner = self.to_move
+        if self.to_move == "x":
+            return self._make(marks, self.o_mask, "o", winner)
+        return self._make(self.x_mask, marks, "x", winner)
+
+    def _why_illegal(self, move: object) -> str:
+        if self.is_terminal():
+            reason = "the game is over"
+        elif isinstance(move, Hashable) and move in _MARKS:
+            reason = f"cell {move} is taken by {self[move]}"
+        else:
+            reason = f"{move!r} is not a cell; cells are 0 to {CELLS - 1}"
+        return f"illegal move {move!r} for {self.to_move}: {reason}, in\n{self}"
+
+    def is_terminal(self) -> bool:
+        """Whether somebody has a lane or no cell is open."""
+        return self.winner is not None or self.x_mask | self.o_mask == FULL_MASK
+
+    def utility(self, player: str) -> int:
+        """+1 if `player` has won, -1 if the opponent has, 0 for a draw.
+
+        Raises ValueError if the game is not over: an unfinished game has no utility.
+        """
+        if not self.is_terminal():
+            raise ValueError(f"this position is not terminal, it has no utility yet:\n{self}")
+        if self.winner is None:
+            return 0
+        return 1 if self.winner == player else -1
+
+    def mask(self, player: str) -> int:
+        """The bitboard of one player's marks: bit i is cell i."""
+        return self.x_mask if player == "x" else self.o_mask
+
+    @property
+    def text(self) -> str:
+        """The 64 cells as x, o and _, layer by layer and row by row."""
+        return _text(self.x_mask, self.o_mask)
+
+    def __getitem__(self, cell: int) -> str:
+        if not isinstance(cell, Hashable) or cell not in _MARKS:
+            raise IndexError(f"{cell!r} is not a cell; cells are 0 to {CELLS - 1}")
+        bit = _MARKS[cell][0]
+        return "x" if self.x_mask & bit else "o" if self.o_mask & bit else EMPTY
+
+    def __iter__(self):
+        return iter(self.text)
+
+    def __len__(self) -> int:
+        return CELLS
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Qubic):
+            return NotImplemented
+        return self.x_mask == other.x_mask and self.o_mask == other.o_mask
+
+    def __hash__(self) -> int:
+        return hash((self.x_mask, self.o_mask))
+
+    def __str__(self) -> str:
+        return _grid(self.text)
+
+    def __repr__(self) -> str:
+        layers = (self.text[start:start + SIZE**2] for start in range(0, CELLS, SIZE**2))
+        return f'Qubic("{" ".join(layers)}")'
+
+    def _repr_html_(self) -> str:
+        return image(qubic_svg(self), f"Qubic, {self.describe()}")
+
+    def svg(self) -> str:
+        """The picture as SVG text (for widgets, see `tictactoe.show.drawn`)."""
+        return qubic_svg(self)
+
+    def boxes(self) -> dict[int, tuple[int, int, int, int]]:
+        """Where in the picture each cell is: x, y, width and height."""
+        return {cell_at(layer, row, column): (
+                    layer * (SIZE * CELL + GAP) + column * CELL, TOP + row * CELL, CELL, CELL)
+                for layer, row, column in product(range(SIZE), repeat=3)}
+
+    def move_words(self, move: int) -> str:
+        """A move in words, for screen readers."""
+        layer, rest = divmod(move, SIZE * SIZE)
+        return f"cell {move}: layer {layer}, row {rest // SIZE + 1}, column {rest % SIZE + 1}"
+
+    def describe(self) -> str:
+        """The position in words, for alternative texts and screen readers."""
+        marks = "; ".join(
+            f"{player} at {', '.join(str(c) for c in range(CELLS) if mask >> c & 1)}"
+            for player, mask in zip(PLAYERS, (self.x_mask, self.o_mask), strict=True) if mask)
+        if self.winner:
+            return f"{marks}. {self.winner} has won"
+        status = "Draw" if self.is_terminal() else f"{self.to_move} to move"
+        return f"{marks or 'empty'}. {status}"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Qubic is immutable: use after(move) to get the next one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Qubic is immutable: nothing of it can be deleted")
+
+    def __reduce__(self):
+        return Qubic.from_masks, (self.x_mask, self.o_mask)
+
+
+def qubic_svg(state: Qubic, labels: bool = True) -> str:
+    """The cube as SVG text: four layers side by side, the top one at the left.
+
+    Open cells have their number unless `labels` is false; the cells of a winner's lanes are shaded.
+    """
+    side, top = SIZE * CELL, 20
+    width, height = SIZE * (side + GAP) - GAP + 4, side + top + 4
+    won = {cell for number in _lanes_in(state.mask(state.winner)) for cell in LANES[number]
+           } if state.winner else set()
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+             f'viewBox="-2 -2 {width} {height}"><rect width="{width - 4}" height="{height - 4}" '
+             'fill="white"/>']
+    for layer in range(SIZE):
+        parts.append(f'<g transform="translate({layer * (side + GAP)} {top})">'
+                     f'<text x="{side / 2}" y="-6" font-size="12" font-family="sans-serif" '
+                     f'text-anchor="middle" fill="#444">layer {layer}</text>')
+        for row, column in product(range(SIZE), repeat=2):
+            cell, x, y = cell_at(layer, row, column), column * CELL, row * CELL
+            shade = "#e2e2e2" if cell in won else "white"
+            parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{shade}" '
+                         'stroke="#888"/>')
+            parts.append(mark_svg(state[cell], x, y, str(cell) if labels else ""))
+        parts.append("</g>")
+    return "".join(parts) + "</svg>"
+
+
+def _parse(text: str) -> tuple[int, int]:
+    if not isinstance(text, str):
+        raise InvalidBoard(f"a cube is read from a text of 64 cells, not from {text!r}")
+    cells = "".join(text.split())
+    if len(cells) != CELLS or set(cells) - set("xo_"):
+        raise InvalidBoard(f"a cube is {CELLS} cells, each x, o or _, layer by layer; got "
+                           f"{len(cells)} characters: {text!r}")
+    return tuple(mask_of(i for i, cell in enumerate(cells) if cell == player)
+                 for player in PLAYERS)
+
+
+def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
+    """Why no game reaches these marks; None if one does.
+
+    A winner's lanes meet in the cell of the last move, and without that mark nobody has a lane:
+    then the marks can have been made in any order.
+    """
+    if x_mask & o_mask or (x_mask | o_mask) & ~FULL_MASK:
+        raise InvalidBoard(f"masks {x_mask:#x} and {o_mask:#x} share a cell or leave the cube")
+    xs, os = x_mask.bit_count(), o_mask.bit_count()
+    x_lanes, o_lanes = _lanes_in(x_mask), _lanes_in(o_mask)
+    if xs - os not in (0, 1):
+        return f"unreachable position, x begins and turns alternate, but there are {xs} x, {os} o"
+    if x_lanes and o_lanes:
+        return "unreachable position, both players have a lane"
+    if x_lanes and xs == os:
+        return "unreachable position, o moved after x had won"
+    if o_lanes and xs > os:
+        return "unreachable position, x moved after o had won"
+    if not set(range(CELLS)).intersection(*(LANES[number] for number in x_lanes + o_lanes)):
+        return "unreachable position, the game went on after somebody had won"
+    return None
+
+
+def _lanes_in(mask: int) -> list[int]:
+    """The numbers of the lanes that lie within these marks."""
+    return [number for number, lane in enumerate(LANE_MASKS) if mask & lane == lane]
+
+
+def _text(x_mask: int, o_mask: int) -> str:
+    return "".join([
+        "x" if x_mask >> i & 1 else "o" if o_mask >> i & 1 else EMPTY for i in range(CELLS)])
+
+
+def _grid(text: str) -> str:
+    """The four layers side by side, the top one at the left."""
+    return "\n".join("   ".join("|".join(text[start:start + SIZE])
+                                for start in (cell_at(layer, row, 0) for layer in range(SIZE)))
+                     for row in range(SIZE))

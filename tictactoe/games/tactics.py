@@ -1,0 +1,51 @@
+"""A given player that looks one move ahead: it wins when it can, blocks when it must.
+
+It plays any board with lanes: tic-tac-toe and Qubic.
+"""
+
+import random
+from functools import cache
+
+from tictactoe.contract import Move, State
+from tictactoe.games.board import opponent
+
+
+class WinOrBlock:
+    """Wins if it can, else blocks if the opponent could win, else plays a random legal move.
+
+    Among several cells that win, or several that block, it takes a random one. The same seed plays
+    the same moves.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.reset(seed)
+
+    def reset(self, seed: int | None) -> None:
+        """Start the sequence of random numbers anew; `match` calls this before every game."""
+        self._random = random.Random(seed)
+
+    def choose(self, state: State) -> Move:
+        """A winning cell, a blocking cell, or any open cell."""
+        return self._random.choice(winning_cells(state, state.to_move)
+                                   or winning_cells(state, opponent(state.to_move))
+                                   or state.legal_moves())
+
+
+def winning_cells(state: State, player: str) -> tuple[int, ...]:
+    """The open cells that complete a lane of `player`, in ascending order, whoever is to move.
+
+    >>> from tictactoe import Board
+    >>> winning_cells(Board("xx_oo____"), "x"), winning_cells(Board("xx_oo____"), "o")
+    ((2,), (5,))
+    """
+    own, rival, found = state.mask(player), state.mask(opponent(player)), set()
+    for lane in _lane_masks(type(state)):
+        missing = lane & ~own
+        if not missing & rival and missing & (missing - 1) == 0 != missing:  # one bit, and open
+            found.add(missing.bit_length() - 1)
+    return tuple(sorted(found))
+
+
+@cache
+def _lane_masks(game: type[State]) -> tuple[int, ...]:
+    return tuple(sum(1 << cell for cell in lane) for lane in game.lanes)

@@ -1,0 +1,175 @@
+"""How many nodes each search visits, for the position that is clicked together in JupyterLab.
+
+    from tictactoe.show.counts import compare_counts
+    compare_counts({"minimax": Minimax(), "alpha-beta": AlphaBeta()})
+"""
+
+import html
+from collections.abc import Mapping
+from math import ceil, log10
+
+from tictactoe.contract import Agent, State
+from tictactoe.games.board import Board
+from tictactoe.games.pictures import BLUE, ORANGE, image
+from tictactoe.nodes import NodeCounter
+from tictactoe.show.click_board import ClickBoard
+from tictactoe.show.drawn import DARK, draw_state, move_words, words
+
+BACK, EMPTY, AGAIN = "take back", "from the start", "count again"
+BOARD, GAP = 210, 16  # height of the board and the space around things, in pixels
+NAMES, TEN, NUMBER = 120, 85, 80  # widths: agents' names, a factor of ten, room for a number
+ROW, BAR = 38, 22  # height of an agent's row and of its bar
+# A bar has a pattern of its own beside its colour: (colour, stripes as a path in a square of 8).
+LOOKS = ((BLUE, ""), (ORANGE, "M0 8L8 0"), ("#009E73", "M4 0V8"), ("#CC79A7", "M0 4H8"),
+         ("#56B4E9", "M0 0L8 8M0 8L8 0"), ("#D55E00", "M0 0L8 8"))
+
+
+class Counts:
+    """Searches side by side on a position that one clicks together; `compare_counts` makes it.
+
+    `counts` has the nodes visited by the name of the agent, or in words why there are none.
+    """
+
+    def __init__(self, agents: Mapping[str, Agent], state: State | None = None) -> None:
+        self.agents = dict(agents)
+        self.states = [Board() if state is None else state]
+        self.off: set[str] = set()  # agents that are not asked
+        self._known: dict[tuple[str, State], int | str] = {}
+        self.board = ClickBoard(self.click)
+        self._count()
+
+    @property
+    def state(self) -> State:
+        """The position that is searched."""
+        return self.states[-1]
+
+    def click(self, move: str) -> None:
+        """What a click does: a legal move as text, "agent NAME" (ask it or not), or a button's
+        name."""
+        legal = {str(m): m for m in self.state.legal_moves()}
+        if move in legal:
+            self.states.append(self.state.after(legal[move]))
+        elif move == BACK:
+            del self.states[1 if len(self.states) == 1 else -1:]
+        elif move == EMPTY:
+            del self.states[1:]
+        elif move == AGAIN:
+            self._known.clear()
+        elif move.startswith("agent "):
+            self.off ^= {move.removeprefix("agent ")} & set(self.agents)
+        self._count()
+
+    def _count(self) -> None:
+        self.counts: dict[str, int | str] = {}
+        for name, agent in self.agents.items():
+            if name in self.off or self.state.is_terminal():
+                continue
+            key = name, self.state
+            if key not in self._known:
+                self._paint(f"{name} is searching …")
+                self._known[key] = _visited(agent, self.state)
+            self.counts[name] = self._known[key]
+        over = "The game is over here: there is nothing to search. "
+        self._paint((over if self.state.is_terminal() else "") + self._result())
+
+    def _result(self) -> str:
+        numbers = {name: n for name, n in self.counts.items() if isinstance(n, int) and n}
+        if len(numbers) < 2:
+            return "Click an open cell to go on from there."
+        most, least = max(numbers, key=numbers.get), min(numbers, key=numbers.get)
+        return (f"{most} visits {numbers[most] / numbers[least]:,.1f} times as many nodes as "
+                f"{least}. Click an open cell to go on from there.")
+
+    def _paint(self, status: str) -> None:
+        buttons = {f"agent {name}": f"{'☐' if name in self.off else '☑'} {name}"
+                   for name in self.agents}
+        buttons |= {BACK: "Take back", EMPTY: "From the start", AGAIN: "Count again"}
+        if not hasattr(self.state, "boxes"):
+            buttons = {str(m): str(m) for m in self.state.legal_moves()} | buttons
+        self.board.show(self._svg(), self._alt(), status, buttons)
+
+    def _alt(self) -> str:
+        told = [f"{name} {_told(count)}" for name, count in self.counts.items()]
+        return (f"Nodes visited, on a logarithmic scale, from the position {words(self.state)}. "
+                f"{'; '.join(told) or 'No search'}.")
+
+    def _svg(self) -> str:
+        clicks = {str(m): move_words(self.state, m) for m in self.state.legal_moves()}
+        board = draw_state(self.state, clicks, None, BOARD)
+        wide = board.width > 2 * board.height
+        left, top = (0, BOARD + GAP) if wide else (board.width + 2 * GAP, 0)
+        most = max([n for n in self.counts.values() if isinstance(n, int)], default=1)
+        tens = max(2, ceil(log10(max(most, 1) + 1)))
+        width = max(left + NAMES + max(tens, 6) * TEN + NUMBER, board.width + 2 * GAP)
+        bottom = top + GAP + ROW * max(len(self.counts), 2)
+        parts = [f'<g transform="translate({GAP} {GAP})">{board.svg}</g>', _patterns()]
+        for power in range(max(tens, 6) + 1):
+            x = left + NAMES + power * TEN
+            parts.append(f'<path d="M{x} {top + GAP}V{bottom}" stroke="#bbb"/><text x="{x}" '
+                         f'y="{bottom + 16}" text-anchor="middle">{10**power:,}</text>')
+        for i, (name, count) in enumerate(self.counts.items()):
+            y = top + GAP + i * ROW + (ROW - BAR) / 2
+            look = list(self.agents).index(name) % len(LOOKS)
+            number = count if isinstance(count, int) else 0
+            length = log10(number) * TEN if number > 0 else 0
+            parts.append(
+                f'<text x="{left + NAMES - 8}" y="{y + 16}" text-anchor="end">'
+                f'{html.escape(f"{name:.17}")}</text><rect x="{left + NAMES}" y="{y}" '
+                f'width="{max(length, 1):g}" height="{BAR}" fill="url(#look{look})" '
+                f'stroke="{DARK}"/><text x="{left + NAMES + max(length, 1) + 6:g}" y="{y + 16}" '
+                f'font-weight="700">{html.escape(f"{_told(count):.70}")}</text>')
+        parts.append(f'<text x="{left + NAMES}" y="{bottom + 36}">nodes visited (each line: ten '
+                     'times more)</text>')
+        height = max(bottom + 46, BOARD + 2 * GAP)
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+                f'viewBox="0 0 {width:g} {height:g}">'
+                '<rect width="100%" height="100%" fill="white"/>'
+                f'<g font-family="sans-serif" font-size="13" fill="{DARK}">' + "".join(parts)
+                + "</g></svg>")
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle, metadata = self.board._repr_mimebundle_(**kwargs)
+        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(_told(count))}</td></tr>"
+                       for name, count in self.counts.items())
+        still = image(self.board.shown["svg"], self._alt(), shrink=True)
+        return bundle | {"text/html": f'{still}<table><thead><tr><th scope="col">search</th>'
+                                      f'<th scope="col">nodes</th></tr></thead><tbody>{rows}'
+                                      "</tbody></table>"}, metadata
+
+    def __repr__(self) -> str:
+        return f"<Counts: {self._alt()}>"
+
+
+def compare_counts(agents: Mapping[str, Agent], state: State | None = None) -> Counts:
+    """Nodes visited by several agents on one position; let it be the last line of a cell.
+
+    `agents` are the agents by the name that they shall have in the picture, `state` is the first
+    position, the empty board unless given. A click on an open cell goes on from there. Counts are
+    remembered until "Count again" is pressed. An agent that fails has the reason in place of its
+    bar.
+    """
+    return Counts(agents, state)
+
+
+def _visited(agent: Agent, state: State) -> int | str:
+    """The nodes that the agent visits, or why it does not."""
+    with NodeCounter() as nodes:
+        try:
+            (agent.search if hasattr(agent, "search") else agent.choose)(state)
+        except NotImplementedError:
+            return "not written yet"
+        except Exception as error:  # any mistake of the agent is to be seen in its row
+            return f"{type(error).__name__}: {error}"
+    return nodes.visited
+
+
+def _told(count: int | str) -> str:
+    return f"{count:,}" if isinstance(count, int) else count
+
+
+def _patterns() -> str:
+    return "<defs>" + "".join(
+        f'<pattern id="look{i}" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<rect width="8" height="8" fill="{colour}"/>'
+        f'<path d="{stripes}" stroke="white" stroke-width="2" fill="none"/></pattern>'
+        for i, (colour, stripes) in enumerate(LOOKS)) + "</defs>"

@@ -1,0 +1,165 @@
+"""The tree explorer: step through a search node by node in JupyterLab, alone or beside another one.
+
+    from tictactoe.show.explorer import explore
+    explore(AlphaBeta(), Board("xoox__ox_"), against=Minimax())
+
+The search is recorded once (`tictactoe.show.explorer.walk`), and every step is drawn from the
+record. Nothing has to be added to the agent: the `@counted` that counts its nodes is enough.
+"""
+
+from bisect import bisect_left
+from typing import Any
+
+from tictactoe.contract import State
+from tictactoe.games.pictures import image
+from tictactoe.show.click_board import ClickBoard
+from tictactoe.show.explorer.view import draw_walks, fits
+from tictactoe.show.explorer.walk import MOST, Walk, record, together
+from tictactoe.show.explorer.words import sentence, summary, table
+
+BUTTONS = {"first": "First", "back": "Back", "next": "Next", "last": "Last"}
+BOTH = "both"
+
+
+class Explorer:
+    """One recorded search to step through, or two; it ends a cell to show itself.
+
+    `explore` makes it. A step enters a node, or leaves it with its value; an end of the tree is
+    entered and left in one step. `walks` are the searches, `at` the step that each of them is at.
+    Two of them go on together, or one while the other stands still: `moving` is "both" or the
+    number of a walk.
+    """
+
+    def __init__(self, walks: list[Walk]) -> None:
+        self.walks = walks
+        self.at = [0] * len(walks)
+        self._opened = [dict.fromkeys((node.number for node in walk.nodes), fits(walk))
+                        for walk in walks]
+        self._pairs = together(*walks) if len(walks) == 2 else []
+        self._pair = 0  # the one that is shown while both move
+        self.moving: str | int = BOTH if self._pairs else 0
+        self.board = ClickBoard(self.click)
+        self.go_to(0)
+
+    @property
+    def step(self) -> int:
+        """The number of the step that is shown, from 0: of both searches, or of the moving one."""
+        return self._pair if self.moving == BOTH else self.at[self.moving]
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return len(self._pairs if self.moving == BOTH else self.walks[self.moving].steps) - 1
+
+    def click(self, move: str) -> None:
+        """What a click does.
+
+        `move` is "first", "back", "next", "last", "step N", "difference" (jump to the first one),
+        "both", "only 0" or "only 1" (which search moves), "go aN" (to the step at which node N of
+        the first search is entered, "bN" of the second), or "fold aN" (open or close a subtree).
+        """
+        word, _, rest = move.partition(" ")
+        steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": self.last}
+        if word in steps or word == "step":
+            self.go_to(min(max(steps[word] if word in steps else int(rest), 0), self.last))
+        elif word == "difference":
+            self.go_to_difference()
+        elif word in (BOTH, "only"):
+            self._move_only(BOTH if word == BOTH else int(rest))
+        elif word == "go":
+            self._go_to_node("ab".index(rest[0]), int(rest[1:]))
+        elif word == "fold":
+            opened, number = self._opened["ab".index(rest[0])], int(rest[1:])
+            opened[number] = not opened[number]
+            self._paint(self.board.shown["status"])
+
+    def go_to(self, step: int) -> None:
+        """Show a step of what is moving; raises IndexError if there is none."""
+        if self.moving == BOTH:
+            pair = self._pairs[step]
+            self._pair, self.at = step, [pair.first, pair.second]
+        else:
+            self.walks[self.moving].steps[step]
+            self.at[self.moving] = step
+        self._paint(self._sentence())
+
+    def go_to_difference(self) -> None:
+        """Show the first step at which the two searches do not do the same."""
+        self.moving = BOTH
+        step = next((i for i, pair in enumerate(self._pairs) if pair.difference), None)
+        if step is None:
+            self._paint("No difference: both searches visit the same nodes in the same order and "
+                        "return the same values.")
+        else:
+            self.go_to(step)
+
+    def _move_only(self, moving: str | int) -> None:
+        if moving == BOTH and self.moving != BOTH:
+            self._pair = self._pair_at(self.moving, self.at[self.moving])
+        self.moving = moving
+        self.go_to(self.step)
+
+    def _go_to_node(self, number: int, node: int) -> None:
+        entered = self.walks[number].nodes[node - 1].entered
+        if self.moving != BOTH:
+            self.moving = number
+        self.go_to(self._pair_at(number, entered) if self.moving == BOTH else entered)
+
+    def _pair_at(self, number: int, step: int) -> int:
+        """The first pair in which a search is at that step."""
+        return bisect_left(self._pairs, step, key=lambda pair: pair[number])
+
+    def _paint(self, status: str) -> None:
+        buttons = dict(BUTTONS)
+        if self._pairs:
+            buttons["difference"] = "First difference"
+            choices = {BOTH: "both", **{f"only {i}": f"only {walk.name}"
+                                        for i, walk in enumerate(self.walks)}}
+            moving = BOTH if self.moving == BOTH else f"only {self.moving}"
+            buttons |= {move: ("✓ " if move == moving else "") + f"Step {label}"
+                        for move, label in choices.items()}
+        self.board.show(draw_walks(self.walks, self.at, self._opened), self.alt(), status, buttons,
+                        (self.step, self.last))
+
+    def _sentence(self) -> str:
+        """The step in words."""
+        parts = [f"Step {self.step} of {self.last}."]
+        if self.moving == BOTH and self._pairs[self._pair].difference:
+            parts.append(f"Difference: {self._pairs[self._pair].difference}.")
+        told = range(len(self.walks)) if self.moving == BOTH or not self._pairs else [self.moving]
+        for i in told:
+            walk = self.walks[i]
+            name = f"{walk.name}: " if self._pairs else ""
+            parts.append(name + sentence(walk, walk.steps[self.at[i]]))
+            if walk.trouble and self.at[i] == len(walk.steps) - 1:
+                parts.append(f"Here the search stopped. {walk.trouble}.")
+        return " ".join(parts)
+
+    def alt(self) -> str:
+        """The searches as a whole, in words."""
+        return " ".join(summary(walk) for walk in self.walks)
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle, metadata = self.board._repr_mimebundle_(**kwargs)
+        ends = [len(walk.steps) - 1 for walk in self.walks]
+        still = image(draw_walks(self.walks, ends, self._opened), self.alt(), shrink=True)
+        text = [self.alt(), *(walk.trouble for walk in self.walks if walk.trouble)]
+        return bundle | {"text/html": still + "".join(map(table, self.walks)),
+                         "text/plain": "\n".join(text)}, metadata
+
+    def __repr__(self) -> str:
+        return f"<Explorer at step {self.step} of {self.last}: {self.alt()}>"
+
+
+def explore(search: Any, state: State, against: Any = None, most: int = MOST) -> Explorer:
+    """A search from `state` to step through; let it be the last line of a cell.
+
+    `search` is an agent with a `@counted` value function, or a recorded search (a `Trace` or a
+    `Visit`). With `against`, another one of these, the two are shown together, step by step, and
+    one can jump to the first difference. At most `most` nodes of each are recorded.
+
+    Raises what the agent raises before it visits a node, NotImplementedError at any time, and
+    ValueError if no counted function was called.
+    """
+    searches = [search] if against is None else [search, against]
+    return Explorer([record(each, state, most) for each in searches])

@@ -1,0 +1,204 @@
+"""Search trees as pictures: the nodes a search visited, and the moves it cut off marked as such.
+
+`draw_tree(trace)` draws what a `Trace` recorded; `by_hand` writes a tree down without any search.
+Nodes are boards, or triangles and squares where the game is not tic-tac-toe.
+"""
+
+from collections import deque
+from math import inf
+
+from tictactoe.contract import Move, State
+from tictactoe.games.board import Board
+from tictactoe.games.pictures import BLUE, CELL, ORANGE, Picture, board_marks
+from tictactoe.nodes import Trace, Visit
+
+DARK, GREY = "#222", "#666"  # both readable on white
+FADED, BOLD, START = f' fill="{GREY}"', ' font-weight="700"', ' text-anchor="start"'
+TEXT = f'<g font-family="sans-serif" font-size="12" fill="{DARK}" text-anchor="middle">'
+BOARD = 51  # side of a node's little board, in pixels
+SLOT, STUB = 74, 40  # width of a leaf and of a cut move
+LEVEL, LINE = 152, 14  # from one depth to the next, from one line of text to the next
+LEFT, TOP = 104, 12  # room for the names of the levels, and above the root
+MINUS = "\N{MINUS SIGN}"
+BAR, LABEL = 0.5, 0.84  # where along an edge its double bar and its move stand
+
+
+def by_hand(state: State, node: object, move: Move = None, depth: int = 0) -> Visit:
+    """A tree written down: a node is a value, `(value, {move: node})` or that with alpha and beta.
+
+    A legal move that is left out counts as cut; a value of None is drawn as "?".
+
+    >>> draw_tree(by_hand(Board("xoox__ox_"), (1, {4: (1, {5: 1, 8: 1}), 5: 0})))
+    Search tree. Nodes visited: 5. Moves cut: 1. MAX is x. Root: +1; moves: 4 (+1), 5 (0), 8 (cut).
+    """
+    value, branches, *window = node if isinstance(node, tuple) else (node, {})
+    children = [by_hand(state.after(m), child, m, depth + 1) for m, child in branches.items()]
+    bounds = dict(zip(("alpha", "beta"), window, strict=False))
+    return Visit(state, move, depth, bounds, value, children)
+
+
+def count_nodes(visit: Visit) -> int:
+    """How many nodes were visited in this subtree, its root included."""
+    return 1 + sum(map(count_nodes, visit.children))
+
+
+def cut_moves(visit: Visit) -> list[Move]:
+    """The legal moves that were not visited in this one node, though others were.
+
+    A node without any visited successor was not expanded at all (an end, or a depth limit): nothing
+    is cut there. A search with a table skips moves for another reason: do not draw its trees.
+    """
+    visited = {child.move for child in visit.children}
+    return [m for m in visit.state.legal_moves() if m not in visited] if visited else []
+
+
+def count_cuts(visit: Visit) -> int:
+    """How many moves were cut in this subtree."""
+    return len(cut_moves(visit)) + sum(map(count_cuts, visit.children))
+
+
+def draw_tree(tree: Trace | Visit, depth: float = inf, most_leaves: int = 19) -> Picture:
+    """The search tree as a picture; `tree` is a trace (its latest search) or one visited node.
+
+    Nodes deeper than `depth` are not drawn, nor a node's successors if more than `most_leaves`
+    would then stand side by side (the root's always are): "... n more" says how many nodes are
+    missing. Raises ValueError for a trace that recorded nothing.
+    """
+    if isinstance(tree, Trace) and not tree.roots:
+        raise ValueError("the trace is empty: search while it is open, with a @counted value")
+    return _Drawing(tree.roots[-1] if isinstance(tree, Trace) else tree, depth, most_leaves).picture
+
+
+class _Drawing:
+    def __init__(self, root: Visit, depth: float, most_leaves: int) -> None:
+        self.root, self.opened, self.drawn, leaves = root, set(), [], 1
+        queue = deque([root])
+        while queue:  # level by level, a node's successors are drawn if they still fit
+            self.drawn.append(visit := queue.popleft())
+            more = len(visit.children) + len(cut_moves(visit)) - 1
+            fits = visit.depth - root.depth < depth and leaves + more <= most_leaves
+            if visit.children and (fits or visit is root):
+                self.opened.add(id(visit))
+                leaves += more
+                queue.extend(visit.children)
+        self.lines, self.marks = [], []  # SVG elements; the lines lie below the marks
+        width = max(self.place(root, LEFT)[1] + 8, 480)
+        height = self.name_levels_and_signs()
+        self.picture = Picture(
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}"><rect width="100%" height="100%" fill="white"/>'
+            + TEXT + "".join(self.lines + self.marks) + "</g></svg>", self.alt())
+
+    def place(self, visit: Visit, left: float) -> tuple[float, float]:
+        """Draw a subtree from `left` on; returns its root's centre and its right end."""
+        top = TOP + (visit.depth - self.root.depth) * LEVEL
+        start = BOARD + LINE * (2.4 if "beta" in visit.bounds else 1.4)  # below the node's text
+        ends, right = [], left
+        if id(visit) in self.opened:
+            for child in visit.children:
+                x, right = self.place(child, right)
+                ends.append((x, child.move, child))
+            for move in cut_moves(visit):
+                ends.append((right + STUB / 2, move, None))
+                right += STUB
+        right = max(right, left + SLOT)
+        x = (ends[0][0] + ends[-1][0]) / 2 if ends else (left + right) / 2
+        source = next((c for c in visit.children if c.value == visit.value is not None), None)
+        for to_x, move, child in ends:
+            width = 0 if child is None else 3.5 if child is source else 1.2
+            self.edge((x, top + start), (to_x - x, LEVEL - start), move, width)
+        self.node(visit, x, top)
+        return x, right
+
+    def edge(self, start: tuple, way: tuple, move: Move, width: float) -> None:
+        """A line to a successor; one of no width is the dashed stub of a cut move."""
+        (x, y), (across, down) = start, way
+        style = (f'stroke="{DARK}" stroke-width="{width}"' if width else
+                 f'stroke="{GREY}" stroke-width="1.5" stroke-dasharray="5 4"')
+        self.lines.append(f'<path d="M{x} {y}l{across} {down}" {style}/>')
+        if not width:
+            self.marks.append(f'<path d="M{x + across * BAR - 6} {y + down * BAR - 2}h12m0 5h-12" '
+                              f'stroke="{DARK}" stroke-width="2"/>')
+            self.text(x + across, y + down + 12, "cut", FADED)
+        x, y = x + across * LABEL, y + down * LABEL
+        self.marks.append(f'<rect x="{x - 7}" y="{y - 8}" width="14" height="15" fill="white"/>')
+        self.text(x, y + 4, str(move), "" if width else FADED)
+
+    def node(self, visit: Visit, x: float, y: float) -> None:
+        """A board, or a square (an end), a triangle upwards (MAX) or downwards (MIN)."""
+        state, scale = visit.state, BOARD / (3 * CELL)
+        up = state.to_move == self.root.state.to_move
+        style = f'fill="white" stroke-width="3" stroke="{BLUE if up else ORANGE}"'
+        if isinstance(state, Board):
+            width = 6 if state.is_terminal() else 2
+            shape = (f'<g transform="translate({x - BOARD / 2} {y}) scale({scale})">'
+                     f'<rect width="{3 * CELL}" height="{3 * CELL}" fill="white" stroke="{DARK}" '
+                     f'stroke-width="{width}"/>{board_marks(state, False)}</g>')
+        elif state.is_terminal():
+            shape = f'<path d="M{x - 22} {y + 2}h44v44h-44Z" {style}/>'
+        else:
+            shape = f'<path d="M{x - 24} {y + 46 * up}h48L{x} {y + 46 * (not up)}Z" {style}/>'
+        self.marks.append(shape)
+        lines = [_value(visit)]
+        if "beta" in visit.bounds:
+            lines.append(f"({signed(visit.bounds['alpha'])}, {signed(visit.bounds['beta'])})")
+        if visit.children and id(visit) not in self.opened:
+            lines.append(f"… {count_nodes(visit) - 1:,} more")
+        for i, line in enumerate(lines):
+            self.text(x, y + BOARD + LINE * (i + 1), line, "" if i else BOLD)
+
+    def name_levels_and_signs(self) -> float:
+        """Who moves at which depth, and the legend; returns the picture's height."""
+        levels = 1 + max(visit.depth for visit in self.drawn) - self.root.depth
+        for level in range(levels):
+            movers = [v.state.to_move for v in self.drawn
+                      if v.depth - self.root.depth == level and not v.state.is_terminal()]
+            role = "▲ MAX" if movers[:1] == [self.root.state.to_move] else "▼ MIN"
+            names = [role, f"{movers[0]} to move"] if movers else ["the end"]
+            for i, line in enumerate([f"depth {level}", *names]):
+                self.text(8, TOP + level * LEVEL + 16 + 16 * i, line, START + BOLD * (i == 1))
+        legend = ["bold: the value for MAX; on a line: the move; thick: where the value is from"]
+        if "beta" in self.root.bounds:
+            legend.append("(alpha, beta): the window on entry; ≤ or ≥: only a bound is known")
+        if count_cuts(self.root):
+            legend.append("dashed, with a double bar: cut off, not visited")
+        height = TOP + levels * LEVEL - 30
+        for i, line in enumerate(legend):
+            self.text(8, height + 16 * i, line, START)
+        return height + 16 * len(legend)
+
+    def alt(self) -> str:
+        root, nodes = self.root, count_nodes(self.root)
+        hidden = f" ({nodes - len(self.drawn):,} not drawn)" if nodes > len(self.drawn) else ""
+        moves = [f"{child.move} ({_value(child)})" for child in root.children]
+        moves += [f"{move} (cut)" for move in cut_moves(root)]
+        return (f"Search tree. Nodes visited: {nodes:,}{hidden}. Moves cut: {count_cuts(root):,}. "
+                f"MAX is {root.state.to_move}. Root: {_value(root)}"
+                + (f"; moves: {', '.join(moves)}." if moves else "."))
+
+    def text(self, x: float, y: float, text: str, style: str = "") -> None:
+        self.marks.append(f'<text x="{x}" y="{y}"{style}>{text}</text>')
+
+
+def _value(visit: Visit) -> str:
+    """The value in words and signs: "x wins +1", "draw 0", "≤ -1" where only a bound is known."""
+    if visit.value is None:
+        return "?"
+    number = signed(visit.value)
+    if visit.state.is_terminal() and isinstance(visit.state, Board):
+        return f"{visit.state.winner} wins {number}" if visit.state.winner else f"draw {number}"
+    return bound_sign(visit, count_cuts(visit)) + number
+
+
+def bound_sign(visit: Visit, cuts: int) -> str:
+    """"≤ " or "≥ " where the value is only a bound: at or beyond alpha or beta, with cuts below."""
+    if cuts and visit.value <= visit.bounds.get("alpha", -inf):
+        return "≤ "
+    if cuts and visit.value >= visit.bounds.get("beta", inf):
+        return "≥ "
+    return ""
+
+
+def signed(value: float) -> str:
+    """A value as it is written in trees: "+1", "0", or minus infinity with its sign."""
+    return f"{value:+g}".replace("inf", "∞").replace("-", MINUS) if value else "0"
