@@ -1,4 +1,4 @@
-"""Agents: those of studies 5 to 8, the given ones, and one another.
+"""Agents: those of studies 5 to 8 against the given ones and one another.
 
 Every deal is played twice, once from each seat; a tie is half a win; intervals are Wilson's at
 95 %. Where `ISMCTS` plays there are half as many deals. Times are of the agents' moves in these
@@ -34,7 +34,7 @@ TARGETS = {"Random": ">= 0.95"}  # of the studies' agents
 
 
 class Pairing(NamedTuple):
-    """What came of two agents' match: the result of the first, and how long moves took in ms."""
+    """The result of two agents' match: the first one's share, and how long moves took in ms."""
 
     agents: tuple[str, str]
     match: Match

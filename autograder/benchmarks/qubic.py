@@ -1,4 +1,4 @@
-"""Qubic: random games per second, and what its learners come to.
+"""Qubic: random games per second, and the strength of its learners.
 
 The controls stand beside the results: an untrained table whose ties go to the lowest cell, the
 same with random ties, an untrained learner. Scores are shares of points over matches in which the

@@ -26,7 +26,7 @@ Maker = Callable[[], object]
 
 
 def run() -> list[Result]:
-    """Everything; about ten minutes on a quiet core."""
+    """Measure strength, training and speed; takes about ten minutes on an idle core."""
     sarsa = load_answer("study7")
     before = time.perf_counter()
     agent = sarsa.trained()
@@ -44,7 +44,7 @@ def run() -> list[Result]:
 
 
 def controls(sarsa, tables) -> list[Result]:
-    """What the table adds to the heuristic, and what there is without either of them."""
+    """Measure what the table adds to the heuristic, and the strength without either of them."""
     class AnyOfTheBest(sarsa.SarsaAgent):
         """Plays a random one of the equally good candidates."""
 

@@ -1,4 +1,4 @@
-"""Scale: memory and time for each of 1,000 submissions, beside 100."""
+"""Scale: memory and time per submission at 1,000 submissions, compared with 100."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the commands show: their two consoles, the progress bar, and tables."""
+"""Terminal output of the commands: two consoles, the progress bar, and tables."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ errors = Console(stderr=True, soft_wrap=True)
 
 
 def say(line: str) -> None:
-    """Print a line as it stands on stdout."""
+    """Print a line on stdout, without markup or highlighting."""
     console.print(line, markup=False, highlight=False)
 
 
 def complain(line: str) -> None:
-    """Print a line as it stands on stderr."""
+    """Print a line on stderr, without markup or highlighting."""
     errors.print(line, markup=False, highlight=False)
 
 
 class Rate(ProgressColumn):
-    """How many are done in a second."""
+    """A column of the progress bar: how many are done in a second."""
 
     def render(self, task: Task) -> Text:
         """The rate, once there is one."""
@@ -48,7 +48,7 @@ class Rate(ProgressColumn):
 
 
 def progress() -> Progress:
-    """A bar with the rate and the time left on stderr; nothing at all where that is no terminal."""
+    """A progress bar with rate and time left, on stderr; nothing if that is not a terminal."""
     return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
                     MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
                     TextColumn("{task.fields[note]}", markup=False), console=errors,
@@ -56,10 +56,10 @@ def progress() -> Progress:
 
 
 def findings_table(study: Study, findings: Iterable[Finding], verbose: bool) -> Table:
-    """What the doctor found: a line for each module, or only for those that matter."""
+    """The doctor's findings: a line for each module, or only for those that matter."""
     table = Table(title=study.title, title_justify="left", caption_justify="left",
-                  caption=None if verbose else "Mutants that are as they should be: -v shows them.")
-    for column in ("module", "points", "loses", "as it should"):
+                  caption=None if verbose else "Not listed: mutants marked as expected (see -v).")
+    for column in ("module", "points", "loses", "as expected"):
         table.add_column(column, overflow="fold")
     for finding in findings:
         if verbose or not finding.healthy or finding.name in ("reference", "stub"):
@@ -73,7 +73,7 @@ def findings_table(study: Study, findings: Iterable[Finding], verbose: bool) -> 
 
 
 def where_table(lines: Iterable[tuple[str, object]]) -> Table:
-    """What was made, and where it is."""
+    """A table of what was written, and where it is."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for what, where in lines:
         table.add_row(what, str(where))

@@ -38,7 +38,7 @@ class CannotIsolate(RuntimeError):
 def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]:
     """Start a warm parent; returns its process and the socket to it, ready for jobs.
 
-    `hidden`: folders that must not be seen inside, even where they stand in the environment's.
+    `hidden`: folders that must not be visible inside, even if they lie in the environment's.
     Raises `CannotIsolate`.
     """
     if sys.platform != "linux":
@@ -53,7 +53,7 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
     raise CannotIsolate(_sentence(
         "; ".join(reasons), "allow unprivileged user namespaces (sysctl "
         "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
-        "Ubuntu), or let the container have CAP_SYS_ADMIN"))
+        "Ubuntu), or give the container CAP_SYS_ADMIN"))
 
 
 def bubblewrap() -> str:

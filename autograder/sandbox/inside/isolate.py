@@ -146,7 +146,7 @@ def _drop_capabilities() -> None:
 def _write_files(files: dict[str, str]) -> None:
     """Write the submission's files, base64 by relative path, and make their folder the current.
 
-    Those for which there is no room are not there: that is no fault of the machinery.
+    Files for which there is no room are left out: that is no fault of the machinery.
     """
     FOLDER.mkdir()
     paths = []

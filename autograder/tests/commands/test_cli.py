@@ -108,7 +108,7 @@ def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
     return found
 
 
-NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` makes one"
+NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` creates one"
 NO_STUDY = "there is no study 'study9'; there are " + ", ".join(studies())
 ALPHA_BETA = STUDY.assignment
 BAD_INPUT = [
@@ -131,7 +131,7 @@ BAD_INPUT = [
     ("demo -c {foreign}", "{foreign} is not empty and was not made by the demo"),
     ("demo -c {course}", "{course} is not empty and was not made by the demo"),
     ("demo -c {unreleased}", "{unreleased} is not empty and was not made by the demo"),
-    ("demo -c {link}", "{link} is a link: name a folder"),
+    ("demo -c {link}", "{link} is a symbolic link: name a real folder"),
     ("report study2 -c {unreleased}",
      f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
     ("export -c {unreleased}", "there is no gradebook in {unreleased} yet"),
@@ -142,7 +142,7 @@ BAD_INPUT = [
      f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
     ("grade study2 -c {course}", f"there are no submissions to {ALPHA_BETA} in {{course}}"),
     ("grade study2 -c {course} --student zoe --student yan",
-     f"nothing was handed in to {ALPHA_BETA} by yan, zoe"),
+     f"there is no submission to {ALPHA_BETA} by yan, zoe"),
     ("feedback study2 -c {course}", "yet: everybody; run `autograder grade study2` first"),
     ("feedback study2 -c {course} --student zoe", "yet: zoe; run `autograder grade study2` first"),
 ]  # fmt: skip
@@ -294,7 +294,7 @@ def test_one_unknown_student_stops_the_others_too(school):
     done = autograder("grade", "study2", "-c", str(root), "--student", "ada", "--student", "bo",
                       "--force")
     assert done.exit_code == 2
-    assert done.stderr == f"autograder: nothing was handed in to {ALPHA_BETA} by bo\n"
+    assert done.stderr == f"autograder: there is no submission to {ALPHA_BETA} by bo\n"
     assert contents(root) == before
 
 
@@ -444,7 +444,7 @@ def test_what_is_not_fresh_is_named(derived, tmp_path):
     before = contents(tmp_path)
     done = autograder("build", "--check")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "".join(f"not fresh: {path}\n" for path in derived[1:])
+    assert done.stderr == "".join(f"out of date: {path}\n" for path in derived[1:])
     assert contents(tmp_path) == before
 
 
@@ -472,9 +472,9 @@ WELL, SICK = (Finding(name, 15, 15, {}, should, True)
 
 
 @pytest.mark.parametrize(("findings", "complaints", "said"), [
-    ([WELL, WELL, SICK], [], "1 mutants, 1 modules not marked as they should be, 0 other"),
+    ([WELL, WELL, SICK], [], "1 mutants, 1 modules not marked as expected, 0 other"),
     ([WELL, WELL], ["note.txt holds lines of the answer"],
-     "0 mutants, 0 modules not marked as they should be, 1 other"),
+     "0 mutants, 0 modules not marked as expected, 1 other"),
 ], ids=["mutant", "leak"])  # fmt: skip
 def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, said):
     """A module that is marked wrongly, or a leak: it is named, and the study is not ready."""
@@ -554,7 +554,7 @@ def test_help_names_every_argument(command):
     assert set(rows) == {*options, "--help"}
     assert all(re.search(r"[A-Z].*[.\]]\s*$", row) for row in rows.values()), rows
     if "STUDY" in argument:
-        assert re.search(r"STUDY\S*\s.*(A study, like|All studies unless given)", done.stdout)
+        assert re.search(r"STUDY\S*\s.*(A study, like|By default all studies)", done.stdout)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]], ids=["none", "help"])
