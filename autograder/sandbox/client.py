@@ -161,7 +161,7 @@ class Sandbox:
         answered = sum("case" in frame for frame in frames)
         if stopped == "":
             stopped = (None if answered == len(cases) or "broken" in frames[-1:]
-                       else f"the process ended before it answered{job.how_it_ended()}")
+                       else f"the process ended before it had answered{job.how_it_ended()}")
         return read_replies(frames, len(cases), stopped, time.monotonic() - begun)
 
     @contextlib.contextmanager

@@ -247,8 +247,9 @@ def test_a_module_that_is_a_link_is_missing(desk, tmp_path):
     target = tmp_path / "elsewhere.py"
     (desk.submission / "module.py").rename(target)
     (desk.submission / "module.py").symlink_to(target)
-    assert desk.take_in() == desk_result("module.py is a link and was ignored: only real files count",
-                                         "module.py is missing: its checks get no marks")
+    assert desk.take_in() == desk_result(
+        "module.py is a link and was ignored: only real files count",
+        "module.py is missing: its checks get no marks")
     assert not (desk.staged / "module.py").exists()
 
 
@@ -614,8 +615,9 @@ def test_a_notebook_that_is_a_link_is_replaced(desk, tmp_path):
     elsewhere = tmp_path / "elsewhere.ipynb"
     (desk.submission / "01_first.ipynb").rename(elsewhere)
     (desk.submission / "01_first.ipynb").symlink_to(elsewhere)
-    assert desk.take_in() == desk_result("01_first.ipynb is a link and was ignored: only real files count",
-                                         f"01_first.ipynb is missing: {LOST}")
+    assert desk.take_in() == desk_result(
+        "01_first.ipynb is a link and was ignored: only real files count",
+        f"01_first.ipynb is missing: {LOST}")
     assert desk.notebook() == nbformat.reads(FIRST, as_version=4)
 
 
@@ -650,7 +652,8 @@ def test_a_file_that_is_too_large_is_not_taken(desk, name):
     """One byte too many is too many, and the sentence has the numbers."""
     grow(desk.submission / name)
     problems = desk.take_in().problems
-    assert problems[0] == f"{name} has 5,000,001 bytes and was ignored: at most 5,000,000 are allowed"
+    assert problems[0] == (f"{name} has 5,000,001 bytes and was ignored: "
+                           "at most 5,000,000 are allowed")
     assert len(problems) == (2 if name == "module.py" else 1)
     assert not (desk.staged / name).exists()
 

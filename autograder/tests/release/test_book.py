@@ -300,8 +300,8 @@ def test_ctrl_c_leaves_the_earlier_book(tmp_path, monkeypatch):
     monkeypatch.setattr(book, "run", stop)
     done = CliRunner().invoke(app, ["book", str(tmp_path / "book"), "--notebook", SMALL])
     assert done.exit_code == 130
-    assert done.stderr == ("autograder: stopped; no book was written, an earlier one is as it "
-                           "was\n")
+    assert done.stderr == ("autograder: stopped; no book was written, an earlier one is "
+                           "unchanged\n")
     assert list(tmp_path.iterdir()) == []
 
 
