@@ -241,7 +241,7 @@ def test_a_refused_release_is_told_and_loses_nothing(places, monkeypatch):
     done = autograder("release", "study2", "-c", str(places["course"]))
     assert (done.exit_code, done.stdout) == (2, "")
     assert is_one_sentence(done.stderr), done.stderr
-    assert f"{ALPHA_BETA} is not released: " in done.stderr
+    assert f"{ALPHA_BETA} was not released: " in done.stderr
     assert contents(places["course"]) == before
 
 
@@ -331,7 +331,7 @@ def test_progress_has_rate_time_and_failures(school, monkeypatch):
     said = io.StringIO()
     monkeypatch.setattr(screen, "errors", Console(file=said, force_terminal=True, width=140))
     watch.grade_study(CourseFolder.open(school[0]), STUDY)
-    assert "0 failed, 1 to look at" in said.getvalue()
+    assert "0 failed, 1 need a look" in said.getvalue()
     assert re.search(r"2/2.*/s", said.getvalue())
     assert re.search(r"\d:\d\d:\d\d", said.getvalue())
 
@@ -341,7 +341,7 @@ def test_a_student_named_twice_counts_once(school):
     done = autograder("feedback", "study2", "-c", str(school[0]), "--student", "ada",
                       "--student", "ada")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("feedback of 1 students")
+    assert done.stdout.startswith("feedback for 1 students")
 
 
 def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
@@ -354,7 +354,7 @@ def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
     done = autograder("feedback", "study2", "-c", str(root), "--jobs", "2")
     assert done.exit_code == 1
     assert done.stderr.startswith(f"{ALPHA_BETA}/cy: no feedback: ")
-    assert done.stdout.startswith("feedback of 1 students")
+    assert done.stdout.startswith("feedback for 1 students")
     assert (root / "feedback" / "ada" / ALPHA_BETA / "02_alpha_beta.html").is_file()
 
 
@@ -363,7 +363,7 @@ def test_feedback_says_where_it_is(school):
     root, _ = school
     done = autograder("feedback", "study2", "-c", str(root), "--student", "ada")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"feedback of 1 students to {ALPHA_BETA}: {root / 'feedback'}\n"
+    assert done.stdout == f"feedback for 1 students on {ALPHA_BETA}: {root / 'feedback'}\n"
     assert [path.name for path in root.glob("feedback/*/*/*.html")] == ["02_alpha_beta.html"]
 
 
@@ -483,8 +483,8 @@ def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, s
     monkeypatch.setattr(doctor, "environment", lambda: [])
     done = autograder("doctor", "study2")
     assert done.exit_code == 1
-    assert done.stdout.endswith(f"study2: {said} complaints: NOT ready to release\n")
-    assert done.stderr == "".join(f"wrong: {complaint}\n" for complaint in complaints)
+    assert done.stdout.endswith(f"study2: {said} problems: NOT ready to release\n")
+    assert done.stderr == "".join(f"problem: {complaint}\n" for complaint in complaints)
     assert ("odd_slip" in done.stdout) == (SICK in findings)
     assert ("no, it should lose alpha_beta: nodes" in text(done.stdout)) == (SICK in findings)
 
@@ -498,7 +498,7 @@ def test_the_doctor_looks_at_a_course_folder_when_asked(monkeypatch, tmp_path):
     assert autograder("doctor", "study2").exit_code == 0
     done = autograder("doctor", "study2", "--course", str(folder.root))
     assert done.exit_code == 1
-    assert "wrong: the exchange folder" in done.stderr
+    assert "problem: the exchange folder" in done.stderr
     (folder.root / EXCHANGE).mkdir()
     assert autograder("doctor", "study2", "--course", str(folder.root)).exit_code == 0
 

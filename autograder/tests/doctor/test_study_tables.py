@@ -75,7 +75,7 @@ MISTAKES = [
     ("mutants", "loses = { lane_counts", "loses = { lane_count", "mutant blocked_lanes_counted",
      "there is no check 'lane_count'"),
     ("mutants", '["two", "one"]', '["tow", "one"]', "mutant blocked_lanes_counted",
-     "must be a list of some of two, one, and is ['tow', 'one']"),
+     "must be a list of some of two, one, but is ['tow', 'one']"),
     ("mutants", "sentence =", "sentense =", "mutant blocked_lanes_counted", "no 'sentense'"),
     ("mutants", "old =", "odl =", "mutant blocked_lanes_counted", "there is no 'odl'"),
     ("mutants", '"blocked_lanes_count_as_one"', '"blocked_lanes_counted"',

@@ -326,7 +326,7 @@ def leak(request, tmp_path, monkeypatch) -> str:
 def test_a_leak_is_not_released(leak, tmp_path):
     """The release is refused with the reason, and students can get nothing."""
     folder = CourseFolder.create(tmp_path / "new")
-    with pytest.raises(ReleaseError, match=f"study2_alpha_beta is not released: .*{leak}"):
+    with pytest.raises(ReleaseError, match=f"study2_alpha_beta was not released: .*{leak}"):
         release(folder, STUDY)
     assert not folder.release(STUDY.assignment).exists()
 

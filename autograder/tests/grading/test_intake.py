@@ -485,7 +485,7 @@ def test_of_copied_answers_the_last_written_one_counts(desk, sources, counting, 
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        f"01_first.ipynb: the cell answer-why is there {len(sources)} times; {which} counts")
+        f"01_first.ipynb: the cell answer-why occurs {len(sources)} times; {which} counts")
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
     assert ["nbgrader" in cell.metadata for cell in desk.notebook().cells[2:]] == [
         number == counting for number in range(len(sources))]
@@ -598,7 +598,7 @@ def test_a_hard_link_is_not_taken(desk, tmp_path):
     (desk.submission / "data.db").hardlink_to(tmp_path / "gradebook.db")
     intake = desk.take_in()
     assert [p.split(":")[0] for p in intake.problems] == [
-        "data.db is a hard link, the same file as another one on this disk"]
+        "data.db is a hard link, the same file as another one on this disk, and was ignored"]
     assert not (desk.staged / "data.db").exists()
 
 

@@ -228,7 +228,7 @@ def test_a_picture_without_words_is_refused(tmp_path, monkeypatch, data, problem
 
 
 @pytest.mark.parametrize(("code", "problem"), [
-    ("1 / 0", "cell 3: with the reference answers .* ended with ZeroDivisionError"),
+    ("1 / 0", "cell 3: with the reference answers .* raised ZeroDivisionError"),
     ("import os\nos._exit(1)", "cell 3: it ended the Python process"),
     ("while True: pass", "cell 3: it did not finish within 1 s"),
 ])
