@@ -27,7 +27,7 @@ Maker = Callable[[], object]
 
 def run() -> list[Result]:
     """Everything; about ten minutes on a quiet core."""
-    sarsa = load_answer("study7")
+    sarsa = load_answer("sarsa")
     before = time.perf_counter()
     agent = sarsa.trained()
     seconds = time.perf_counter() - before
