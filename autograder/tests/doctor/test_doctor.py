@@ -8,6 +8,7 @@ import pytest
 
 from autograder import doctor, verdicts, workspace
 from autograder.course_folder import CourseFolder
+from autograder.doctor import proof
 from autograder.grading.nbgrader_steps import GradingStep
 from autograder.grading.submission import CanaryError, prove_by_canaries
 from autograder.mutants import Mutant, load_mutants
@@ -59,7 +60,7 @@ def test_a_sick_mutant_is_found(monkeypatch):
     """A mutant that is said to lose nothing, but loses marks, is not healthy."""
     study = load_study("study2")
     harmless = [replace(m, loses={}) for m in load_mutants("study2") if m.name == "strict_cut"]
-    monkeypatch.setattr(doctor, "load_mutants", lambda name: harmless)
+    monkeypatch.setattr(proof, "load_mutants", lambda name: harmless)
     texts = workspace.module_texts(study)
     monkeypatch.setattr(workspace, "module_texts", lambda _: {
         "reference": texts["reference"], "stub": texts["stub"], "strict_cut": texts["strict_cut"]})

@@ -1,5 +1,7 @@
 """Notebooks from text: what a cell is graded by, ids that stay, and what does not fit together."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from hypothesis import given, settings

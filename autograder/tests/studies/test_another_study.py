@@ -68,7 +68,8 @@ def autograder(home):
     def run(*arguments: str) -> subprocess.CompletedProcess:
         return subprocess.run(
             [sys.executable, "-P", "-m", "autograder", *map(str, arguments)], text=True,
-            check=False, capture_output=True, env={**os.environ, VARIABLE: str(home), "COLUMNS": "200"})
+            check=False, capture_output=True,
+            env={**os.environ, VARIABLE: str(home), "COLUMNS": "200"})
 
     return run
 
