@@ -102,7 +102,8 @@ class CourseFolder:
             if not self.release(name).is_dir():
                 raise UnknownCheck(f"{unknown}; nor was an assignment {name!r} released in "
                                    f"{self.root}") from None
-        return Study(name, title=name, assignment=name, module="", checks={}, written={})
+        return Study(name, title=name, assignment=name, module="", checks={}, written={},
+                     home=self.root)
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""

@@ -15,8 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from rich.console import Console
-from rich.table import Table
+from autograder.tables import print_table
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
 
@@ -108,18 +107,14 @@ def _print_listing(as_json: bool) -> None:
 
 
 def _print_table(title: str, results: Sequence[Result]) -> None:
-    table = Table(title=title, title_justify="left")
-    for heading, side in (("what", "left"), ("value", "right"), ("unit", "left"),
-                          ("target", "left"), ("against", "left")):
-        table.add_column(heading, justify=side, overflow="fold")
-    for result in results:
-        table.add_row(result.name, _number(result.value), result.unit,
-                      "" if result.target is None else str(result.target), result.peer or "")
-    console = Console(markup=False, highlight=False)
-    console.print(table)
+    print(title)
+    print_table(("value", "unit", "what"), [
+        (_number(result.value), result.unit,
+         result.name + (f" (beside {result.peer})" if result.peer else ""))
+        for result in results], right=[0])
     for result in results:
         if result.target is not None:
-            console.print(_statement(result), soft_wrap=True)
+            print(_statement(result))
 
 
 def _statement(result: Result) -> str:

@@ -21,7 +21,8 @@ import numpy as np
 
 import sequence
 from autograder.benchmarks import Result
-from autograder.workspace import ANSWERS, load_answer
+from autograder.workspace import answer_path, load_answer
+from course.probes import load_study, studies
 from sequence import ISMCTS, Greedy, Random, play
 from tictactoe.games.play import Match
 
@@ -47,7 +48,8 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
 
     `trained` gives the table of the SARSA agent, by default a newly trained one.
     """
-    evaluator, lookahead, sarsa, best = map(load_answer, ("study5", "study6", "study7", "study8"))
+    evaluator, lookahead, sarsa, best = map(
+        load_answer, ("evaluator", "lookahead", "sarsa", "league"))
     table = sarsa.trained().table if trained is None else trained()
     return {
         "Random": Random, "Greedy": Greedy, SPARRING: lambda: ISMCTS(seconds=SECONDS),
@@ -138,7 +140,9 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
 def _answers() -> str:
     """A digest of the code that plays, and of how much is played."""
     digest = hashlib.sha256(repr((DEALS, ISMCTS_DEALS, SECONDS)).encode())
-    for path in sorted([*ANSWERS.rglob("*.py"), *Path(sequence.__file__).parent.glob("*.py")]):
+    given = Path(sequence.__file__).parent
+    code = [path for path in given.rglob("*.py") if "tests" not in path.relative_to(given).parts]
+    for path in sorted([*(answer_path(load_study(name)) for name in studies()), *code]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

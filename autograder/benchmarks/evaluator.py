@@ -84,7 +84,7 @@ def percentile_99(agent, games: int = 40) -> float:
 
 def run() -> list[Result]:
     """Strength of the three agents, the weight of the remedy, the second seat, and the times."""
-    study = load_answer("study5")
+    study = load_answer("evaluator")
     agents = {"recipe": study.Evaluator(), "blocking": study.Evaluator(study.BLOCKING),
               "line counter": study.LineCounter()}
     results = []

@@ -26,7 +26,7 @@ FIRST_DEAL = 60_000  # deals that nothing was chosen on
 
 def run() -> list[Result]:
     """Line scans, replies, the reply's effect, strength and the time of a move."""
-    module = load_answer("study6")
+    module = load_answer("lookahead")
     return [*line_scans(module), *reply_effect(module), *strength(module)]
 
 
@@ -90,12 +90,12 @@ def strength(module) -> Iterable[Result]:
     found, more = _score("look-ahead", reference, Greedy(), DEALS, "Greedy")
     yield from found
     yield from _move_times("look-ahead", times + more)
-    best = load_answer("study8").MyAgent()
+    best = load_answer("league").MyAgent()
     found, times = _score("study 8", best, Greedy(), DEALS, "Greedy")
     yield from found
     yield from _score("study 8", best, reference, DEALS // 2, "look-ahead")[0]
     yield from _move_times("study 8", times)
-    deep = module.SampledSearch(load_answer("study2").AlphaBeta(), k=4, depth=2, samples=2)
+    deep = module.SampledSearch(load_answer("alpha_beta").AlphaBeta(), k=4, depth=2, samples=2)
     found, times = _score("alpha-beta on samples", deep, Greedy(), DEEP_DEALS, "Greedy")
     yield from found
     yield from _move_times("alpha-beta on samples", times)

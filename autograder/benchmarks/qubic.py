@@ -44,7 +44,7 @@ class Greedily:
 
 def run() -> list[Result]:
     """Speed of random games, then the table with its controls, then the learner with its own."""
-    study = load_answer("study4")
+    study = load_answer("qubic")
     return [*speed(), *table(study), *lanes(study)]
 
 

@@ -27,7 +27,7 @@ Maker = Callable[[], object]
 
 def run() -> list[Result]:
     """Measure strength, training and speed; takes about ten minutes on an idle core."""
-    sarsa = load_answer("study7")
+    sarsa = load_answer("sarsa")
     before = time.perf_counter()
     agent = sarsa.trained()
     seconds = time.perf_counter() - before

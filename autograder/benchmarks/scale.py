@@ -33,10 +33,10 @@ def run() -> list[Result]:
 
 def _measured(root: Path, students: int) -> tuple[int, float, int]:
     """Peak memory, seconds per submission while grading, and most open files of one run."""
-    folder = generated_class(root, "study2", students)
+    folder = generated_class(root, "alpha_beta", students)
     print(f"grading {students} submissions ...", file=sys.stderr)
     process = psutil.Popen(
-        [sys.executable, "-m", "autograder", "grade", "study2", "--course", str(folder.root)],
+        [sys.executable, "-m", "autograder", "grade", "alpha_beta", "--course", str(folder.root)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = most = 0
     while process.poll() is None:

@@ -25,7 +25,7 @@ SOLVER_TARGET = ">= 4"
 COLD_PAIRS = 7  # each is a new process
 COLD_ALPHA_BETA = (
     "from autograder.benchmarks.search import Board, load_answer\n"
-    "agent = load_answer('study2').AlphaBeta()", "agent.search(Board())")
+    "agent = load_answer('alpha_beta').AlphaBeta()", "agent.search(Board())")
 COLD_OPEN_SPIEL = (
     "import pyspiel\nfrom open_spiel.python.algorithms import minimax\n"
     "game = pyspiel.load_game('tic_tac_toe')", "minimax.alpha_beta_search(game)")
@@ -34,9 +34,9 @@ SAMPLE_SECONDS = 0.1  # short searches are repeated until a sample takes about t
 
 def run() -> list[Result]:
     """Time the searches and solvers; results against OpenSpiel are None if it is not installed."""
-    minimax = load_answer("study1").Minimax()
-    alpha_beta = load_answer("study2").AlphaBeta()
-    type_a = load_answer("study3")
+    minimax = load_answer("minimax").Minimax()
+    alpha_beta = load_answer("alpha_beta").AlphaBeta()
+    type_a = load_answer("type_a")
     open_spiel = import_open_spiel()
     return [
         *compare_alpha_beta(alpha_beta, open_spiel),

@@ -18,9 +18,9 @@ from autograder.commands.console import (
     complain,
     console,
     errors,
-    findings_table,
     progress,
     say,
+    show_findings,
     where_table,
 )
 from autograder.commands.progress import feedback_study, grade_study, release_studies, tell_grades
@@ -225,7 +225,7 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
             task = bar.add_task(f"Examining {examined.name}", total=None, note="")
             findings = proofs.examine(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name))
-    console.print(findings_table(examined, findings, verbose))
+    show_findings(examined, findings, verbose)
     for complaint in complaints:
         complain(f"problem: {complaint}")
     sick = sum(not finding.healthy for finding in findings)

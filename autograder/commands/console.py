@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -19,6 +19,8 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+from autograder.tables import print_table
 
 if TYPE_CHECKING:
     from autograder.doctor import Finding
@@ -55,21 +57,29 @@ def progress() -> Progress:
                     disable=not errors.is_terminal)
 
 
-def findings_table(study: Study, findings: Iterable[Finding], verbose: bool) -> Table:
-    """The doctor's findings: a line for each module, or only for those that matter."""
-    table = Table(title=study.title, title_justify="left", caption_justify="left",
-                  caption=None if verbose else "Not listed: mutants marked as expected (see -v).")
-    for column in ("module", "points", "loses", "as expected"):
-        table.add_column(column, overflow="fold")
-    for finding in findings:
-        if verbose or not finding.healthy or finding.name in ("reference", "stub"):
-            loses = "; ".join(f"{c}: {', '.join(a)}" for c, a in finding.loses.items()) or "nothing"
-            verdict = "yes" if finding.healthy else (
-                "no, it should lose " + ("; ".join(f"{c}: {', '.join(a)}" for c, a in
-                                                   finding.should_lose.items()) or "nothing")
-                if finding.loses != finding.should_lose else "no, feedback cannot name the slip")
-            table.add_row(finding.name, f"{finding.earned:g} of {finding.points:g}", loses, verdict)
-    return table
+def show_findings(study: Study, findings: Iterable[Finding], verbose: bool) -> None:
+    """Print what the doctor found: a line for each module, or only for those that matter."""
+    say(study.title)
+    shown = [finding for finding in findings if verbose or not finding.healthy
+             or finding.name in ("reference", "stub")]
+    print_table(("points", "module", "loses"), [
+        (f"{finding.earned:g} of {finding.points:g}", finding.name, _loses(finding))
+        for finding in shown], right=[0], console=console)
+    if not verbose:
+        say("Mutants marked as expected are left out: -v shows them.")
+
+
+def _loses(finding: Finding) -> str:
+    lost = _aspects(finding.loses)
+    if finding.healthy:
+        return lost
+    if finding.loses != finding.should_lose:
+        return f"{lost} - WRONG: it should lose {_aspects(finding.should_lose)}"
+    return f"{lost} - WRONG: feedback cannot name the slip"
+
+
+def _aspects(lost: Mapping[str, Iterable[str]]) -> str:
+    return "; ".join(f"{check}: {', '.join(names)}" for check, names in lost.items()) or "nothing"
 
 
 def where_table(lines: Iterable[tuple[str, object]]) -> Table:

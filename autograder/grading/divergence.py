@@ -6,8 +6,7 @@ alpha and beta known.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from math import isclose
 from typing import Any
@@ -17,18 +16,10 @@ from course.probes import Check
 from course.probes.positions import read_position
 from course.probes.questions.searches import MAX_TRACE, agent_options
 from course.probes.replies import Replies
+from course.probes.trees import BETWEEN, Node, read_trees
 from tictactoe.nodes import Trace, Visit
 
 TRACED = ("search", "table")  # the questions whose agents walk a tree
-
-
-@dataclass
-class Node:
-    """A node of the student's tree, as its process reported it."""
-
-    move: str
-    value: str
-    children: list["Node"] = field(default_factory=list)
 
 
 def trace_check(check: Check, case: Mapping[str, Any]) -> Check:
@@ -66,23 +57,9 @@ def _reference(study: str, agent: str, on: str, options: tuple) -> Visit | None:
 
 
 def _trees(replies: Replies) -> list[Node]:
-    """The student's trees, one for each outermost call, from their preorder (depth, move, value).
-
-    Anything malformed ends the tree.
-    """
+    """The student's trees, one for each outermost call of the value function."""
     chunks = (replies.observations[0] or {}).get("trace")
-    if not isinstance(chunks, list):
-        return []
-    roots: list[Node] = []
-    path: list[Node] = []
-    with suppress(ValueError, AttributeError):
-        for text in ";".join(map(str, chunks)).split(";"):
-            depth, move, value = text.split(",", 2)
-            node = Node(move, value)
-            del path[int(depth):]
-            (path[-1].children if path else roots).append(node)
-            path.append(node)
-    return roots
+    return read_trees(BETWEEN.join(map(str, chunks))) if isinstance(chunks, list) else []
 
 
 def _compare(ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder import verdicts
 from autograder.course_folder import CONFIG_FILE, CourseFolder
-from course.probes import HERE, Study
+from course.probes import Study
 
 LEDGER = "submission.json"
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
@@ -99,8 +99,7 @@ def grader_digest(folder: CourseFolder, study: Study) -> str:
     files = [folder.root / CONFIG_FILE, *(path for stage in stages
                                           for path in sorted(stage.rglob("*")))]
     if study.checks:
-        files += [verdicts.expected_file(study), verdicts.HERE / f"{study.name}.toml",
-                  HERE / f"{study.name}.toml"]
+        files += [verdicts.expected_file(study), verdicts.cases_file(study), study.table]
     return hashlib.sha256(b"\0".join(
         path.name.encode() + b"\0" + path.read_bytes() for path in files if path.is_file())
         ).hexdigest()

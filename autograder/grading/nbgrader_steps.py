@@ -30,8 +30,8 @@ from autograder.grading.verdict import Seconds, decide
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
-from autograder.workspace import ANSWERS
-from course.probes import Check
+from autograder.workspace import answers_folder
+from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.process import SECONDS, ask_module
@@ -126,10 +126,11 @@ class GradingStep(NbGraderPreprocessor):
         return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds))
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
+        answers = answers_folder(load_study(check.study))
         if self.isolation == "process":
-            return ask_module(folder / module, check, seconds, ANSWERS)
+            return ask_module(folder / module, check, seconds, answers)
         return self._inside(
-            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, ANSWERS))
+            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers))
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.probes import complain_about_keys, load_study, read_table, table_error
+from course.probes import Study, complain_about_keys, load_study, read_table, table_error
 from course.probes.questions import QUESTIONS
-
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Mutant:
     sentence: str
     loses: Mapping[str, Sequence[str]]
     edits: Sequence[tuple[str, str]]  # (old text, new text), old occurring exactly once
-    file: Path = HERE  # where it stands
+    file: Path  # where it stands
 
     def apply(self, answer: str) -> str:
         """The wrong answer; raises `StudyTableError` if an edit does not fit the reference."""
@@ -34,10 +32,15 @@ class Mutant:
         return answer
 
 
+def mutants_file(study: Study) -> Path:
+    """The file of a study's mutants."""
+    return study.home / "autograder" / "mutants" / f"{study.name}.toml"
+
+
 def load_mutants(study: str) -> list[Mutant]:
     """The mutants of "study3", in the order of their file; raises `StudyTableError`."""
-    file = HERE / f"{study}.toml"
-    checks = load_study(study).checks
+    loaded = load_study(study)
+    file, checks = mutants_file(loaded), loaded.checks
     mutants: dict[str, Mutant] = {}
     table = read_table(file)
     complain_about_keys(table, {"mutant": list}, file, "at the top")

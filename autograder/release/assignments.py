@@ -11,7 +11,6 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.errors import Refused
-from autograder.release.derive import COURSE
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from course.probes import Study
@@ -23,9 +22,8 @@ class ReleaseError(Refused):
 
 def released_files(study: Study) -> list[Path]:
     """The allowlist: the study's stub module and its notebooks, and nothing else."""
-    folder = COURSE / study.assignment
-    return [folder / study.module,
-            *(path.with_suffix(".ipynb") for path in notebook_texts(folder))]
+    return [study.folder / study.module,
+            *(path.with_suffix(".ipynb") for path in notebook_texts(study.folder))]
 
 
 def release(folder: CourseFolder, study: Study) -> Path:

@@ -30,7 +30,7 @@ from packaging.utils import canonicalize_name
 from autograder import workspace
 from autograder.release.assignments import ReleaseError, released_files
 from autograder.release.derive import COURSE
-from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, public_files
+from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, shipped
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
@@ -109,20 +109,27 @@ def contents(wanted: Sequence[Study]) -> Contents:
     if stale := [path.name for study in wanted for path in _stale(study)]:
         raise ReleaseError(f"the kit was not made: {', '.join(stale)} not as `autograder build` "
                            "makes it; run it, or undo what was filled in by hand")
-    paths = [*_packages(root), *_pages(root), root / "LICENSE",
-             *(path for study in wanted for path in released_files(study))]
-    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    paths = [(root, path) for path in (*_packages(root), *_pages(root), root / "LICENSE")]
+    paths += [(study.home, path) for study in wanted
+              for path in (*released_files(study), *_public_tables(study))]
+    found = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
     found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
     return dict(sorted(found.items()))
+
+
+def _public_tables(study: Study) -> Iterator[Path]:
+    """What `check` reads of a study, which may have a home of its own."""
+    yield from (study.table, study.expected_file)
+    yield from sorted((study.table.parent / "questions").glob(f"{study.name}_*.py"))
 
 
 def _stale(study: Study) -> Iterator[Path]:
     """Stub and notebooks that are not what their sources make: edited, run, filled in, missing."""
     answer = workspace.answer_path(study)
-    fresh = {COURSE / study.assignment / study.module:
+    fresh = {study.folder / study.module:
              stub(answer.read_text("utf-8"), answer.name)}
     fresh |= {text.with_suffix(".ipynb"): build_notebook(text.read_text("utf-8"), text.stem, study)
-              for text in notebook_texts(COURSE / study.assignment)}
+              for text in notebook_texts(study.folder)}
     for path, text in fresh.items():
         if not path.is_file() or path.read_text("utf-8") != text:
             yield path
@@ -132,7 +139,7 @@ def _packages(root: Path) -> Iterator[Path]:
     """The files of the public packages, except the studies' folders: for those the release's
     allowlist holds. Tests with a search in them, or that import tests, stay here: they show how."""
     names = {Path(package.__file__).parent.name for package in PUBLIC_PACKAGES}
-    for path in public_files():
+    for path in shipped(root):
         first, *rest = path.relative_to(root).parts
         in_study = first == COURSE.name and len(rest) > 1 and rest[0].startswith("study")
         if first not in names or in_study or any(map(JUNK.search, rest)):
@@ -348,7 +355,8 @@ def find_all_leaks(files: Sequence[Member]) -> list[str]:
 
 def _written_answers() -> set[str]:
     """The lines of the model answers that are long enough to give them away."""
-    lines = {_squeezed(line) for path in workspace.ANSWERS.rglob("*.md")
+    folders = {workspace.answers_folder(load_study(name)) for name in studies()}
+    lines = {_squeezed(line) for folder in folders for path in folder.rglob("*.md")
              for line in path.read_text("utf-8").splitlines()}
     return {line for line in lines if len(line) >= MIN_LEAK}
 

@@ -16,6 +16,7 @@ from autograder import verdicts, workspace
 from autograder.course_folder import CONFIG_FILE
 from autograder.workspace.strip import BEGIN, solutions
 from course.probes import Study, load_expected
+from course.probes.homes import homes
 from course.probes.question import texts_of
 from course.progress import NOTES
 from course.start import PAGE
@@ -28,18 +29,19 @@ STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are 
 
 
 def public_files() -> list[Path]:
-    """Everything that a student may be given: all of the repository outside `autograder/`.
+    """Everything that a student may be given: all outside `autograder/`, in every home of studies.
 
     Where only the packages are installed, the files of the public ones.
     """
-    root = COURSE.parent
+    root, others = COURSE.parent, homes()[1:]
     if (root / "pyproject.toml").is_file():
-        return list(_shipped(root))
-    roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
-    return [path for root in roots for path in _shipped(root)]
+        roots = [root]
+    else:
+        roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
+    return [path for root in (*roots, *others) for path in shipped(root)]
 
 
-def _shipped(root: Path) -> Iterator[Path]:
+def shipped(root: Path) -> Iterator[Path]:
     """The files below `root` without what git ignores, environments and course folders."""
     for folder, folders, files in os.walk(root):
         here = Path(folder)

@@ -8,14 +8,17 @@ from pathlib import Path
 
 from course.probes import Study, load_study
 
-HERE = Path(__file__).parent
-
 
 def hidden_study(name: str) -> Study:
     """Study `name` with the hidden cases instead of the public ones."""
-    return load_study(name, HERE / f"{load_study(name).name}.toml")
+    return load_study(name, cases_file(load_study(name)))
+
+
+def cases_file(study: Study) -> Path:
+    """The file of the hidden cases."""
+    return study.home / "autograder" / "verdicts" / f"{study.name}.toml"
 
 
 def expected_file(study: Study) -> Path:
     """The file of the expected replies to the hidden cases."""
-    return HERE / f"{study.name}.expected.json"
+    return cases_file(study).with_suffix(".expected.json")

@@ -25,12 +25,15 @@ from course.probes.outcome import Outcome, mark_by_file
 from course.probes.process import SECONDS, ask_module
 from course.probes.replies import Replies
 
-ANSWERS = Path(__file__).parents[1] / "answers"
-
 
 def answer_path(study: Study) -> Path:
     """The path of a study's reference answer."""
-    return ANSWERS / study.assignment / study.module
+    return answers_folder(study) / study.assignment / study.module
+
+
+def answers_folder(study: Study) -> Path:
+    """The folder of the staff's answers in the home of a study; it holds some opponents too."""
+    return study.home / "autograder" / "answers"
 
 
 def load_answer(study: str) -> ModuleType:
@@ -74,9 +77,10 @@ def _ask(study: Study, text: str, check: Check, seconds: float | None) -> Replie
     sandbox = _sandbox()
     if sandbox is None:
         with workspace(study, text) as module:
-            return ask_module(module, check, seconds, ANSWERS)
+            return ask_module(module, check, seconds, answers_folder(study))
     try:
-        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
+        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
+                           answers_folder(study))
     except SandboxFault:
         del _own.holder
         raise

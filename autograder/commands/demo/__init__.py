@@ -102,7 +102,7 @@ def module_text(study: Study, work: dict) -> str | None:
         case "mutant":
             text = next(m for m in load_mutants(study.name) if m.name == name).apply(answer)
         case "edit":
-            text = Mutant("edit", "", {}, [(work["old"], work["new"])]).apply(answer)
+            text = Mutant("edit", "", {}, [(work["old"], work["new"])], HERE).apply(answer)
         case "file":
             text = (HERE / name).read_text("utf-8")
         case _:

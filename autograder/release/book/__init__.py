@@ -21,7 +21,6 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from autograder.release.book.pages import PICTURES, BookError, Chapter, Renderer, chapter, markdown
-from autograder.release.derive import COURSE
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
@@ -71,7 +70,7 @@ def sources(only: Sequence[str] | None = None) -> list[Source]:
     Raises `BookError` for a name that no notebook has.
     """
     every = [Source(study, path.with_suffix(".ipynb")) for study in map(load_study, studies())
-             for path in notebook_texts(COURSE / study.assignment)]
+             for path in notebook_texts(study.folder)]
     unknown = sorted(set(only or ()) - {source.name for source in every})
     if unknown:
         raise BookError(f"there is no notebook {', '.join(unknown)}; there are "

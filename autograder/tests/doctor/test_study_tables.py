@@ -7,28 +7,29 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder import mutants, verdicts, workspace
+from autograder import workspace
 from autograder.commands.cli import app
-from autograder.mutants import load_mutants
+from autograder.mutants import load_mutants, mutants_file
 from autograder.release import derive
 from autograder.verdicts import hidden_study
-from course import probes
-from course.probes import StudyTableError, load_study, studies
+from course.probes import StudyTableError, homes, load_study, studies
 from course.probes.ask import reply
 from course.probes.questions import MATCHES, QUESTIONS
 
-PLACES = {"probes": probes, "verdicts": verdicts, "mutants": mutants}
+PLACES = {"probes": "course/probes", "verdicts": "autograder/verdicts",
+          "mutants": "autograder/mutants"}
 
 
 @pytest.fixture
 def edit(tmp_path, monkeypatch):
     """Work on copies of all tables; the function replaces a text in one of them, once."""
-    for name, package in PLACES.items():
-        shutil.copytree(package.HERE, tmp_path / name)
-        monkeypatch.setattr(package, "HERE", tmp_path / name)
+    for name in ("course", "autograder/answers", *PLACES.values()):
+        shutil.copytree(homes.KIT / name, tmp_path / name, dirs_exist_ok=True)
+    monkeypatch.setattr(homes, "KIT", tmp_path)
 
     def replace(table: str, old: str, new: str) -> None:
-        path = tmp_path / f"{table}.toml"
+        place, _, study = table.partition("/")
+        path = tmp_path / PLACES[place] / f"{study}.toml"
         text = path.read_text("utf-8")
         assert text.count(old) >= 1
         path.write_text(text.replace(old, new, 1), "utf-8")
@@ -167,5 +168,5 @@ def test_written_questions_have_model_answers(name):
 
 def test_mutants_are_read_in_order():
     """The mutants come as their file has them."""
-    text = (mutants.HERE / "study1.toml").read_text("utf-8")
+    text = mutants_file(load_study("study1")).read_text("utf-8")
     assert [m.name for m in load_mutants("study1")] == re.findall(r'(?m)^name = "(.+)"$', text)

@@ -48,7 +48,7 @@ from autograder.release.assignments import ReleaseError, release
 from autograder.release.notebooks import answer_id
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
-from course.probes import load_expected, load_study
+from course.probes import homes, load_expected, load_study
 from course.probes.outcome import Aspect, Outcome
 from course.probes.process import ProbeFault
 
@@ -633,7 +633,7 @@ def test_extra_credit_is_booked(extra):
 def test_extra_credit_is_booked_into_the_right_cell():
     """The id of the extra credit's cell is the one that the notebook was built with."""
     check = load_study("study3").checks["type_a_plus"]
-    folder = releasing.COURSE / "study3_type_a"
+    folder = homes.KIT / "course" / "study3_type_a"
     ids = [cell.metadata.nbgrader.grade_id for path in folder.glob("*.ipynb")
            for cell in nbformat.read(path, as_version=4).cells
            if cell.source.startswith(f'check("{check.id}")')]
@@ -748,14 +748,13 @@ def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
 @pytest.mark.parametrize("name", ["points", "positions", "expected", "release", "settings"])
 def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, course, name):
     """Points, positions, expected replies, the release and the settings each change the digest."""
-    public, hidden = tmp_path / "public", tmp_path / "hidden"
-    shutil.copytree(books.HERE, public)
-    shutil.copytree(verdicts.HERE, hidden)
-    monkeypatch.setattr(books, "HERE", public)
-    monkeypatch.setattr(verdicts, "HERE", hidden)
-    before = grader_digest(course, STUDY)
-    path = {"points": public / "study2.toml", "positions": hidden / "study2.toml",
-            "expected": hidden / "study2.expected.json", "settings": course.root / CONFIG_FILE,
+    for place in ("course/probes", "autograder/verdicts"):
+        shutil.copytree(homes.KIT / place, tmp_path / place)
+    monkeypatch.setattr(homes, "KIT", tmp_path)
+    study = load_study(STUDY.name)
+    before = grader_digest(course, study)
+    path = {"points": study.table, "positions": verdicts.cases_file(study),
+            "expected": verdicts.expected_file(study), "settings": course.root / CONFIG_FILE,
             "release": course.release(STUDY.assignment) / f"{NOTEBOOK}.ipynb"}[name]
     path.write_text(path.read_text("utf-8") + "\n", "utf-8")
     assert grader_digest(course, STUDY) != before

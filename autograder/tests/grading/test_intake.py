@@ -26,7 +26,8 @@ from course.probes import Check, Study
 
 STUDY = Study("study9", "Study 9", "study9_test", "module.py",
               {"one": Check("study9", "one", "search", {}, {"move": 1}, False, []),
-               "two": Check("study9", "two", "search", {}, {"move": 2}, False, [])}, {"why": 3})
+               "two": Check("study9", "two", "search", {}, {"move": 2}, False, [])},
+              {"why": 3}, Path("nowhere"))
 FIRST = build_notebook('# %% [markdown]\n# Read this.\n\n# %%\ncheck("study9.one")\n\n'
                        '# %% [markdown] answer="why"\n# *Write here.*\n', "01_first", STUDY)
 SECOND = build_notebook('# %%\n1 + 1\n\n# %%\ncheck("study9.two")\n', "02_second", STUDY)

@@ -10,6 +10,7 @@ import pytest
 from autograder import doctor
 from autograder.commands.overview import overview
 from autograder.course_folder import CONFIG_FILE, COURSE_ID, EXCHANGE, CourseFolder
+from autograder.doctor import surroundings
 from autograder.release.derive import COURSE
 from autograder.release.leaks import public_files
 from autograder.workspace import answer_path
@@ -218,7 +219,7 @@ def test_a_missing_exchange_is_told(folder):
 
 def test_an_exchange_that_nobody_can_write_to_is_told(folder, monkeypatch):
     """As where it is missing; root may write everywhere, so the system's answer is replaced."""
-    monkeypatch.setattr(doctor.os, "access", lambda path, mode: mode == os.R_OK)
+    monkeypatch.setattr(surroundings.os, "access", lambda path, mode: mode == os.R_OK)
     sentence, = doctor.exchange(folder)
     assert f"{folder.root / EXCHANGE} is not writable" in sentence
     assert "chmod" in sentence

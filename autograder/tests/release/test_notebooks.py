@@ -1,5 +1,7 @@
 """Notebooks from text: what a cell is graded by, ids that stay, and what does not fit together."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from hypothesis import given, settings
@@ -20,7 +22,7 @@ from course.probes import Check, Study
 COUNT = Check("study9", "count_it", "search", {}, {"move": 1.5, "nodes": 2}, False, [])
 BONUS = Check("study9", "bonus", "search", {}, {"move": 4}, True, [])
 STUDY = Study("study9", "Study 9", "study9_test", "module.py",
-              {"count_it": COUNT, "bonus": BONUS}, {"why": 3, "how": 0.5})
+              {"count_it": COUNT, "bonus": BONUS}, {"why": 3, "how": 0.5}, Path("nowhere"))
 TEXT = '''\
 # ---
 # jupyter:
