@@ -44,7 +44,7 @@ class Pairing(NamedTuple):
 
 
 def agents(trained: Callable | None = None) -> dict[str, Callable]:
-    """What makes each agent, by its name in the table; the number is that of its study.
+    """A function that makes each agent, by its name in the table, with its study's number.
 
     `trained` gives the table of the SARSA agent, by default a newly trained one.
     """
@@ -60,7 +60,7 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
 
 
 def run() -> list[Result]:
-    """Every pair's result, every agent's times."""
+    """Play every pair of agents, and measure every agent's times."""
     make = agents()
     known = _known()
     pairings = []
@@ -76,7 +76,7 @@ def run() -> list[Result]:
 
 
 def paired(pair: tuple[str, str], make: Mapping[str, Callable], deals: int) -> Pairing:
-    """Both seats of the deals 0 to `deals` - 1."""
+    """Play the deals 0 to `deals` - 1 from both seats."""
     first, second = (make[name]() for name in pair)
     wins = draws = 0
     times: tuple[list, list] = ([], [])

@@ -1,4 +1,4 @@
-"""SARSA and Q-learning: strength with controls, training, time a move.
+"""SARSA and Q-learning: strength with controls, training, time per move.
 
 Win rates are those of paired deals: the same deal is played from both seats, a tie counts half. The
 bounds beside them are Wilson's 95 % interval. The plot of the training is `build/benchmarks/
@@ -120,7 +120,7 @@ class Training:
         self.changes.append(statistics.mean(changes))
 
     def results(self) -> list[Result]:
-        """How large the table is, and how seldom it meets an entry again."""
+        """The size of the table, and how rarely an entry is met again."""
         visits = list(self.table.visits.values())
         first, last = self.blocks()[0], self.blocks()[-1]
         name = f"{self.method}, {CONVERGENCE_GAMES} games"
@@ -139,7 +139,7 @@ class Training:
 
 
 def draw(tables: dict[str, Training]) -> None:
-    """The plot of the training: how much values change, and how the table grows."""
+    """Plot the training: how much values change, and how the table grows."""
     from matplotlib.figure import Figure
 
     canvas = Figure(figsize=(9, 3.6), layout="constrained")

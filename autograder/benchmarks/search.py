@@ -174,7 +174,7 @@ def seconds(call: Callable, repeats: int = 1, warm_up: bool = False) -> float:
 
 
 def cold_pairs(ours: tuple[str, str], theirs: tuple[str, str] | None = None):
-    """As `time_pairs`, of the first thing that fresh processes do.
+    """Like `time_pairs`, for the first thing that fresh processes do.
 
     Each side is two pieces of program text: what is done before the clock starts, what is timed.
     """

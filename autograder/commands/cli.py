@@ -214,7 +214,7 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:
-    """Verify a study: the reference, the stub and every mutant get their marks, nothing leaks."""
+    """Verify a study: reference, stub and mutants get the marks that they should; no leaks."""
     from autograder import doctor as proofs
 
     with told():

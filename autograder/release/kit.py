@@ -58,7 +58,7 @@ class Member:
     data: bytes
 
     def read_bytes(self) -> bytes:
-        """What the file holds."""
+        """The contents of the file."""
         return self.data
 
 

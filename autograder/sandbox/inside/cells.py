@@ -141,7 +141,7 @@ class _Hook(DisplayHook):
     outputs: Outputs
 
     def write_output_prompt(self):
-        """The number stands beside the data."""
+        """Write nothing: the number is sent with the data."""
 
     def write_format_data(self, format_dict, md_dict=None):
         """Keep the value in all its forms."""
@@ -150,7 +150,7 @@ class _Hook(DisplayHook):
                           "execution_count": self.prompt_count}, _size(data))
 
     def finish_displayhook(self):
-        """There is nothing to flush."""
+        """Do nothing: there is nothing to flush."""
 
 
 class Shell(InteractiveShell):
@@ -174,14 +174,14 @@ class Shell(InteractiveShell):
     system = InteractiveShell.system_raw  # there are no terminals; descriptors are collected
 
     def enable_gui(self, gui=None):
-        """There is no screen."""
+        """Do nothing: there is no screen."""
 
     def ask_exit(self):
-        """`exit` ends nothing: the cells below are run, as nbgrader runs them."""
+        """Ignore `exit`: the cells below are still run, as nbgrader runs them."""
 
 
 def warm_up() -> None:
-    """Make the shell and import what notebooks import."""
+    """Create the shell and import in advance what notebooks import."""
     config = Config()
     config.HistoryManager.enabled = False  # it would write files, and start a thread
     shell = Shell.instance(config=config)

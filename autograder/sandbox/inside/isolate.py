@@ -72,7 +72,7 @@ def _filter() -> seccomp.SyscallFilter:
 
 
 class Walls:
-    """Prepared once by the warm parent; `enter` puts a child behind them.
+    """The walls, prepared once by the warm parent; `enter` puts a child behind them.
 
     `uid` is the user that a child becomes where the parent is root; in a user namespace it is
     somebody without rights already.
