@@ -486,7 +486,7 @@ def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, s
     assert done.stdout.endswith(f"study2: {said} problems: NOT ready to release\n")
     assert done.stderr == "".join(f"problem: {complaint}\n" for complaint in complaints)
     assert ("odd_slip" in done.stdout) == (SICK in findings)
-    assert ("no, it should lose alpha_beta: nodes" in text(done.stdout)) == (SICK in findings)
+    assert ("WRONG: it should lose alpha_beta: nodes" in text(done.stdout)) == (SICK in findings)
 
 
 def test_the_doctor_looks_at_a_course_folder_when_asked(monkeypatch, tmp_path):

@@ -92,7 +92,7 @@ def test_a_mistake_is_told_with_its_place(edit, tmp_path, mistake):
     edit(f"{folder}/study3", old, new)
     with pytest.raises(StudyTableError) as error:
         load_all("study3")
-    path = "/".join((tmp_path / folder / "study3.toml").parts[-3:])
+    path = f"{PLACES[folder]}/study3.toml"
     assert str(error.value).startswith(f"{path}, {where}: ")
     assert what in str(error.value)
     assert "\n" not in str(error.value)
@@ -100,7 +100,7 @@ def test_a_mistake_is_told_with_its_place(edit, tmp_path, mistake):
 
 def test_a_missing_table_is_told(edit, tmp_path):
     """A study without hidden positions says which file is not there."""
-    (tmp_path / "verdicts" / "study3.toml").unlink()
+    (tmp_path / PLACES["verdicts"] / "study3.toml").unlink()
     with pytest.raises(StudyTableError, match=r"verdicts/study3\.toml, which cannot be read: "):
         load_all("study3")
 

@@ -166,7 +166,7 @@ def atexit():
     ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero (line 2 of answers.py)"),
     ("def f(:\n", "SyntaxError: "),
     ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' (line 1"),
-    ("import sys\nsys.exit()\n", "SystemExit: "),
+    ("import sys\nsys.exit()\n", "SystemExit (line 2 of answers.py)"),
     ("raise SystemExit('bye')\n", "SystemExit: bye (line 1 of answers.py)"),
     ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
     ("raise NotImplementedError('f: write this')\n", "not written yet: f: write this"),
