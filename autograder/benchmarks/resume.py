@@ -1,4 +1,4 @@
-"""Resuming: whether a killed and resumed run books the same as an undisturbed one.
+"""Resuming: killed and resumed runs book what an undisturbed one does.
 
 Every second kill hits only the command itself, the others its workers and sandboxes too; one in ten
 comes before the first mark.

@@ -1,4 +1,4 @@
-"""SARSA and Q-learning: strength with controls, training, time per move.
+"""SARSA and Q-learning: strength, controls, training, time per move.
 
 Win rates are those of paired deals: the same deal is played from both seats, a tie counts half. The
 bounds beside them are Wilson's 95 % interval. The plot of the training is `build/benchmarks/

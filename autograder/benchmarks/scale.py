@@ -1,4 +1,4 @@
-"""Scale: memory and time per submission at 1,000 submissions, compared with 100."""
+"""Scale: memory and time per submission, at 1,000 and at 100."""
 
 import subprocess
 import sys

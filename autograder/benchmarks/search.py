@@ -1,4 +1,4 @@
-"""The searches: times compared with OpenSpiel's, nodes per second of each.
+"""The searches: times beside OpenSpiel's, nodes per second of each.
 
 Compared things are measured in turn, pair by pair in the same process, so that a busy machine slows
 both; a ratio is the median of the pairs' ratios, above 1 where ours is faster. They are measured

@@ -236,7 +236,7 @@ def hidden_position() -> str:
 
 def model_answer() -> str:
     """A paragraph of a model answer."""
-    text = (workspace.ANSWERS / FIRST.assignment / "written.md").read_text("utf-8")
+    text = (workspace.answer_path(FIRST).parent / "written.md").read_text("utf-8")
     return next(line for line in text.splitlines() if line.startswith("**Model answer.**"))
 
 
