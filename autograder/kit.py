@@ -113,7 +113,7 @@ def contents(wanted: Sequence[Study]) -> Contents:
     if stale := [path.name for study in wanted for path in _stale(study)]:
         raise ReleaseError(f"the kit is not made: {', '.join(stale)} not as `autograder build` "
                            "makes it; run it, or put back what was filled in by hand")
-    paths = [*_packages(root), *_pages(root), root / "LICENSE",
+    paths = [*_packages(root), *_pages(root), root / "LICENSE", root / "conftest.py",
              *(path for study in wanted for path in released_files(study))]
     found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
