@@ -340,9 +340,6 @@ def weakened(monkeypatch, folder: Path, file: str, *lines: tuple[str, str]):
         text = text.replace(old, new)
     path.write_text(text, "utf-8")
     monkeypatch.setattr(launch, "HERE", folder)
-    for parent in (folder, *folder.parents):
-        with contextlib.suppress(PermissionError):
-            parent.chmod(parent.stat().st_mode | 0o055)
     with Sandbox(LIMITS) as sandbox:
         yield sandbox
 
@@ -489,8 +486,9 @@ def unprivileged(sandbox):
     """A sandbox in a user namespace, as where the grader is not root."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch, "AS_ROOT", launch.AS_USER)
-        with Sandbox(LIMITS) as theirs:
-            yield theirs
+        theirs = Sandbox(LIMITS)
+    with theirs:
+        yield theirs
 
 
 @pytest.mark.parametrize("name", attacks.READS)
@@ -891,9 +889,9 @@ def exported(course: CourseFolder, student: str, config) -> str:
 @pytest.fixture(scope="module")
 def pages(course, grade_study):
     """The pages of a hostile submission."""
-    hand_in(course, "mallory", STUDY.assignment, hostile)
-    assert grade_study("mallory").status == "graded"
-    return pages_of(course, "mallory")
+    hand_in(course, "eve", STUDY.assignment, hostile)  # nobody hands in again under this name
+    assert grade_study("eve").status == "graded"
+    return pages_of(course, "eve")
 
 
 class Dangers(HTMLParser):
@@ -952,6 +950,6 @@ def test_without_the_cleaning_of_pages(course, pages):
     config = course.config()
     config.HTMLExporter.sanitize_html = False
     del config.HTMLExporter["filters"]
-    page = exported(course, "mallory", config)
+    page = exported(course, "eve", config)
     assert Dangers(page).found
     assert re.search(r"<script[^>]*>[^<]*attack\(\)", page)
