@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -229,7 +230,7 @@ def test_the_overview_of_a_new_course_is_empty(folder):
     """There is nothing to count before the first release, and it says what students need."""
     page = overview(folder.root)
     assert page.lines == []
-    assert str(folder.exchange()) in page._repr_html_()
+    assert escape(folder.student_settings()) in page._repr_html_()  # the exchange is in them
 
 
 def test_the_overview_says_what_is_wrong(folder):
