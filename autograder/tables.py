@@ -1,6 +1,6 @@
-"""Tables that stay readable: within the width of a terminal, and a line for each row when piped.
+"""Prints tables: fitted to the width of a terminal, or with one line per row where piped.
 
-The last column holds the words and takes what room is left; the others keep their width.
+The last column holds text and takes the remaining width; the others keep theirs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,7 @@ WIDE = 10_000  # characters: where nobody watches, nothing is wrapped
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = (),
                 console: Console | None = None) -> None:
-    """Print rows of plain text under their headings; columns in `right` are aligned to the right.
-    """
+    """Print rows of plain text under their headings, the columns in `right` right-aligned."""
     console = console or Console()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for number, heading in enumerate(headings):

@@ -1,4 +1,4 @@
-"""Agents: those of studies 5 to 8, the given ones, and one another.
+"""Agents: those of studies 5 to 8 against the given ones and one another.
 
 Every deal is played twice, once from each seat; a tie is half a win; intervals are Wilson's at
 95 %. Where `ISMCTS` plays there are half as many deals. Times are of the agents' moves in these
@@ -35,7 +35,7 @@ TARGETS = {"Random": ">= 0.95"}  # of the studies' agents
 
 
 class Pairing(NamedTuple):
-    """What came of two agents' match: the result of the first, and how long moves took in ms."""
+    """The result of two agents' match: the first one's share, and how long moves took in ms."""
 
     agents: tuple[str, str]
     match: Match
@@ -44,7 +44,7 @@ class Pairing(NamedTuple):
 
 
 def agents(trained: Callable | None = None) -> dict[str, Callable]:
-    """What makes each agent, by its name in the table; the number is that of its study.
+    """A function that makes each agent, by its name in the table, with its study's number.
 
     `trained` gives the table of the SARSA agent, by default a newly trained one.
     """
@@ -60,7 +60,7 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
 
 
 def run() -> list[Result]:
-    """Every pair's result, every agent's times."""
+    """Play every pair of agents, and measure every agent's times."""
     make = agents()
     known = _known()
     pairings = []
@@ -76,7 +76,7 @@ def run() -> list[Result]:
 
 
 def paired(pair: tuple[str, str], make: Mapping[str, Callable], deals: int) -> Pairing:
-    """Both seats of the deals 0 to `deals` - 1."""
+    """Play the deals 0 to `deals` - 1 from both seats."""
     first, second = (make[name]() for name in pair)
     found = watched(" against ".join(pair), first, second, deals)
     return Pairing(pair, found,

@@ -1,4 +1,4 @@
-"""Study 5: the evaluators' strength, the second seat, time a move.
+"""Study 5: the evaluators' strength, the second seat, time per move.
 
 Everything but the times is the same in every run: deals and agents are seeded. Each deal is played
 from both seats; a tie counts half. Intervals are Wilson's, 95 %.
@@ -30,7 +30,7 @@ class Opening:
         self._random.reset(seed)
 
     def choose(self, observation: Observation) -> Action:
-        """Random as long as the player has not played a card, then the agent's choice."""
+        """A random action for the player's first one, then the agent's choice."""
         mine = any(player == observation.player for player, _ in observation.plays())
         return (self._agent if mine else self._random).choose(observation)
 
@@ -55,7 +55,7 @@ def percentile_99(agent, deals: int = 20) -> float:
 
 
 def run() -> list[Result]:
-    """Strength of the three agents, the weight of the remedy, the second seat, and the times."""
+    """Measure the three agents' strength, the remedy's weight, the second seat and the times."""
     study = load_answer("evaluator")
     agents = {"recipe": study.Evaluator(), "blocking": study.Evaluator(study.BLOCKING),
               "line counter": study.LineCounter()}

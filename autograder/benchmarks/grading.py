@@ -1,4 +1,4 @@
-"""Grading: submissions per second, beside plain nbgrader.
+"""Grading: submissions per second, compared with plain nbgrader.
 
 The class hands in a classic assignment: four assert cells with numpy and one figure, no checks;
 seven of ten solve it.
@@ -69,7 +69,7 @@ LOOP = "    while True:\n        pass"
 
 
 def run() -> list[Result]:
-    """All results."""
+    """Compare three classes with plain nbgrader, and time study 3."""
     put_environment_on_path()
     with tempfile.TemporaryDirectory(prefix="bench-grading-") as folder:
         root = Path(folder)

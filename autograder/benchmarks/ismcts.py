@@ -25,7 +25,7 @@ BLUE, ORANGE = COLOURS[:2]
 
 
 def run() -> list[Result]:
-    """The target's match, its longest move, then a match for each number of iterations."""
+    """Play the target's match, timing its moves, then a match for each number of iterations."""
     timed, longest = against_greedy(ISMCTS(seconds=SECONDS), DEALS, f"{SECONDS} s a move")
     grown = {iterations: against_greedy(ISMCTS(iterations=iterations), deals,
                                         f"{iterations} iterations")[0]
@@ -55,7 +55,7 @@ def results(match: Match, budget: str, target: str | None = None) -> list[Result
 
 
 def draw(timed: Match, grown: dict[int, Match]) -> None:
-    """The scores by iterations with their intervals, and as a band that at 0.2 s a move."""
+    """Plot the scores by iterations with intervals, and as a band the score at 0.2 s a move."""
     axes = figure()
     axes.axhspan(*timed.interval, color=ORANGE, alpha=0.25, linewidth=0)
     axes.axhline(timed.score, color=ORANGE, linestyle="--", label=f"{SECONDS} s a move")

@@ -1,4 +1,4 @@
-"""Look-ahead: line scans, the reply term, strength, time a move.
+"""Look-ahead: line scans, the reply term, strength, time per move.
 
 Strength is measured over paired deals, each played from both seats; a tie counts half, the interval
 is Wilson's at 95 %. Times of moves are computing time of this process, so that a busy machine does
@@ -23,13 +23,13 @@ FIRST_DEAL = 60_000  # deals that nothing was chosen on
 
 
 def run() -> list[Result]:
-    """Line scans, replies, the reply's effect, strength and the time of a move."""
+    """Measure line scans, replies, the reply's effect, strength and the time per move."""
     module = load_answer("lookahead")
     return [*line_scans(module), *reply_effect(module), *strength(module)]
 
 
 def line_scans(module) -> Iterable[Result]:
-    """A line through a square: plain, remembered; all 192 lines of a board: loop and product."""
+    """Time scans of a line, plain and cached, and of all 192 lines, by loop and by product."""
     views = [module.Chips.seen_by(state) for seed in range(SCANNED_GAMES)
              for state in play([Greedy(), Random()], seed).states[:-1]]
     asked = [(view, cell, direction) for view in views for cell in CELLS[:96]
@@ -72,7 +72,7 @@ def _values_ms(module, finder) -> float:
 
 
 def reply_effect(module) -> Iterable[Result]:
-    """The agent with the reply term against the one without, and that one against itself."""
+    """Play the agent with the reply term against the one without, and that one against itself."""
     without = module.LookAhead(None)
     for name, agent in (("any possible card", module.LookAhead(module.quick_replies)),
                         ("known cards only", module.LookAhead(module.quick_replies, "known")),
@@ -81,7 +81,7 @@ def reply_effect(module) -> Iterable[Result]:
 
 
 def strength(module) -> Iterable[Result]:
-    """The reference and its variants against the given players, with the time of a move."""
+    """Play the reference and its variants against the given players, and time their moves."""
     reference = module.LookAhead(module.quick_replies)
     found, times = _score("look-ahead", reference, Random(), DEALS, "Random", ">= 0.95")
     yield from found

@@ -1,4 +1,4 @@
-"""SARSA and Q-learning: strength with controls, training, time a move.
+"""SARSA and Q-learning: strength with controls, training, time per move.
 
 Win rates are those of paired deals: the same deal is played from both seats, a tie counts half. The
 bounds beside them are Wilson's 95 % interval. The plot of the training is `build/benchmarks/
@@ -25,7 +25,7 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 
 
 def run() -> list[Result]:
-    """Everything; about ten minutes on a quiet core."""
+    """Measure strength, training and speed; takes about ten minutes on an idle core."""
     sarsa = load_answer("sarsa")
     before = time.perf_counter()
     agent = sarsa.trained()
@@ -43,7 +43,7 @@ def run() -> list[Result]:
 
 
 def controls(sarsa, tables) -> list[Result]:
-    """What the table adds to the heuristic, and what there is without either of them."""
+    """Measure what the table adds to the heuristic, and the strength without either of them."""
     class AnyOfTheBest(sarsa.SarsaAgent):
         """Plays a random one of the equally good candidates."""
 
@@ -110,7 +110,7 @@ class Training:
         self.changes.append(statistics.mean(changes))
 
     def results(self) -> list[Result]:
-        """How large the table is, and how seldom it meets an entry again."""
+        """The size of the table, and how rarely an entry is met again."""
         visits = list(self.table.visits.values())
         first, last = self.blocks()[0], self.blocks()[-1]
         name = f"{self.method}, {CONVERGENCE_GAMES} games"
@@ -129,7 +129,7 @@ class Training:
 
 
 def draw(tables: dict[str, Training]) -> None:
-    """The plot of the training: how much values change, and how the table grows."""
+    """Plot the training: how much values change, and how the table grows."""
     from matplotlib.figure import Figure
 
     canvas = Figure(figsize=(9, 3.6), layout="constrained")

@@ -1,4 +1,4 @@
-"""Scale: memory and time for each of 1,000 submissions, beside 100."""
+"""Scale: memory and time per submission at 1,000 submissions, compared with 100."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ PEER = f"{FEW} submissions"
 
 
 def run() -> list[Result]:
-    """Peak memory of the trusted side, and seconds per submission, of both runs."""
+    """Measure peak memory of the trusted side and seconds per submission, for both sizes."""
     with tempfile.TemporaryDirectory(prefix="bench-scale-") as temporary:
         few, many = (_measured(Path(temporary, str(n)), n) for n in (FEW, MANY))
     return [

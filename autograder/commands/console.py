@@ -1,4 +1,4 @@
-"""What the commands show: their two consoles, the progress bar, and tables."""
+"""Terminal output of the commands: two consoles, the progress bar, and tables."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ errors = Console(stderr=True, soft_wrap=True)
 
 
 def say(line: str) -> None:
-    """Print a line as it stands on stdout."""
+    """Print a line on stdout, without markup or highlighting."""
     console.print(line, markup=False, highlight=False)
 
 
 def complain(line: str) -> None:
-    """Print a line as it stands on stderr."""
+    """Print a line on stderr, without markup or highlighting."""
     errors.print(line, markup=False, highlight=False)
 
 
 class Rate(ProgressColumn):
-    """How many are done in a second."""
+    """A column of the progress bar: how many are done in a second."""
 
     def render(self, task: Task) -> Text:
         """The rate, once there is one."""
@@ -50,7 +50,7 @@ class Rate(ProgressColumn):
 
 
 def progress() -> Progress:
-    """A bar with the rate and the time left on stderr; nothing at all where that is no terminal."""
+    """A progress bar with rate and time left, on stderr; nothing if that is not a terminal."""
     return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
                     MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
                     TextColumn("{task.fields[note]}", markup=False), console=errors,
@@ -66,7 +66,7 @@ def show_findings(study: Study, findings: Iterable[Finding], verbose: bool) -> N
         (f"{finding.earned:g} of {finding.points:g}", finding.name, _loses(finding))
         for finding in shown], right=[0], console=console)
     if not verbose:
-        say("Mutants that are as they should be are left out: -v shows them.")
+        say("Mutants marked as expected are left out: -v shows them.")
 
 
 def _loses(finding: Finding) -> str:
@@ -83,7 +83,7 @@ def _aspects(lost: Mapping[str, Iterable[str]]) -> str:
 
 
 def where_table(lines: Iterable[tuple[str, object]]) -> Table:
-    """What was made, and where it is."""
+    """A table of what was written, and where it is."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for what, where in lines:
         table.add_row(what, str(where))

@@ -1,4 +1,4 @@
-"""Proofs that come before a release: of a study, of the environment, of a course folder.
+"""Verifies a study, the environment and a course folder before a release.
 
 May import everything but the commands and the benchmarks.
 """

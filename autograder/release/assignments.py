@@ -29,8 +29,8 @@ def released_files(study: Study) -> list[Path]:
 def release(folder: CourseFolder, study: Study) -> Path:
     """Release `study` into the course folder; returns the folder of what students get.
 
-    What was released before is replaced only when the new release has passed the search for leaks.
-    Raises `ReleaseError`.
+    An earlier release is replaced only when the new one has passed the search for leaks. Raises
+    `ReleaseError`.
     """
     with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.root) as temporary:
         stages = {name: Path(temporary, name) / study.assignment for name in ("source", "release")}
@@ -54,7 +54,7 @@ def release(folder: CourseFolder, study: Study) -> Path:
 
 def _refuse_leaks(study: Study, files: Path) -> None:
     if leaks := find_leaks(study, files.iterdir()):
-        raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
+        raise ReleaseError(f"{study.assignment} was not released: " + "; ".join(leaks))
 
 
 def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
@@ -75,7 +75,7 @@ def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
 
 
 def add_students(folder: CourseFolder, students: Iterable[tuple[str, str, str]]) -> None:
-    """Put students, as (id, first name, last name), on the gradebook's roster."""
+    """Add students, as (id, first name, last name), to the gradebook's roster."""
     config = folder.config()
     with Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id) as gradebook:
         for student, first, last in students:

@@ -1,4 +1,4 @@
-"""Everything that is derived from something else: stubs, notebooks, replies, counts, searches.
+"""Builds the derived files: stubs, notebooks, expected replies, node counts, reference searches.
 
 `derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
 byte with what is committed.
@@ -34,7 +34,7 @@ Tick = Callable[[str], None]
 
 
 def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
-    """Write every derived file that is not fresh; returns those that were written."""
+    """Write every derived file that is out of date; returns those that were written."""
     written = []
     for path, text in derived_files(only, tick):
         if not path.exists() or path.read_text("utf-8") != text:
@@ -114,8 +114,8 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
 
 
 def _asked(study: Study, name: str) -> list[str]:
-    """The checks that a module is asked: games are played by the reference alone, as no slip can be
-    told by them."""
+    """The checks that a module is asked: games are played by the reference alone, as they identify
+    no slip."""
     return [check.name for check in study.checks.values()
             if name == "reference" or check.ask not in MATCHES]
 
@@ -147,7 +147,7 @@ def node_counts() -> dict:
 
 
 def reference_searches() -> list[dict]:
-    """The reference's searches that the public cases ask for, as far as they are small."""
+    """The reference's searches that the public cases ask for, if they are small."""
     found = []
     for study in map(load_study, studies()):
         for case in ({**check.settings, **case} for check in study.checks.values()

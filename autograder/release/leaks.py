@@ -1,6 +1,6 @@
-"""Searches what students are given for what gives a mark away: positions, replies, solutions.
+"""Searches files for leaks: hidden positions, expected replies, solutions.
 
-Before every release, on the bytes; the doctor searches everything outside `autograder/`.
+Every release is searched, byte by byte; the doctor searches everything outside `autograder/`.
 """
 
 import json
@@ -56,7 +56,7 @@ def shipped(root: Path) -> Iterator[Path]:
 
 
 def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
-    """What in `files` gives away hidden positions, expected replies or solutions, in sentences."""
+    """The leaks of hidden positions, expected replies or solutions in `files`, in sentences."""
     hidden = verdicts.hidden_study(study.name)
     public = {text for check in study.checks.values() for case in check.cases
               for text in texts_of(case)}

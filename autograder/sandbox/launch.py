@@ -39,7 +39,7 @@ class CannotIsolate(RuntimeError):
 def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]:
     """Start a warm parent; returns its process and the socket to it, ready for jobs.
 
-    `hidden`: folders that must not be seen inside, even where they stand in the environment's.
+    `hidden`: folders that must not be visible inside, even if they lie in the environment's.
     Raises `CannotIsolate`.
     """
     if sys.platform != "linux":
@@ -54,7 +54,7 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
     raise CannotIsolate(_sentence(
         "; ".join(reasons), "allow unprivileged user namespaces (sysctl "
         "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
-        "Ubuntu), or let the container have CAP_SYS_ADMIN"))
+        "Ubuntu), or give the container CAP_SYS_ADMIN"))
 
 
 def bubblewrap() -> str:
@@ -145,7 +145,7 @@ def _python() -> str:
 
 
 def _homes_inside() -> list[str]:
-    """Where the public sides of further homes of studies stand inside."""
+    """The paths inside of the public parts of further homes of studies."""
     return [str(KIT / "studies" / str(number)) for number in range(len(homes()) - 1)]
 
 

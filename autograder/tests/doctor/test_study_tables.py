@@ -72,15 +72,15 @@ MISTAKES = [
     ("verdicts", '{ on = "x_x_x_oo_" }', '{ no = "x_x_x_oo_" }', "heuristic", "'on'"),
     ("verdicts", "limit = 3 },", "limit = 3", "which cannot be read", "line"),
     ("mutants", "if own + marks", "if one + marks", "mutant blocked_lanes_counted",
-     "must occur once in the answer, and 'if one + marks.count(EMPTY) == len(marks):' occurs 0"),
+     "must occur once in the answer, but 'if one + marks.count(EMPTY) == len(marks):' occurs 0"),
     ("mutants", "loses = { lane_counts", "loses = { lane_count", "mutant blocked_lanes_counted",
      "there is no check 'lane_count'"),
     ("mutants", '["two", "one"]', '["tow", "one"]', "mutant blocked_lanes_counted",
-     "must be a list of some of two, one, and is ['tow', 'one']"),
+     "must be a list of some of two, one, but is ['tow', 'one']"),
     ("mutants", "sentence =", "sentense =", "mutant blocked_lanes_counted", "no 'sentense'"),
     ("mutants", "old =", "odl =", "mutant blocked_lanes_counted", "there is no 'odl'"),
     ("mutants", '"blocked_lanes_count_as_one"', '"blocked_lanes_counted"',
-     "mutant blocked_lanes_counted", "there are two of this name"),
+     "mutant blocked_lanes_counted", "there are two mutants of this name"),
     ("mutants", "[[mutant]]", "[mutant]", "which cannot be read", "line"),
 ]
 

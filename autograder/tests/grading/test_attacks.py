@@ -454,7 +454,7 @@ def test_without_the_watch(sandbox, monkeypatch):
 def test_without_the_cap_on_output(sandbox, monkeypatch):
     """Without the outer cap, forged messages bring in what nobody wants to keep."""
     cells = (attacks.SPEAK + attacks.WORDS["much output"], *["1"] * 8)
-    assert run(sandbox, *cells).stopped == "it put out more than is kept"
+    assert run(sandbox, *cells).stopped == "its output exceeded the limit"
     monkeypatch.setattr(client, "ROOM", 1 << 30)
     assert len(shown(run(sandbox, *cells))) > 8_000_000
 
@@ -809,7 +809,7 @@ def test_links_are_not_followed(course, grade_study):
     result = grade_study("mallory")
     assert result.status == "graded"
     assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
-    assert sum("links are not taken" in problem for problem in result.problems) == 5
+    assert sum("is a link and was ignored" in problem for problem in result.problems) == 5
     assert everything_but(course, "mallory") == before
     assert scores(course, STUDY.assignment, "honest")[CHECK.grade_id] == CHECK.max_points
 

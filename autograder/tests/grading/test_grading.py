@@ -326,7 +326,7 @@ def leak(request, tmp_path, monkeypatch) -> str:
 def test_a_leak_is_not_released(leak, tmp_path):
     """The release is refused with the reason, and students can get nothing."""
     folder = CourseFolder.create(tmp_path / "new")
-    with pytest.raises(ReleaseError, match=f"study2_alpha_beta is not released: .*{leak}"):
+    with pytest.raises(ReleaseError, match=f"study2_alpha_beta was not released: .*{leak}"):
         release(folder, STUDY)
     assert not folder.release(STUDY.assignment).exists()
 
@@ -385,7 +385,7 @@ def test_the_slip_keeps_its_other_aspects(school):
 def test_a_broken_notebook_is_told_and_costs_no_marks(school):
     """Only the notebook's own problem is told; the module is marked."""
     problem, = school.graded["dan"].problems
-    assert problem.startswith(f"{NOTEBOOK}.ipynb is not JSON from line 1")
+    assert problem.startswith(f"{NOTEBOOK}.ipynb is not valid JSON (line 1")
     assert outcomes(school.folder, "dan")[CHECK.id]["earned"] == 0
     assert school.graded["dan"].needs_a_look
 
@@ -408,12 +408,12 @@ def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
 
 
 @pytest.mark.parametrize(("student", "reason"), [
-    ("ivy", "a cell ended the Python process"), ("jon", "a cell did not end within 6 s"),
+    ("ivy", "a cell ended the Python process"), ("jon", "a cell did not finish within 6 s"),
 ])
 def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason):
     """The reason is kept and shown, and the check is marked all the same."""
     assert stopped(school.folder, student) == reason
-    shown = {"ivy": f"not run to its end: {reason}", "jon": "stopped after 6 s"}[student]
+    shown = {"ivy": f"not finished: {reason}", "jon": "stopped after 6 s"}[student]
     assert shown in page_of(school.folder, student)
     assert any(reason in problem for problem in school.graded[student].problems)
     assert outcomes(school.folder, student)[CHECK.id]["earned"] == CHECK.max_points
@@ -828,8 +828,8 @@ def test_a_run_that_was_interrupted_goes_on(run, whom):
     else:  # as a terminal sends it: to every process of the group
         os.killpg(run.process.pid, signal.SIGINT)
     _, said = run.process.communicate(timeout=600)
-    assert said == ("autograder: stopped; what was finished is kept, "
-                    "the same command goes on from there\n")
+    assert said == ("autograder: stopped; finished work is kept, "
+                    "and the same command continues from there\n")
     assert run.process.returncode == 130
     kept = run.graded()
     assert first <= kept < {f"s{n}" for n in range(5)}
@@ -952,7 +952,7 @@ def test_the_report_says_who_needs_a_look(school):
     assert part.count("<ul>") == 5
     assert re.search(r"<ul>\s*</ul>", part) is None
     for reason in ("is not JSON", "no marks: nothing to grade", "ended the Python process",
-                   "did not end within 6 s", "stopped after 4 s"):
+                   "did not finish within 6 s", "stopped after 4 s"):
         assert reason in part, reason
 
 

@@ -193,7 +193,7 @@ def test_what_somebody_filled_in_is_refused(used):
     done = command_of(used, "release", "--kit", "--output", str(output))
     assert done.returncode == 2
     assert done.stderr.startswith(
-        f"autograder: the kit is not made: {FIRST.module}, {notebook.name} not as `autograder b")
+        f"autograder: the kit was not made: {FIRST.module}, {notebook.name} not as `autograder b")
     assert done.stderr.count("\n") == 1
     assert not output.exists()
 
@@ -247,7 +247,7 @@ LEAKS = {  # what is planted, and what is said of it
     "lines": "holds lines of the answer",
     "position": "holds the hidden position",
     "expected": "holds expected replies",
-    "staff": "is the staff's grade.py",
+    "staff": "is the staff's file course_folder.py",
     "words": "holds a model answer to a written question",
     "path": "holds the path of this checkout",
 }
@@ -261,7 +261,7 @@ def planted(name: str) -> bytes:
         "lines": answer.replace("###", ""),
         "position": f"see {hidden_position()}",
         "expected": verdicts.expected_file(FIRST).read_text("utf-8"),
-        "staff": (kit.STAFF / "grade.py").read_text("utf-8"),
+        "staff": (kit.STAFF / "course_folder.py").read_text("utf-8"),
         "words": json.dumps({"source": [model_answer() + "\n"]}),
         "path": f"installed in {ROOT}/course",
     }
@@ -277,7 +277,7 @@ def test_a_leak_is_refused(monkeypatch, archive, tmp_path, name, ending):
     monkeypatch.setattr(kit, "contents", lambda wanted: found)
     before = tmp_path / f"kit.{ending}"
     before.write_text("of last week", "utf-8")
-    with pytest.raises(ReleaseError, match=f"the kit is not made: .*sequence/notes.txt {sentence}"):
+    with pytest.raises(ReleaseError, match=f"kit was not made: .*sequence/notes.txt {sentence}"):
         make_kit(STUDIES, before)
     assert before.read_text("utf-8") == "of last week"
     assert list(tmp_path.iterdir()) == [before]
@@ -323,7 +323,7 @@ def test_its_lock_is_a_part_of_ours(unpacked):
 
 def test_what_nobody_has_cannot_be_asked_for():
     """An import that no installed package explains is told by its name."""
-    with pytest.raises(ReleaseError, match="the kit imports no_such_module, and no package"):
+    with pytest.raises(ReleaseError, match="kit imports no_such_module, and no installed package"):
         kit.distributions(kit.imports({"course/a.py": b"import os\nimport no_such_module.b\n"}))
 
 
@@ -409,7 +409,7 @@ def test_its_run_py_is_made_of_ours(unpacked):
 
 def test_a_part_of_run_py_that_is_gone_is_told():
     """Whoever renames a function there hears that the kit needs it."""
-    with pytest.raises(ReleaseError, match=r"run\.py has no set_up for the kit"):
+    with pytest.raises(ReleaseError, match=r"run\.py has no set_up, which the kit"):
         kit.own_run("# from run.py: say set_up\n", "def say(problem):\n    pass\n")
 
 
@@ -451,8 +451,8 @@ def test_the_command_makes_it(archive, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
-    ("--output kit.zip", "--output names the archive that --kit makes: give both"),
-    ("--kit --output kit.rar", "kit.rar is no name for the kit: it must end in .zip or .tar.gz"),
+    ("--output kit.zip", "--output names the archive that --kit makes: add --kit"),
+    ("--kit --output kit.rar", "the kit cannot be named kit.rar: use .zip or .tar.gz"),
     ("--kit --output no/kit.zip", "there is no folder no"),
     ("--kit study99", "there is no study 'study99'; there are " + ", ".join(studies())),
 ])

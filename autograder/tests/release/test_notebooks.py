@@ -300,7 +300,7 @@ def test_a_missing_graded_cell_is_refused(missing, grade_id):
 def test_a_doubled_graded_cell_is_refused(again, same_notebook):
     """A check or an answer that occurs twice is an error, in one notebook or in two."""
     notebooks = [built(f"{TEXT}\n{again}")] if same_notebook else [built(), built(again, "02_test")]
-    with pytest.raises(NotebookError, match="occurs 2 times in the notebooks, it must occur once"):
+    with pytest.raises(NotebookError, match="occurs 2 times in the notebooks, but must occur once"):
         complain_about_graded_cells(notebooks, STUDY)
 
 
