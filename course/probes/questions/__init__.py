@@ -1,4 +1,4 @@
-"""The questions that checks can ask, a module for each subject; here they are all, by name."""
+"""All questions that checks can ask, by name; there is a module for each subject."""
 
 from course.probes.question import Question
 from course.probes.questions import evaluator, league, learning, lookahead, sarsa, searches, type_a
