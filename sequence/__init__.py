@@ -1,14 +1,14 @@
 """Sequence, the second game: cards, hidden hands and chance.
 
-The rules stand in `sequence.board.rules` (two rule sets, as data) and are played by
-`sequence.engine.state`, on the bitboards of `sequence.board.layout` and `sequence.board.chips` and
-the piles of `sequence.board.cards`. Agents get an `Observation` and answer with an `Action`
-(`sequence.board.actions`); what they may conclude about the cards they do not see is in
-`sequence.agents.beliefs`. `sequence.play` plays a game, `sequence.compare` the same deals from both
-seats, `sequence.league` many games between agents in processes of their own;
+`sequence.board.rules` holds the rules (two rule sets, as data), and `sequence.engine.state` applies
+them, on the bitboards of `sequence.board.layout` and `sequence.board.chips` and the piles of
+`sequence.board.cards`. Agents get an `Observation` and answer with an `Action`
+(`sequence.board.actions`); what they can conclude about the cards they do not see is in
+`sequence.agents.beliefs`. `sequence.play` plays one game, `sequence.compare` the same deals from
+both seats, `sequence.league` many games between agents in processes of their own;
 `sequence.engine.replay` writes and reads games, and `sequence.examples` has positions to think
-about. The given agents are `Random`, `Greedy` and `ISMCTS`. `sequence.pictures.view` draws,
-`sequence.widget` is there to be clicked.
+about. The given agents are `Random`, `Greedy` and `ISMCTS`. `sequence.pictures.view` draws
+positions; `sequence.widget` has boards to click on.
 
 >>> from sequence import Greedy, Random, play
 >>> print(play([Greedy(), Random()], seed=1))

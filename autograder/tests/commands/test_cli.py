@@ -109,7 +109,7 @@ def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
 
 
 NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` creates one"
-NO_STUDY = "there is no study 'study9'; there are " + ", ".join(studies())
+NO_STUDY = "there is no study 'study9'; the studies are " + ", ".join(studies())
 ALPHA_BETA = STUDY.assignment
 BAD_INPUT = [
     *((f"{command} study9{course}", NO_STUDY) for command, course in [

@@ -83,7 +83,7 @@ def test_nothing_is_done_at_first(desk, work):
     assert {p.state for p in notebooks} == {"not started"}
     assert page.next == notebooks[0]
     assert [s.name for s in page.missing] == [n for n in studies() if n != STUDY.name]
-    assert "9 places to write" in repr(page)
+    assert "9 places to fill in" in repr(page)
     assert repr(page).count("next") == 1
 
 
@@ -107,7 +107,7 @@ def test_the_page_tells_when_points_are_of_an_earlier_module(desk, work, capsys)
     write_module(work, "lane_counts", "heuristic")
     for name in ("lane_counts", "heuristic"):
         check(f"{STUDY.name}.{name}", work)
-    words = "5 of 5, before the module's last change"
+    words = "5 of 5, checked before the module's last change"
     assert words not in repr(start_page(desk))
     write_module(work, "heuristic")
     assert words in repr(start_page(desk))

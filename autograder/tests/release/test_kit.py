@@ -454,7 +454,7 @@ def test_the_command_makes_it(archive, tmp_path, monkeypatch):
     ("--output kit.zip", "--output names the archive that --kit makes: add --kit"),
     ("--kit --output kit.rar", "the kit cannot be named kit.rar: use .zip or .tar.gz"),
     ("--kit --output no/kit.zip", "there is no folder no"),
-    ("--kit study99", "there is no study 'study99'; there are " + ", ".join(studies())),
+    ("--kit study99", "there is no study 'study99'; the studies are " + ", ".join(studies())),
 ])
 def test_bad_arguments_are_told_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
     """Nothing is made."""

@@ -542,7 +542,7 @@ def test_an_unknown_study_lists_the_known_ones(name):
     """A study's name that is wrong is answered with those that are right."""
     with pytest.raises(UnknownCheck) as error:
         load_study(name)
-    assert str(error.value) == f"there is no study {name!r}; there are {', '.join(studies())}"
+    assert str(error.value) == f"there is no study {name!r}; the studies are {', '.join(studies())}"
 
 
 @pytest.mark.parametrize("rest", ["", ".", ".nothing", ".a.b"])
@@ -557,7 +557,7 @@ def test_an_unknown_check_lists_the_checks_of_its_study(rest):
 @pytest.mark.parametrize("odd", [None, 1, [], "study0.minimax", "", "."])
 def test_an_odd_check_id_is_unknown(odd):
     """Whatever is given for a name, the answer is the list of studies."""
-    with pytest.raises(UnknownCheck, match=f"there are {', '.join(studies())}"):
+    with pytest.raises(UnknownCheck, match=f"the studies are {', '.join(studies())}"):
         load_check(odd)
 
 
