@@ -1,1 +1,1 @@
-"""The course: a folder per study to read and fill in, and `check`, which tells how far one is."""
+"""The course: one folder per study, `check` for a student's own module, and the start page."""

@@ -1,4 +1,4 @@
-"""`check("study3.type_a")`: asks the module beside the notebook the public questions of one check.
+"""Check your own module: `check("study3.type_a")` asks it the public questions of that check.
 
 It runs the module as it is saved on disk, in a process of its own, so that an endless loop is
 stopped and nothing in the notebook is touched. Marks are given on other positions of the same kind.
@@ -21,7 +21,7 @@ class Points(float):
 
 
 class Explanation:
-    """An outcome that draws itself in a notebook and prints as text elsewhere."""
+    """An outcome that shows itself as HTML in a notebook and as text elsewhere."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome

@@ -1,4 +1,4 @@
-"""Published node counts: what each search visits, as data to compare one's own counts with."""
+"""Published node counts of every search, to compare your own counts with."""
 
 import json
 from functools import cache
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @cache
 def node_counts() -> dict:
-    """Nodes visited, the root counted.
+    """How many nodes each search visits, the root included.
 
     `["minimax"]` and `["alpha_beta"]` map every board with at most two marks, as text, to its
     count. `["totals"]` maps "minimax", "alpha_beta", "type_a", "type_a_pruned" (Type A with

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from tictactoe.games.pictures import CELL, Picture, board_marks
 
 # Okabe and Ito's palette: apart under all three colour-vision deficiencies. Markers and dashes
-# differ too, so that nothing is told by colour alone.
+# differ too, so that nothing depends on colour alone.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLE = {
@@ -48,7 +48,7 @@ def picture(axes: Axes, alt: str) -> Picture:
 def boards(states, captions=(), lanes=(), columns: int = 4) -> Picture:
     """Boards side by side, `columns` in a row, each with a caption of one or more lines below it.
 
-    `lanes` holds for each board a lane to be shaded (or None). The alternative text is made of the
+    `lanes` holds for each board a lane to shade (or None). The alternative text consists of the
     boards in words and their captions.
     """
     states = list(states)

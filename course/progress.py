@@ -1,7 +1,7 @@
-"""How far a student's folder of a study is: what `check` saw last, and which answers are written.
+"""A student's progress in a study: what `check` saw last, and which answers are written.
 
-`check` notes its points in `.checked.json` beside the module; everything else is read off the
-notebooks and the module as they are saved. Nothing is run, and none of it decides a mark.
+`check` notes its points in `.checked.json` beside the module; everything else is read from the
+saved notebooks and the saved module. Nothing is run, and nothing here decides a mark.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ CHECK_CALL = re.compile(r"""^check\((["'])([a-z0-9_.]+)\1\)""", re.MULTILINE)
 
 
 def note(module: Path, outcome: Outcome) -> None:
-    """Keep what a check saw of `module` for the start page; where nothing can be written, don't."""
+    """Save what a check saw of `module` for the start page, if the folder can be written to."""
     notes = read_notes(module.parent)
     notes[outcome.check] = {"earned": outcome.earned, "points": outcome.points,
                             "module": _digest(module)}
@@ -33,7 +33,7 @@ def note(module: Path, outcome: Outcome) -> None:
 
 
 def read_notes(folder: Path) -> dict[str, dict[str, Any]]:
-    """By check id what the last check saw: "earned", "points" and the digest of the "module"."""
+    """What the last run of each check saw: "earned", "points" and the "module"'s digest, by id."""
     try:
         return json.loads((folder / NOTES).read_text("utf-8"))
     except (OSError, ValueError):
@@ -46,7 +46,7 @@ def _digest(module: Path) -> str:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one notebook is."""
+    """The progress in one notebook."""
 
     path: Path
     title: str
@@ -68,7 +68,7 @@ class Progress:
 
 
 def progress(folder: Path, study: Study) -> list[Progress]:
-    """How far each notebook in a study's folder is, in the order in which they are read."""
+    """The progress in each notebook of a study's folder, in reading order."""
     return [_of_notebook(path, study) for path in sorted(folder.glob(NOTEBOOKS))]
 
 

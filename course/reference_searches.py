@@ -1,8 +1,8 @@
-"""Published searches: the nodes that a right search visits on small public positions, in order.
+"""Published searches: the nodes that a correct search visits on small public positions, in order.
 
 For the tree explorer: `explore(AlphaBeta(), board, against=reference_search("AlphaBeta", board))`
-can jump to the first node at which one's own search does something else. What is published are the
-consequences of the rules on single positions, as the node counts are, and no code.
+can jump to the first node at which your own search differs. As with the node counts, only what
+follows from the rules on single positions is published, and no code.
 """
 
 import json
@@ -18,15 +18,15 @@ from tictactoe.nodes import Visit
 
 
 def reference_positions(agent: str) -> list[str]:
-    """The positions for which there is a search of the agent of that name, in words."""
+    """The positions for which a search of this agent is published, in words."""
     return [_words(case) for case in _cases() if case["agent"] == agent]
 
 
 def reference_search(agent: str, state: State, **options: Any) -> Visit:
-    """The search tree of the agent of that name, made with these options, from `state`.
+    """The published search tree from `state` of the agent with this name and these options.
 
-    Its nodes have moves and values, no alpha and beta. Options that are not given are the agent's
-    own.
+    Its nodes have moves and values, but no alpha and beta. Options that you leave out are the
+    agent's own.
 
     Raises ValueError if it is not published; the message lists what is.
     """

@@ -1,6 +1,6 @@
 """The start page of a student's folder: which notebook comes next, and what is done.
 
-`python3 run.py lab` writes it anew and opens it. By hand: `python -m course.start FOLDER` opens
+`python3 run.py lab` rewrites it and opens it. Without run.py, `python -m course.start FOLDER` opens
 JupyterLab with it, and `start_page()` in any notebook shows it.
 """
 
@@ -16,18 +16,19 @@ from course.probes import Study, load_study, studies
 from course.progress import Progress, progress, to_write
 
 PAGE = "start.ipynb"
-MADE_BY = "adversarial_search"  # in the metadata of a page that may be written anew
+MADE_BY = "adversarial_search"  # in the metadata of a page that may be overwritten
 WELCOME = """\
 # Start here
 
 1. Open the notebook that says **next** below, read it from the top, and run its cells as you go
    (Shift + Enter).
-2. Where it asks for code, open the module beside it and write. Save it; the notebook notices.
-3. Run the cells `check(...)`: they say what is right and what to look at.
+2. Where it asks for code, open the module beside it and write the code there. Save the module; the
+   notebook picks up the change.
+3. Run the `check(...)` cells: they say what is right and what to look at.
 4. Answer the questions in words, in the notebook.
 5. Hand in: menu *Nbgrader*, *Assignment List*, *Submit*, or as your course says.
 
-Click into the cell below and press Shift + Enter to bring this page up to date."""
+To update this page, click into the cell below and press Shift + Enter."""
 CALL = "from course.start import start_page\n\nstart_page()"
 WORDS = {"done": "&#10003; done", "begun": "begun", "not started": "not started"}
 LEFT = "style='text-align:left'"
@@ -36,7 +37,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 @dataclass(frozen=True)
 class StartPage:
-    """What is to do in a folder and what is done; draws itself as a table, prints as text."""
+    """What is done in a folder and what is left to do: a table in a notebook, text elsewhere."""
 
     root: Path
     found: Sequence[tuple[Study, Sequence[Progress]]]
@@ -65,7 +66,7 @@ class StartPage:
 
 
 def start_page(folder: str | Path = ".") -> StartPage:
-    """The start page of a folder that holds studies, each in a folder of its own."""
+    """The start page of a folder that holds studies, each in its own folder."""
     root = Path(folder)
     every = [load_study(name) for name in studies()]
     here = [study for study in every if (root / study.assignment).is_dir()]
@@ -80,7 +81,7 @@ def _points(p: Progress) -> str:
     if len(p.unchecked) == len(p.checks):
         return f"not checked yet, {p.points:g} points"
     left = f", {len(p.unchecked)} of {len(p.checks)} checks not run yet" if p.unchecked else ""
-    changed = ", before the module's last change" if p.changed else ""
+    changed = ", checked before the module's last change" if p.changed else ""
     return f"{p.earned:g} of {p.points:g}{left}{changed}"
 
 
@@ -92,12 +93,12 @@ def _module_words(root: Path, study: Study) -> str:
     left = to_write(root / study.assignment / study.module)
     if left is None:
         return f"{study.module} is missing"
-    return f"{study.module}, " + (f"{left} places to write" if left else "all written")
+    return f"{study.module}, " + (f"{left} places to fill in" if left else "all filled in")
 
 
 def _page(page: StartPage) -> Iterator[str]:
-    """The table as HTML of the kind that notebooks show before they are trusted."""
-    yield table_head("Points are those on the public positions; marks come from others of the "
+    """The table as HTML that notebooks show even before they are trusted."""
+    yield table_head("Points are for the public positions; marks come from other positions of the "
                      "same kind.", ("Notebook", "State", "Points", "Questions answered"))
     for study, notebooks in page.found:
         yield (f"<tbody><tr><th scope='rowgroup' colspan='4' {LEFT}>{escape(study.title)}: "
@@ -111,8 +112,8 @@ def _page(page: StartPage) -> Iterator[str]:
     yield "</table>"
     if page.missing:
         yield ("<p>Not in this folder yet: "
-               f"{', '.join(escape(study.title) for study in page.missing)}. Once it is released: "
-               "menu <em>Nbgrader</em>, <em>Assignment List</em>, <em>Fetch</em>.</p>")
+               f"{', '.join(escape(study.title) for study in page.missing)}. Once released, fetch "
+               "it: menu <em>Nbgrader</em>, <em>Assignment List</em>, <em>Fetch</em>.</p>")
 
 
 def table_head(caption: str, columns: Sequence[str]) -> str:
@@ -141,7 +142,7 @@ def _module_link(root: Path, study: Study) -> str:
 
 
 def write_page(root: Path, welcome: str, call: str, shown: object) -> bool:
-    """Write `start.ipynb` with the output of its one code cell; whether it could be written.
+    """Write `start.ipynb` with the output of its one code cell; return whether that worked.
 
     A file of that name that somebody else made is left alone.
     """
@@ -170,7 +171,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def open_lab(root: Path, page: bool, arguments: Sequence[str]) -> None:
-    """Become JupyterLab with `root` as its root folder, at the start page if there is one."""
+    """Run JupyterLab with `root` as its root folder, at the start page if there is one."""
     from jupyterlab.labapp import main as lab
 
     start = [f"--LabApp.default_url=/lab/tree/{PAGE}"] if page else []

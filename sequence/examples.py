@@ -1,4 +1,4 @@
-"""Positions to think about: out of a seeded game, or drawn by hand in one line of text."""
+"""Positions to think about: taken from a seeded game, or drawn by hand in one line of text."""
 
 from functools import cache
 
@@ -15,10 +15,10 @@ CHIPS = {"x": (0, False), "o": (1, False), "X": (0, True), "O": (1, True)}  # si
 def example(text: str) -> Observation:
     """What the player to move sees after so many actions of a seeded game: "7/23".
 
-    The seed stands before the stroke, the number of actions behind it. Player 0 is `Greedy`,
+    The seed stands before the slash, the number of actions after it. Player 0 is `Greedy`,
     player 1 `Random`, so that the board is neither orderly nor empty.
 
-    Raises ValueError for another text, and if the game was over by then.
+    Raises ValueError for a text of another form, and if the game was over by then.
 
     >>> print(str(example("7/3")).splitlines()[-1])
     player 1 to move
@@ -41,13 +41,13 @@ def _game(seed: int) -> Game:
 def sketch(text: str) -> Observation:
     """A board drawn by hand, as player 0 (x), who is to move, sees it under the rules `DRAFT`.
 
-    The parts stand between strokes, each begins with what it is: "x" and "o" the chips of the
-    sides by row and column, "X" and "O" those in completed sequences, "score" how many of these
-    there are, "hand" and "row" cards. Nothing is known of the actions that led there, nor of the
+    Slashes separate the parts, and each part begins with its name: "x" and "o" are the chips of the
+    sides by row and column, "X" and "O" those in completed sequences, "score" the number of
+    sequences, "hand" and "row" cards. Nothing is known of the actions that led there, nor of the
     discards: all other cards are undealt or in the other hand.
 
-    Raises ValueError for a text that is none, for more cards than there are or can be held, and for
-    a score with which the game would be over.
+    Raises ValueError for a text that is not a sketch, for more cards than exist or can be held, and
+    for a score that would have ended the game.
 
     >>> drawn = sketch("x 2,1 4,2 / o 6,1 / hand 2s jd / row 3c jh")
     >>> drawn.hand, drawn.draft_row, drawn.chip_masks[1].bit_count()
@@ -70,10 +70,10 @@ def sketch(text: str) -> Observation:
             locked |= mask if completed else 0
         else:
             raise ValueError(f"a sketch has the parts {', '.join(CHIPS)}, hand, row and score, "
-                             f"like 'score 1 0', and not {' '.join(part)!r}")
+                             f"like 'score 1 0', not {' '.join(part)!r}")
     for name, most in (("hand", DRAFT.hand), ("row", DRAFT.row)):
         if piles[name].bit_count() > most:
-            raise ValueError(f"a {name} has at most {most} cards, unlike that of {text!r}")
+            raise ValueError(f"a {name} has at most {most} cards, and there are more in {text!r}")
     if max(score) >= DRAFT.sequences:
         raise ValueError(f"{DRAFT.sequences} sequences end the game, so that nobody is to move in "
                          f"{text!r}")
@@ -88,4 +88,4 @@ def _cells(words: list[str], text: str) -> int:
     try:
         return mask_of(tuple(map(int, word.split(","))) for word in words)
     except (ValueError, KeyError) as error:
-        raise ValueError(f"cells are like '4,2', not as in {text!r}") from error
+        raise ValueError(f"cells are written like '4,2', unlike in {text!r}") from error

@@ -1,4 +1,4 @@
-"""Sequence to click on in JupyterLab: play against agents, and step through a game.
+"""Play Sequence against agents by clicking in JupyterLab, and step through finished games.
 
     from sequence.widget import play, replay
     play(against=Greedy())
@@ -32,12 +32,12 @@ NEW, UNDO, AGAIN = "new", "undo", "again"
 
 
 class Play:
-    """A game of a person against agents; it ends a cell to show its board, `play` makes it.
+    """A game of a person against agents; `play` makes it. End a notebook cell with it to show it.
 
-    An action is clicked together from a card of the hand, a lit cell and, where there is a draft
-    row, the card to take, in any order; it is played as soon as nothing is left to choose. Clicking
-    a cell first plays the card that stands on it. A second click takes a choice back. Trades,
-    forgoing and passing have buttons.
+    For an action, click a card of the hand, a lit cell and, where there is a draft row, the card to
+    take, in any order; it is played as soon as nothing is left to choose. Clicking a cell first
+    plays the card that stands on it. A second click takes a choice back. Trades, forgoing and
+    passing have buttons.
 
     `states` are all states so far. `replay` is the game as text, for `sequence.engine.replay.read`.
     """
@@ -51,7 +51,7 @@ class Play:
         agents = list(agents) if isinstance(agents, list | tuple) else [agents] * len(others)
         for agent in agents:
             if isinstance(agent, type) or not callable(getattr(agent, "choose", None)):
-                raise ValueError(f"{agent!r} is no agent: give an agent, like Greedy()")
+                raise ValueError(f"{agent!r} is not an agent: give an agent, like Greedy()")
         if len(agents) != len(others):
             raise ValueError(f"{rules} need {len(others)} agents beside you, not {len(agents)}")
         self.seat, self.rules = seat, rules
@@ -70,10 +70,10 @@ class Play:
         return replays.write(self.states)
 
     def click(self, move: str) -> None:
-        """What a click on the board does.
+        """Handle a click on the board.
 
         `move` is "card 4d", "cell 2,4", "take 8d", "trade 4d", "forgo", "pass", "undo", "new" or
-        "again". What is not on offer now is left alone: it comes from a click on an older picture.
+        "again". Anything that is not on offer now is ignored: it is a click on an older picture.
         """
         if move not in self._clicks and move not in self._buttons:
             return
@@ -145,8 +145,8 @@ class Play:
     def _targets(self) -> dict:
         """What the chosen card can be used for: cells, each with the kind of action, or a trade.
 
-        As long as no card is chosen, the cells of all cards in the hand but the jacks, which would
-        light nearly all of the board.
+        While no card is chosen, the cells of all cards in the hand except jacks, which would light
+        nearly all of the board.
         """
         return {_target(action): action.kind for action in self.state.legal_actions()
                 if (action.play_card == self._card if self._card
@@ -175,7 +175,7 @@ class Play:
             return f"{name} was interrupted."
         except IllegalAction:  # on a state that it made up: the message has the hand in it
             return f"{name} raised IllegalAction."
-        except BaseException as error:  # any agent's mistake is the agent's, and to be seen
+        except BaseException as error:  # show any mistake of the agent
             return f"{name} raised {type(error).__name__}: {error}"
         self.states.append(self.state.after(action))
         return ""
@@ -239,7 +239,7 @@ class Play:
         if PASS in state.legal_actions():
             return you + "you have no legal action but to pass."
         if FORGO in state.legal_actions() and not self._card:
-            return you + "you hold a dead card. Trade it for a card of the row, or forgo."
+            return you + "you hold a dead card. Trade it for a card of the row, or forgo the trade."
         missing = []
         if not self._card:
             missing.append("a card of your hand")
@@ -259,7 +259,7 @@ class Play:
 
 
 class Replay:
-    """A game to step through, all hands open; `replay` makes it. `step` is the state shown."""
+    """Steps through a game with all hands open; `replay` makes it. `step` is the state shown."""
 
     def __init__(self, game: Game | str | Path | Sequence[State]) -> None:
         if isinstance(game, Path):
@@ -274,7 +274,7 @@ class Replay:
         self.go_to(0)
 
     def click(self, move: str) -> None:
-        """What a click does: "first", "back", "next", "last" or "step N"."""
+        """Handle a click: "first", "back", "next", "last" or "step N"."""
         last = len(self.states) - 1
         steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": last}
         step = steps[move] if move in steps else int(move.removeprefix("step "))
@@ -306,23 +306,23 @@ class Replay:
 
 def play(against: Agent | Sequence[Agent] | None = None, seat: int = 0, seed: int = 0,
          rules: Rules = DRAFT) -> Play:
-    """A board to play on; let it be the last line of a cell.
+    """Show a board to play on against agents; end a notebook cell with it.
 
     `against` is one agent for all the other seats, or one for each of them in the order of the
-    seats; `Greedy` unless given. You sit in `seat`. `seed` deals the cards and seeds the agents as
+    seats; by default `Greedy`. You sit in `seat`. `seed` deals the cards and seeds the agents as
     `sequence.play` does.
 
-    Raises ValueError for a seat that the rules do not have, for what is no agent, and for another
-    number of agents.
+    Raises ValueError for a seat that the rules do not have, for something that is not an agent, and
+    for a wrong number of agents.
     """
     return Play(against, seat, seed, rules)
 
 
 def replay(game: Game | str | Path | Sequence[State]) -> Replay:
-    """A game to step through: what `sequence.play` returns, a replay's text or file, or the states.
+    """Step through a game: what `sequence.play` returns, a replay's text or file, or the states.
 
-    Raises `ReplayError` for a text that is no replay, OSError for a file that cannot be read, and
-    ValueError if there are no states.
+    Raises `ReplayError` for a text that is not a replay, OSError for a file that cannot be read,
+    and ValueError if there are no states.
     """
     return Replay(game)
 

@@ -1,4 +1,4 @@
-"""What a game and an agent are: the few names through which searches and games meet.
+"""The contract between games and searches: what a state and an agent must provide.
 
 The types are structural (`typing.Protocol`): a class fits by having the members, there is nothing
 to inherit from. The terms are those of Russell and Norvig, *Artificial Intelligence: A Modern
@@ -19,7 +19,7 @@ class State(Protocol):
     to_move: Player
 
     def legal_moves(self) -> Sequence[Move]:
-        """ACTIONS(s): the legal moves in the game's one documented order; none when terminal."""
+        """ACTIONS(s): the legal moves in the game's documented order; none in a terminal state."""
 
     def after(self, move: Move) -> Self:
         """RESULT(s, a): the state after `move`; raises `IllegalMove` where the rules forbid it."""
@@ -28,7 +28,7 @@ class State(Protocol):
         """IS-TERMINAL(s): whether the game is over."""
 
     def utility(self, player: Player) -> float:
-        """UTILITY(s, p): +1 won, 0 drawn, -1 lost for `player`; of terminal states only."""
+        """UTILITY(s, p): +1 won, 0 drawn, -1 lost for `player`; for terminal states only."""
 
 
 @runtime_checkable
@@ -59,4 +59,4 @@ class IllegalMove(ValueError):
 
 
 class InvalidBoard(ValueError):
-    """A text or a pair of masks that is no reachable position; the message shows the board."""
+    """A text or pair of masks that is not a reachable position; the message shows the board."""

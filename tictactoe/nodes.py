@@ -8,22 +8,22 @@ every published number follows them.
 2.  **Node.** One entry into the search's value function. The root counts 1. States that are made
     only to *rank* moves (for the priority function or the heuristic) are not nodes. Three numbers
     are kept apart: *visited* (nodes), *evaluated* (heuristic evaluations) and *generated*
-    (successor states made, for ranking too). Marks are for *visited*.
+    (successor states made, for ranking too). Marks are given for *visited*.
 3.  **Depth.** The root is at depth 0; every single move, by either player, adds 1.
 4.  **Order of tests in a node.** First the terminal test; then the cut-off test, `depth >= limit`
     *and* quiescent; then expand. Beyond the limit *all* legal moves are searched.
-5.  **Quiescent.** Neither player has a lane with two own marks and an empty third cell, whoever
-    is to move.
+5.  **Quiescent.** Neither player has two marks in a lane whose third cell is empty, whoever is to
+    move.
 6.  **Whose view.** The player to move at the root is MAX. Utility is +1, 0 or -1 from MAX's view
     at every depth. The heuristic H is computed in whole numbers and divided by 10 once, at the
-    end: adding tenths instead rounds differently, and now and then changes a count or a move.
+    end: adding tenths instead rounds differently and sometimes changes a count or a move.
 7.  **Alpha-beta.** The root's window is (-infinity, +infinity), and the root narrows alpha from
     child to child like any MAX node. A MAX node returns when `value >= beta`, a MIN node when
     `value <= alpha`. No early exit at +1 or -1, no transposition table, no symmetry.
 8.  **Ties.** The first best move in visiting order wins: the best move so far is replaced on strict
     improvement only.
-9.  **Move ordering.** In every node that is expanded, the root too: `heapify` the list of
-    `(priority, move)`, then `heappop`. The priority is from the view of the player who moves.
+9.  **Move ordering.** In every expanded node, the root included: `heapify` the list of
+    `(priority, move)`, then `heappop`. The priority is from the view of the player to move.
 10. **Children are generated lazily**: a child that is not visited is not generated.
 
 Put `@counted` on the value function and open a `NodeCounter` around the search:
@@ -70,9 +70,9 @@ class NodeCounter:
 class Visit:
     """One node as a `Trace` recorded it.
 
-    `bounds` holds what the value function was called with beside the state, by parameter name
-    (`depth`, `alpha`, `beta` ... as far as it has them); `value` what it returned (the first item
-    where it returned a tuple), None if it raised. `move` led here from the parent's state.
+    `bounds` holds the value function's arguments other than the state, by parameter name
+    (`depth`, `alpha`, `beta` ... if it has them); `value` is what it returned (the first item of a
+    tuple), None if it raised an error. `move` led here from the parent's state.
     """
 
     state: Any
@@ -86,9 +86,9 @@ class Visit:
 class Trace:
     """Records the search tree that counted value functions walk while it is open.
 
-    It asks nothing of the agent but the `@counted` that counting needs anyway. Memory is a few
-    hundred bytes a node, so trace small positions. `roots` holds one tree per outermost call;
-    `most` is how many nodes it records before it raises `RuntimeError`.
+    The agent needs only the `@counted` that counting requires anyway. A node takes a few hundred
+    bytes of memory, so trace small positions. `roots` holds one tree per outermost call; after
+    `most` nodes the trace raises `RuntimeError`.
     """
 
     def __init__(self, most: int = 1_000_000) -> None:

@@ -32,9 +32,9 @@ def value(board: Board, player: str = "x") -> int:
 
 
 def solve() -> dict[int, int]:
-    """The same values by number, `x_mask | o_mask << 9`; needs no `Board`.
+    """The same values, keyed by the number `x_mask | o_mask << 9`; needs no `Board`.
 
-    The positions are generated layer by layer, one mark more at a time, then valued from the last
+    The positions are generated layer by layer, one more mark in each, then valued from the last
     layer back.
     """
     layers: list[set[int]] = [{0}]

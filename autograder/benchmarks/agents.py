@@ -10,7 +10,6 @@ an hour.
 import hashlib
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
@@ -21,9 +20,10 @@ import numpy as np
 
 import sequence
 from autograder.benchmarks import Result
+from autograder.benchmarks._games import watched
 from autograder.workspace import answer_path, load_answer
 from course.probes import load_study, studies
-from sequence import ISMCTS, Greedy, Random, play
+from sequence import ISMCTS, Greedy, Random
 from tictactoe.games.play import Match
 
 DEALS, ISMCTS_DEALS = 100, 50
@@ -78,22 +78,10 @@ def run() -> list[Result]:
 def paired(pair: tuple[str, str], make: Mapping[str, Callable], deals: int) -> Pairing:
     """Play the deals 0 to `deals` - 1 from both seats."""
     first, second = (make[name]() for name in pair)
-    wins = draws = 0
-    times: tuple[list, list] = ([], [])
-    start = time.monotonic()
-    for deal in range(deals):
-        for seat in (0, 1):
-            game = play([second, first] if seat else [first, second], deal)
-            wins += game.winner == seat
-            draws += game.winner is None
-            for state, seconds in zip(game.states, game.seconds, strict=False):
-                times[state.to_move != seat].append(1000 * seconds)
-        print(f"\r{' against '.join(pair)}: {2 * deal + 2} of {2 * deals} games, {wins} won, "
-              f"{time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return Pairing(pair, Match(wins, draws, 2 * deals - wins - draws),
-                   tuple(float(np.mean(ms)) for ms in times),
-                   tuple(float(np.percentile(ms, 99)) for ms in times))
+    found = watched(" against ".join(pair), first, second, deals)
+    return Pairing(pair, found,
+                   tuple(1000 * float(np.mean(seconds)) for seconds in found.seconds),
+                   tuple(1000 * float(np.percentile(seconds, 99)) for seconds in found.seconds))
 
 
 def results(pairing: Pairing) -> list[Result]:

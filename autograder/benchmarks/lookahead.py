@@ -5,18 +5,16 @@ is Wilson's at 95 %. Times of moves are computing time of this process, so that 
 not lengthen them.
 """
 
-import random
-import sys
 import time
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from autograder.benchmarks import Result
+from autograder.benchmarks._games import watched
 from autograder.workspace import load_answer
-from sequence import DRAFT, ISMCTS, Greedy, Random, State, play
+from sequence import ISMCTS, Greedy, Random, play
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
-from tictactoe.games.play import wilson_interval
 
 DEALS = 100  # of the reply term's effect, and against Random and Greedy
 DEEP_DEALS = 10  # of the search, which takes a second for a game
@@ -106,20 +104,10 @@ def strength(module) -> Iterable[Result]:
 
 def _score(name: str, agent, rival, deals: int, peer: str, target: str | None = None):
     """The results of paired deals, and the seconds of each of the agent's moves."""
-    points, times, chance = 0.0, [], random.Random(name)
-    clocked = _Clocked(agent, times)
-    for deal in range(FIRST_DEAL, FIRST_DEAL + deals):
-        for seat in (0, 1):
-            if hasattr(rival, "reset"):
-                rival.reset(chance.getrandbits(32))
-            pair = [clocked, rival] if seat == 0 else [rival, clocked]
-            winner = play(pair, deal, start=State.deal(DRAFT, deal)).winner
-            points += 0.5 if winner is None else winner == seat
-    score = points / (2 * deals)
-    low, high = wilson_interval(score, 2 * deals)
-    print(f"{name} against {peer}: {score:.3f} ({low:.3f} to {high:.3f}), {2 * deals} games",
-          file=sys.stderr)
-    return [Result(f"{name}, score of {2 * deals} games", score, "", target, peer),
+    times: list[float] = []
+    found = watched(f"{name} against {peer}", _Clocked(agent, times), rival, deals, FIRST_DEAL)
+    low, high = found.interval
+    return [Result(f"{name}, score of {found.games} games", found.score, "", target, peer),
             Result("  95 % interval, from", low, "", peer=peer),
             Result("  95 % interval, to", high, "", peer=peer)], times
 

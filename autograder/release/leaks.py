@@ -52,7 +52,7 @@ def shipped(root: Path) -> Iterator[Path]:
                     or (here / name / "pyvenv.cfg").exists()
                     or (here / name / CONFIG_FILE).exists()))
         yield from (here / name for name in sorted(files)
-                    if name not in (NOTES, PAGE) and (here / name).is_file())
+                    if name not in (".git", NOTES, PAGE) and (here / name).is_file())
 
 
 def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:

@@ -118,10 +118,11 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), str(place))
         else:
             yield from ("--ro-bind", str(path), str(place))
-    for path in (AUTOGRADER, *public, *others, *hidden):
-        for root, place in seen.items():
-            if path.is_relative_to(root):  # what is installed beside it is not to be seen
-                yield from ("--tmpfs", str(place / path.relative_to(root)))
+    covers = [str(place / path.relative_to(root))
+              for path in (AUTOGRADER, *public, *others, *hidden)
+              for root, place in seen.items() if path.is_relative_to(root)]
+    for place in covers:  # what is installed beside what may be seen, and is not to be seen
+        yield from ("--tmpfs", place)
     for path in public:
         yield from ("--ro-bind", str(path), str(KIT / "public" / path.name))
     for home, place in zip(others, _homes_inside(), strict=True):
@@ -130,6 +131,8 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
     yield from ("--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev", "--dir", "/dev/shm")
     for name in DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+    for place in (*covers, "/dev", "/"):  # else an ordinary user's students could change them
+        yield from ("--remount-ro", place)
 
 
 def _prefix() -> Path:

@@ -2,8 +2,8 @@
 
 `studyN.toml` holds the points, the questions and the public positions of study N, and
 `studyN.expected.json` (derived) what a right answer, and each known slip, replies to them. Staff
-keep the same two files for the positions that are used for marks, elsewhere: `course.probes.homes`
-says where all that belongs to a study is found.
+keep the same two files elsewhere, for the positions that marks are given on: `course.probes.homes`
+says where everything that belongs to a study is found.
 """
 
 import json
@@ -26,11 +26,11 @@ Observation = Mapping[str, Any]  # the reply to one case: aspect -> plain value,
 
 
 class UnknownCheck(ValueError):
-    """There is no such study or check; the message lists those that there are."""
+    """There is no such study or check; the message lists the ones that exist."""
 
 
 class StudyTableError(ValueError):
-    """A table that people edit is wrong: which file, what in it, and why, in one sentence."""
+    """A mistake in a table that people edit; the message says in which file, where and why."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def load_study(name: str, cases_file: Path | None = None) -> Study:
         complain_about_keys(table, {"cases": dict}, cases_file, "at the top")
         cases = table["cases"]
         for check in sorted(data["checks"].keys() ^ cases.keys()):
-            raise table_error(cases_file, check, f"is no check of {short}" if check in cases
+            raise table_error(cases_file, check, f"is not a check of {short}" if check in cases
                               else "has no cases in the table [cases]")
     checks = {}
     for check, table in data["checks"].items():
@@ -154,7 +154,7 @@ def _table_of(name: str) -> tuple[str, Path]:
     for short, file in known.items():
         if _study_table(file)["assignment"] == f"{short}_{name}":
             return short, file
-    raise UnknownCheck(f"there is no study {name!r}; there are {', '.join(known)}")
+    raise UnknownCheck(f"there is no study {name!r}; the studies are {', '.join(known)}")
 
 
 def load_check(check_id: str) -> Check:
@@ -168,7 +168,7 @@ def load_check(check_id: str) -> Check:
 
 
 def load_expected(path: Path) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
-    """What a right answer replies, by check, and the known slips, from a derived JSON file."""
+    """The replies of a right answer, by check, and the known slips, from a derived JSON file."""
     data = json.loads(path.read_text("utf-8"))
     return data["expected"], [Slip(**slip) for slip in data["slips"]]
 
@@ -179,7 +179,7 @@ def table_error(file: Path, where: str, what: str) -> StudyTableError:
 
 
 def read_table(file: Path) -> dict[str, Any]:
-    """What a TOML file holds; raises `StudyTableError` if it is none."""
+    """The contents of a TOML file; raises `StudyTableError` if it cannot be read."""
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -190,24 +190,24 @@ def complain_about_keys(table: Any, keys: Mapping[str, type], file: Path, where:
     """Raise `StudyTableError` unless `table` has these keys, of these types, and no others."""
     words = {str: "a text", dict: "a table", list: "a list"}
     if not isinstance(table, dict):
-        raise table_error(file, where, f"{table!r} is no table")
+        raise table_error(file, where, f"{table!r} is not a table")
     for key in sorted(table.keys() - keys.keys()):
-        raise table_error(file, where, f"there is no {key!r}, there are {', '.join(keys)}")
+        raise table_error(file, where, f"there is no key {key!r}; the keys are {', '.join(keys)}")
     for key, kind in keys.items():
         if not isinstance(table.get(key), kind):
-            raise table_error(file, where, f"{key!r} must be there and be {words[kind]}")
+            raise table_error(file, where, f"{key!r} is required and must be {words[kind]}")
 
 
 @cache
 def _study_table(file: Path) -> dict[str, Any]:
-    """The table of a study, with nothing wrong in it but perhaps the cases."""
+    """The table of a study, with everything checked except the cases."""
     keys = {"title": str, "assignment": str, "module": str, "extra_credit": list, "points": dict,
             "written": dict, "checks": dict, "counts": dict}
     data = {"extra_credit": [], "counts": {}, **read_table(file)}
     complain_about_keys(data, keys, file, "at the top")
     checks = data["checks"]
     for check in sorted(checks.keys() ^ data["points"].keys()):
-        raise table_error(file, check, "it must stand in [points] and in [checks], and is missing "
+        raise table_error(file, check, "it must be in both [points] and [checks], and is missing "
                           + ("in [points]" if check in checks else "in [checks]"))
     for check in data["extra_credit"]:
         if check not in list(checks):
@@ -221,7 +221,7 @@ def _study_table(file: Path) -> dict[str, Any]:
             raise table_error(file, check, "its points must be a table of aspects")
         for aspect in points:
             if aspect not in QUESTIONS[ask].aspects:
-                raise table_error(file, check, f"there is no aspect {aspect!r}, there are "
+                raise table_error(file, check, f"there is no aspect {aspect!r}; the aspects are "
                                                f"{', '.join(QUESTIONS[ask].aspects)}")
         _complain_about_points(points, file, check)
     return data
@@ -231,7 +231,7 @@ def _complain_about_points(points: Mapping[str, Any], file: Path, where: str) ->
     for name, number in points.items():
         if type(number) not in (int, float) or not 0 < number < math.inf:
             raise table_error(file, where, f"the points of {name!r} must be a number above 0, "
-                                           f"and are {number!r}")
+                                           f"not {number!r}")
 
 
 def _complain_about_cases(check: Check, file: Path) -> None:

@@ -57,7 +57,7 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
     if isinstance(value, (list, tuple)) and len(value) <= left[0] and depth < MAX_DEPTH:
         left[0] -= len(value)
         return [_plain(item, left, depth + 1) for item in value]
-    raise BadReply(f"a value of type {type(value).__name__} is no plain answer")
+    raise BadReply(f"a value of type {type(value).__name__} is not a plain answer")
 
 
 def describe_error(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Puts an outcome into words: as text for terminals and screen readers, as HTML for notebooks."""
+"""Put an outcome into words: as text for terminals and screen readers, as HTML for notebooks."""
 
 import html
 import json
@@ -43,7 +43,7 @@ def as_text(outcome: Outcome) -> str:
 
 
 def as_html(outcome: Outcome) -> str:
-    """The same, with a table for the marks and the board as a picture; survives untrusted pages."""
+    """The same as HTML, with tables, and boards as pictures; untrusted pages show it too."""
     parts = [f"<p><strong>{html.escape(_headline(outcome))}</strong></p>"]
     if outcome.full:
         return parts[0]
@@ -133,5 +133,5 @@ def _value(value: Any) -> str:
 
 
 def _writable(text: str) -> str:
-    """`text` without half characters, which no file and no terminal takes."""
+    """`text` without lone surrogates, which no file and no terminal takes."""
     return text.encode("utf-8", "replace").decode()

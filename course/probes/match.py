@@ -1,7 +1,7 @@
 """The questions that are games: a student's agent plays paired deals against the rungs of a ladder.
 
 The games are played here, with the rules and the opponents. Only the agent itself runs elsewhere:
-it is sent what it may see and answers with actions, and what else it says counts nothing.
+it is sent what it may see and answers with actions; anything else that it says is ignored.
 """
 
 import time
@@ -19,16 +19,16 @@ from sequence.league.players.trusted import TrustedPlayer
 from tictactoe.games.play import wilson_interval
 
 AGENT = "MyAgent"  # the class that is asked
-LIMITS = Limits(first=5)  # but for the first action those of the league
+LIMITS = Limits(first=5)  # those of the league, except for the first action
 RAISED = "raised NotImplementedError: "  # how a warning to an unfilled stub reads
 
 
 def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
                 answers: Path | None = None) -> Replies:
-    """Play every rung; `agent` makes a line to the student's agent, once for every game.
+    """Play every rung of a ladder; `agent()` connects to the student's agent, once for every game.
 
-    Where the agent forfeits a game, or `seconds` are over, the rungs that are left are not played.
-    `answers` is the folder of the staff's answers, where some opponents stand.
+    If the agent forfeits a game, or `seconds` are over, the remaining rungs are not played.
+    `answers` is the folder of the staff's answers, which holds some of the opponents.
     """
     begun = time.monotonic()
     observations: list[Observation | None] = []
@@ -115,9 +115,9 @@ def needed_points(games: int) -> float:
     for half in range(2 * games + 1):
         if wilson_interval(half / 2 / games, games)[0] > 0.5:
             return half / 2
-    raise ValueError(f"{games} games cannot show that an opponent is beaten: at least 4 can")
+    raise ValueError(f"{games} games cannot show that an opponent is beaten: play at least 4")
 
 
 def _opponent(text: str, answers: Path | None) -> Spec:
-    """The agent of that text, as the league reads it; "answers/..." stands in their folder."""
+    """The agent that `text` names in the league's notation; "answers/" means that folder."""
     return parse(text if answers is None else text.replace("answers/", f"{answers}/", 1))

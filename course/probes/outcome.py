@@ -1,4 +1,4 @@
-"""Marks the replies to one check: which positions are right in which aspect, and why not all.
+"""Mark the replies to one check: which positions are right in each aspect, and why others are not.
 
 Aspects are marked separately, position by position, and none gates another. The same code serves
 the student's own check on public positions and the staff's on hidden ones.
@@ -51,7 +51,7 @@ class Outcome:
 
     @property
     def points(self) -> float:
-        """Points that there were to earn."""
+        """Points that could be earned."""
         return round(sum(a.points for a in self.aspects), 2)
 
     @property
@@ -61,17 +61,17 @@ class Outcome:
 
     @property
     def is_match(self) -> bool:
-        """Whether games were played: no known slip can be told by their results."""
+        """Whether the check played games, whose results cannot point to a known slip."""
         return load_check(self.check).ask in MATCHES
 
     @property
     def unwritten(self) -> bool:
-        """Whether the code that was asked is still the stub."""
+        """Whether the code that was asked for is still the stub."""
         return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
 
     @property
     def is_wrong_somewhere(self) -> bool:
-        """Whether a case was answered, and not rightly."""
+        """Whether some case was answered, but not correctly."""
         return (self.case is not None and not self.stopped
                 and any(value is not None for value in self.case["got"].values()))
 
@@ -82,7 +82,7 @@ class Outcome:
 
 def mark(check: Check, replies: Replies, expected: Sequence[Observation],
          slips: Sequence[Slip]) -> Outcome:
-    """Compare the replies with the expected ones."""
+    """The outcome of a check: its replies compared with the expected ones and the known slips."""
     got = [observation or {} for observation in replies.observations]
     aspects = []
     for name, points in check.points.items():
@@ -164,5 +164,5 @@ def describe_case(check: Check, case: Case) -> str:
 
 
 def describe_question(question: Mapping[str, Any], ask: str) -> str:
-    """As `describe_case`, of settings and case together."""
+    """As `describe_case`, for the settings and the case in one mapping."""
     return QUESTIONS[ask].describe(question)

@@ -1,7 +1,7 @@
-"""The positions that cases name: from text to state, and to the Python that makes it.
+"""Read the positions that cases name: from a text to its state, or to the Python that makes it.
 
-A text without a prefix is a board of tic-tac-toe, "x________"; `READERS` lists the
-prefixes of the other games.
+A text without a prefix is a board of tic-tac-toe, "x________"; `READERS` lists the prefixes of the
+other games.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ READERS: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def read_position(text: str) -> Any:
-    """The position of that text: a state of the game, or what a player sees of one.
+    """The position that `text` names: a state of the game, or what a player sees of one.
 
     Raises ValueError if there is no such position.
     """
@@ -28,7 +28,7 @@ def read_position(text: str) -> Any:
 
 
 def written(text: str) -> str:
-    """The expression in Python that makes the position.
+    """The Python expression that makes the position.
 
     >>> written("row xx___"), written("x________")
     ('Row("xx___")', 'Board("x________")')

@@ -1,4 +1,4 @@
-"""Asks a module the cases of a check, in a process of its own with a time limit."""
+"""Ask a module the cases of a check, in a separate process with a time limit."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from course.probes.replies import Replies, parsed, read_replies
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import parse
 
-MAX_REPLIES = 5_000_000  # characters; what a right module says is a few thousand
+MAX_REPLIES = 5_000_000  # characters; a right module needs a few thousand
 SECONDS = 10.0  # for one check; the reference needs less than two
 
 
@@ -29,9 +29,9 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
                answers: Path | None = None) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
-    Without `seconds` it has what the study's table says, or `SECONDS`.
+    The default of `seconds` is what the study's table says, or else `SECONDS`.
 
-    `answers`: the folder of the staff's answers, where some opponents stand.
+    `answers`: the folder of the staff's answers, which holds some opponents.
 
     Raises `ProbeFault` if Python itself could not be started.
     """

@@ -1,4 +1,4 @@
-"""What a question is: how it is asked, what it replies, and how it is put into words."""
+"""Define a question of a check: how it is asked, what the reply holds, how it is put into words."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and what computes t
 
 
 class BadReply(Exception):
-    """The student's code returned something that is no answer to the question."""
+    """The student's code returned something that does not answer the question."""
 
 
 def call(name: str, case: Mapping[str, Any]) -> str:
@@ -30,7 +30,7 @@ def positions_of(case: Mapping[str, Any]) -> list[str]:
 
 
 def texts_of(case: Mapping[str, Any]) -> list[str]:
-    """The positions that a case names, as it names them; a case may do without."""
+    """The positions that a case names, in its own notation; a case may have none."""
     on = case.get("on", [])
     return [on] if isinstance(on, str) else on
 
@@ -41,26 +41,25 @@ class Question:
 
     `ask(module, **case)` yields the parts of the reply, so that what fails in one part costs only
     the aspects of that part; it runs in the student's process and knows no right answer. `aspects`
-    are what it replies and what points can be given for. `describe(case)` says in the words of
-    Python what is asked. `reading` says of an aspect how its value is to be read, where that is
-    not obvious.
+    are what it replies and what points can be given for. `describe(case)` says in Python notation
+    what is asked. `reading` says how to read the value of an aspect, where that is not obvious.
     """
 
     ask: Callable[..., Iterator[Part]]
     aspects: tuple[str, ...]
     describe: Callable[[Mapping[str, Any]], str]
     reading: Mapping[str, str] = field(default_factory=dict)
-    details: tuple[str, ...] = ()  # aspects of which an error is no trouble, but says how it went
+    details: tuple[str, ...] = ()  # aspects whose error is not a failure, but says how it went
     is_match: bool = False  # it is games, played by `course.probes.match`
 
 
 def get(module: ModuleType, name: str) -> Any:
-    """What the student's module calls `name`; raises `BadReply` if it defines no such thing."""
+    """The object that the student's module calls `name`; raises `BadReply` if there is none."""
     if not hasattr(module, name):
         raise BadReply(f"{Path(module.__file__).name} defines no {name}")
     return getattr(module, name)
 
 
 def items(iterable: Any) -> list:
-    """The items as a list; one too many of an endless iterable, so that it is refused."""
+    """The items as a list; of an endless iterable one too many, so that it is refused."""
     return list(islice(iterable, MAX_ITEMS + 1))

@@ -1,4 +1,4 @@
-"""Replies: what came back from one check, and how it is read out of what a process said."""
+"""The replies to one check, and how they are read from what a process wrote."""
 
 import json
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ MAX_SAID = 500  # characters of one error
 
 @dataclass(frozen=True)
 class Replies:
-    """What came back from one check: one observation per case, None where there was none.
+    """The replies to one check: one observation per case, None where there was none.
 
     `broken` says why the module could not be loaded, `stopped` why the process ended before all
     cases were answered; both None if all went well. `seconds` is the wall time of the process.
@@ -25,14 +25,14 @@ class Replies:
 
 
 def _is_observation(data: dict) -> bool:
-    """Whether this is a reply of our own making, and not what a module wrote in its place."""
+    """Whether this is one of our own replies, and not something a module wrote in its place."""
     observation = data.get("observation")
     errors = observation.get("errors", {}) if isinstance(observation, dict) else None
     return isinstance(errors, dict) and all(isinstance(text, str) for text in errors.values())
 
 
 def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds: float) -> Replies:
-    """The observations among what came back; whatever does not fit the schema is no answer."""
+    """Read the replies from a process's lines; what does not fit the schema is not an answer."""
     observations: list[Observation | None] = [None] * cases
     for data in lines:
         if isinstance(data, dict) and "broken" in data:
@@ -49,12 +49,12 @@ def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds:
 
 
 def _one_line(text: object) -> str:
-    """What a module said of itself, short enough to be told, on one line."""
+    """A message from a module, shortened and put on one line."""
     return f"{' '.join(str(text).split()):.{MAX_SAID}}"
 
 
 def parsed(line: str | bytes) -> Any:
-    """What a line of JSON holds; None if it was cut off, or is not ours."""
+    """The value of a line of JSON; None if it is cut off, or not ours."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

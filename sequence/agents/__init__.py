@@ -1,4 +1,4 @@
-"""The given players, and what they reckon with: beliefs about hidden cards, the worth of cells.
+"""The given players and what they use: beliefs about hidden cards, estimates of worth.
 
 May import `sequence.board`, `sequence.engine` and `sequence.pictures`.
 """

@@ -2,16 +2,16 @@
 
 What is known for certain: the cards that a player was seen to draft and has not played since
 (`Observation.drafted`). All others come from the cards that nobody has seen. Where dead cards come
-first (`Rules.forgo`) what a player did says more for certain of the cards held ever since:
+first (`Rules.forgo`), a player's actions say more for certain about the cards held ever since:
 
-- who began a turn without a trade or a forgone one held no dead card then;
-- who forwent a trade held a dead card then: unless it was drafted, one of the unknown cards is of a
-  kind that was dead, as long as none such was played;
-- who passed could place nothing: none is of a kind with an empty cell, none a two-eyed jack while
-  there was any. That one-eyed jacks had nothing to remove is not used.
+- A player who began a turn without trading or forgoing a trade held no dead card then.
+- A player who forwent a trade held a dead card then: unless it was drafted, one of the unknown
+  cards is of a kind that was dead, as long as no such card was played.
+- A player who passed could place nothing: no unknown card is of a kind with an empty cell, or a
+  two-eyed jack while any cell was empty. That one-eyed jacks had nothing to remove is not used.
 
-Where cards are drawn blind nothing is read from a pass. Every deal that fits these facts counts as
-equally likely; why the others forgo a trade, or leave a good card unplayed, is not asked.
+Where cards are drawn blind, a pass tells nothing. Every deal that fits these facts counts as
+equally likely; why the others forgo a trade, or leave a good card unplayed, is not considered.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ TRIES = 100_000  # rejected deals after which none is expected to fit; a few are
 def unseen_cards(observation: Observation) -> tuple[str, ...]:
     """The cards of which the player only knows that they are undealt or in another hand.
 
-    In card order, a card twice of which no copy was seen.
+    In card order; a card of which no copy was seen is listed twice.
     """
     return tuple(CARDS[number] for number in numbers(_unseen(observation)))
 
@@ -55,7 +55,7 @@ def unknown_cards(observation: Observation, player: int) -> int:
 
 
 def excluded_cards(observation: Observation, player: int) -> frozenset[str]:
-    """The cards of which a player's unknown cards can be none, by what was played."""
+    """The cards that none of a player's unknown cards can be, given what was played."""
     excluded = _excluded(observation)[player]
     return frozenset(card for card in CARDS if excluded & ONE[NUMBER[card]])
 
@@ -76,7 +76,7 @@ def sample(observation: Observation, rng: Random) -> State:
     The others' unknown cards and the order of the undealt ones are drawn from `rng`, every deal
     that fits the facts above with the same probability; the same `rng` state gives the same sample.
 
-    Raises ValueError if no deal fits, which a game that kept to the rules cannot bring about.
+    Raises ValueError if no deal fits, which cannot happen in a game played by the rules.
     """
     pool = numbers(_unseen(observation))
     hands, rest = _deal(observation, pool, rng)

@@ -1,9 +1,9 @@
 """ISMCTS: information-set Monte Carlo tree search, the sparring partner that has to be beaten.
 
 Single-observer ISMCTS (Cowling, Powley & Whitehouse 2012, "Information Set Monte Carlo Tree
-Search"): one tree of actions, which all players see, descended in every iteration in another full
-state that the player could be in. A thousand actions may be legal and a few hundred iterations are
-all there is time for, so four things are done about it:
+Search"): one tree of actions, which all players see; every iteration descends it in another full
+state that the player could be in. A thousand actions may be legal, and there is time for only a few
+hundred iterations. Four things help:
 
 - a node looks at its most promising actions only, few at first and more with every visit
   (progressive unpruning, Chaslot et al. 2008);
@@ -25,7 +25,7 @@ from sequence.engine.observation import Observation
 from sequence.engine.state import State
 
 SECONDS = 0.2  # the budget unless another is given
-MARGIN = 0.15  # the share of the seconds that is kept back for what cannot be foreseen
+MARGIN = 0.15  # the share of the seconds that is kept in reserve for the unforeseen
 EXPLORATION = 0.15  # the constant of UCB1; small, as chances of actions differ by a few per cent
 PLAYS = 8  # the most plays that a node looks at, each with every card to take
 # How many actions a node looks at, as multiples of the square root of its visits: ranking them
@@ -61,28 +61,28 @@ class ISMCTS:
 
     def __init__(self, iterations: int | None = None, seconds: float | None = None,
                  seed: int | None = None) -> None:
-        """With a budget of one kind; 0.2 seconds if none is given.
+        """Set the budget, in iterations or in seconds; 0.2 seconds if none is given.
 
-        Raises ValueError if both are given, or one that is not a positive number; iterations are
-        whole ones.
+        Raises ValueError if both are given, and unless the budget is a positive number (a whole
+        number of iterations).
         """
         if iterations is not None and seconds is not None:
             raise ValueError("the budget is a number of iterations or of seconds, not both")
         if iterations is not None and (type(iterations) is not int or iterations < 1):
-            raise ValueError(f"iterations are a whole number from 1, not {iterations!r}")
+            raise ValueError(f"iterations must be a whole number from 1, not {iterations!r}")
         if seconds is not None and not (type(seconds) in (int, float) and 0 < seconds < math.inf):
-            raise ValueError(f"seconds are a finite number above 0, not {seconds!r}")
+            raise ValueError(f"seconds must be a finite number above 0, not {seconds!r}")
         self.iterations = iterations
         self.seconds = SECONDS if iterations is None and seconds is None else seconds
         self.iterations_done = 0
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
-        """Start the sequence of random numbers anew; `play` calls this before every game."""
+        """Restart the sequence of random numbers; `play` calls this before every game."""
         self._random = random.Random(seed)
 
     def choose(self, observation: Observation) -> Action:
-        """The action that was visited most; at once where only one is legal.
+        """The action that was visited most; without a search if only one is legal.
 
         Raises IndexError if there is no legal action: the game is over or another is to move.
         """

@@ -16,7 +16,7 @@ class Random:
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
-        """Start the sequence of random numbers anew; `play` calls this before every game."""
+        """Restart the sequence of random numbers; `play` calls this before every game."""
         self._random = random.Random(seed)
 
     def choose(self, observation: Observation) -> Action:
@@ -29,18 +29,18 @@ LINE_WORTH = (1, 4, 16, 64, 256, 1024)  # of one more chip, by those in the line
 
 
 class Greedy:
-    """Plays the action that looks best at once, without a thought of what the others do next.
+    """Plays the action that looks best at once, without considering what the others do next.
 
-    A placement is worth the sequences it completes, then the lines of five through its cell: one
-    that only the own side has chips in counts more the more there are, one that only the others
-    have chips in half as much, as it is blocked. A removal is worth the lines of the others through
-    its cell. The card taken is worth half of the best placement or removal that it would allow
-    now. A trade has only the card's worth. Of equal actions the first in the documented order is
-    played, so that the player needs no seed.
+    A placement is worth the sequences it completes, then the lines of five through its cell: a line
+    with chips of the player's own side only counts more the more there are, one with chips of the
+    others only half as much, as it is blocked. A removal is worth the others' lines through its
+    cell. The card taken is worth half of the best placement or removal that it would allow now. A
+    trade is worth only the card taken. Of equally good actions the first in the documented order is
+    played, so the player needs no seed.
     """
 
     def choose(self, observation: Observation) -> Action:
-        """The best legal action in that sense."""
+        """The legal action that is worth most."""
         worth = _Appraisal(observation)
         return max(observation.legal_actions(), key=worth.of_action)
 

@@ -1,10 +1,10 @@
-"""What cells, cards and positions are worth on a full state: quick estimates for search.
+"""Quick estimates for search: what cells, cards and positions are worth in a full state.
 
-All of them rest on the open lines: those of the 192 that no chip of another side stands in and
-that may still become a sequence. The heart, where it counts, is one more line, of four cells.
-Corners are everyone's and left out of lines, so that a line is complete when no cell is missing.
-Lines are looked at in groups (those through a cell in one direction, those of a row, column or
-diagonal), and what a group is worth is remembered by the chips in it.
+All of them use the open lines: those of the 192 lines that hold no chip of another side and may
+still become a sequence. The heart, where it counts, is one more line, of four cells.
+Corners belong to everyone and are left out of lines: a line is complete when no cell is missing.
+Lines are evaluated in groups (those through a cell in one direction, those of a row, column or
+diagonal), and the worth of a group is remembered by the chips in it.
 """
 
 import math
@@ -53,7 +53,7 @@ def best_action(state: State) -> Action:
 def ranked(state: State, plays: int) -> list[Action]:
     """Promising legal actions, the best first: the best `plays` plays with each card to take.
 
-    Not among them: a second jack of the same kind; a two-eyed jack on a cell that is not the last
+    Left out are: a second jack of the same kind; a two-eyed jack on a cell that is not the last
     one of a line, as long as there is such a cell or another play; anything but trades (and, where
     the rules know it, forgoing them) while a dead card may be traded. Empty if the game is over.
     """
@@ -76,7 +76,7 @@ def ranked(state: State, plays: int) -> list[Action]:
 
 
 def chances(state: State) -> tuple[float, ...]:
-    """For each side the chance to win that the position promises, 0 to 1; at the end, the result.
+    """Each side's estimated chance to win, 0 to 1; in a terminal state, the result.
 
     A tie is 0.5. With three sides the chances need not add up to 1: each is that against the best
     of the others.

@@ -1,4 +1,4 @@
-"""What lies on the table: cards, cells and lines as bits, chips, actions, and the two rule sets.
+"""The board and the cards: cells and lines as bits, chips, actions, and the two rule sets.
 
-May import `tictactoe.contract` and nothing else of ours.
+May import `tictactoe.contract` and nothing else from this repository.
 """

@@ -8,9 +8,9 @@ The documented order of legal actions is card order, then cell order, then the d
 3. removals by a one-eyed jack, jh before js, each of every chip that may go, in bit order;
 4. trades of dead cards in card order.
 
-Each stands there once with every different card of the draft row, in card order. Where trades may
-be forgone they and `FORGO`, which comes last, are all there is; a player who has none of all these
-has `PASS`.
+Each is listed once with every different card of the draft row, in card order. Where trades may be
+forgone, only the trades and `FORGO`, which comes last, are legal; a player who has no other legal
+action has `PASS`.
 """
 
 import operator
@@ -49,7 +49,7 @@ class Action(NamedTuple):
     coords: tuple = NO_CELL
 
     def as_dict(self) -> dict:
-        """The action as a dictionary of play_card, draft_card, type and coords, None for nothing.
+        """The action as a dictionary of play_card, draft_card, type and coords, None where empty.
 
         >>> Action("place", "2s", "jd", (0, 1)).as_dict()
         {'play_card': '2s', 'draft_card': 'jd', 'type': 'place', 'coords': (0, 1)}
@@ -59,7 +59,7 @@ class Action(NamedTuple):
 
     @classmethod
     def from_dict(cls, action: Mapping) -> "Action":
-        """The action of such a dictionary; `as_dict` turned round.
+        """The action from a dictionary, the reverse of `as_dict`.
 
         Raises ValueError unless it has exactly those four keys and a known type, cards are texts,
         and a cell is two whole numbers.
@@ -96,18 +96,18 @@ PASS = Action(PASSING)
 
 
 class LegalActions(Sequence):
-    """The legal actions of one turn, in the documented order; a sequence that is never written out.
+    """The legal actions of one turn, in the documented order; a sequence that is never a list.
 
     `len`, indexing and `in` cost about the same for one action and for a thousand, so
-    `random.choice` of it is quick. It is not to be changed: a state keeps its own and gives it to
-    everybody. Its fields are closed by their underscores only, as it is made for every state.
+    `random.choice` of it is quick. Do not change it: a state keeps one and gives it to every
+    caller. Only the underscores protect its fields, because one is made for every state.
     """
 
     __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")
 
     def __init__(self, hand: int, row: int, empty: int, removable: int, *,
                  trades: bool, forgo: bool) -> None:
-        """Made from piles and bitboards.
+        """Find the legal actions from piles and bitboards.
 
         `hand` and `row` are piles (`row` 0 where cards are drawn blind), `empty` the cells without
         a chip, `removable` the opponents' chips outside sequences. `trades` says whether dead cards
@@ -158,7 +158,7 @@ class LegalActions(Sequence):
         if index < 0:
             index += self._count
         if not 0 <= index < self._count:
-            raise IndexError(f"there are {self._count} legal actions, no number {index}")
+            raise IndexError(f"there is no legal action number {index}, only {self._count} actions")
         if self._last is not None and index == self._count - 1:
             return self._last
         return self._at(index)

@@ -50,7 +50,7 @@ def without_card(pile: int, number: int) -> int:
 def pile_of(cards: Iterable[str | int]) -> int:
     """The pile of some cards, given by name or number.
 
-    Raises ValueError for what is no card, and for a third copy.
+    Raises ValueError for something that is not a card, and for a third copy.
     """
     pile = 0
     for card in cards:
@@ -79,7 +79,7 @@ def names(pile: int) -> tuple[str, ...]:
 
 
 def unseen(*seen: int) -> int:
-    """The pile of the cards of the deck that lie in none of the given piles.
+    """The pile of those cards of the deck that are in none of the given piles.
 
     Raises ValueError if the piles hold more than two copies of a card.
     """

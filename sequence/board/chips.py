@@ -44,7 +44,7 @@ def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, in
 
     `own` are all chips of the side that placed it, the new one among them, `locked` the chips of
     completed sequences, `heart` whether the heart of the board counts. All four directions are
-    judged on the board as it stands, so two crossing fives are two sequences. The second value is
+    judged on the same board, so two crossing fives are two sequences. The second value is
     the mask of chips that become part of a sequence; corners never do.
     """
     count = marks = 0
@@ -55,7 +55,7 @@ def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, in
 
 
 def new_lines(own: int, locked: int, bit: int, heart: bool) -> list[tuple[int, int]]:
-    """The same one by one: what each line counts, and the mask of its cells, corners included.
+    """The lines that this chip completes: what each counts, and its mask, corners included.
 
     A line is a five, which counts one sequence, or nine in a row or the heart, which count two.
     """

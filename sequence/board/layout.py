@@ -74,7 +74,7 @@ def card_at(cell: Cell) -> str:
 
 
 def cells_with(card: str) -> tuple[Cell, ...]:
-    """The two cells of a card, the upper one first; none of a jack. Raises KeyError for no card.
+    """The two cells of a card, the upper one first; none for a jack. KeyError if it is no card.
 
     >>> cells_with("2s"), cells_with("jd")
     (((0, 1), (8, 6)), ())

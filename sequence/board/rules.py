@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Rules:
-    """Everything that the engine asks of a rule set; one game is played by one of these.
+    """A rule set: everything that the engine needs to know about the rules of one game.
 
     `players` sit in turn and belong to `teams` sides: player p to side p % teams, so that in a game
     of four players 0 and 2 play against 1 and 3. `hand` is the number of cards in a hand, `row` the
-    number of face-up draft cards. `sequences` of them end the game.
+    number of face-up draft cards. A side with `sequences` completed sequences ends the game.
 
     How cards come into a hand: with a `row` an action names the card it takes and the row is
     refilled, and the game ends when the row is empty; without one the card is drawn blind, and when
     the undealt cards run out the discards are shuffled. With `forgo`, a player who holds a dead
-    card at the start of a turn has only the trades of dead cards and forgoing them; without it,
-    trades stand beside the other actions. With `heart` the four cells in the middle count as two
+    card at the start of a turn may only trade dead cards or forgo that; without it, trades are
+    legal beside the other actions. With `heart` the four cells in the middle count as two
     sequences.
 
     `hands` and `wins` are the rule set's tables, pairs of (players, cards in hand) and (teams,
@@ -42,9 +42,9 @@ class Rules:
         return tuple(range(side, self.players, self.teams))
 
     def seat(self, player: int) -> int:
-        """The number of a player, as it is; raises ValueError if there is no such player."""
+        """The player's own number, unchanged; raises ValueError if there is no such player."""
         if player not in range(self.players):
-            raise ValueError(f"{self} have no player {player!r}: they are counted from 0")
+            raise ValueError(f"{self} have no player {player!r}: players are counted from 0")
         return player
 
     def for_players(self, players: int, teams: int | None = None) -> "Rules":
@@ -69,7 +69,7 @@ class Rules:
 
     @property
     def is_named(self) -> bool:
-        """Whether these are the rules that their name and numbers of players and teams say."""
+        """Whether these are the rules that their name, number of players and teams stand for."""
         try:
             return self == RULE_SETS[self.name].for_players(self.players, self.teams)
         except (KeyError, ValueError):
@@ -80,7 +80,7 @@ class Rules:
 
 
 def winner_of(sequences: tuple[int, ...]) -> int | None:
-    """The side with the most sequences, None where that is more than one."""
+    """The side with the most sequences, None if several sides share that number."""
     best = max(sequences)
     return None if sequences.count(best) > 1 else sequences.index(best)
 

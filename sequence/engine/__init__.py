@@ -1,4 +1,4 @@
-"""The rules at work: states, observations, games, replays, positions to think about.
+"""The game engine: states, observations, playing games, and replays.
 
 May import `sequence.board` and `sequence.pictures`.
 """

@@ -15,11 +15,11 @@ from sequence.pictures.view import as_html
 class Observation:
     """The game as `player` sees it: chips, draft row, discards, everyone's actions, the score.
 
-    Of hidden things it has the player's own hand and how many cards are undealt (`undealt`, a
-    number). The other hands, the order of the undealt cards and the full state are not in it, nor
+    Of the hidden cards it has only the player's own hand and how many cards are undealt (`undealt`,
+    a number). The other hands, the order of the undealt cards and the full state are not in it, nor
     reachable from it. It is immutable and can be kept; equal observations are the same knowledge.
 
-    The fields have the names and shapes they have in `sequence.engine.state.State`.
+    The fields have the same names and shapes as in `sequence.engine.state.State`.
     """
 
     rules: Rules
@@ -51,7 +51,7 @@ class Observation:
         return empty
 
     def legal_actions(self) -> LegalActions:
-        """The same as the state's: in the documented order, counted and indexed lazily.
+        """The same legal actions as the state's: in the documented order, found lazily.
 
         There are none when the game is over or another player is to move.
         """
@@ -68,7 +68,7 @@ class Observation:
 
     @property
     def winner(self) -> int | None:
-        """The side with the most sequences; None for a tie, and as long as the game goes on."""
+        """The side with the most sequences; None for a tie and while the game goes on."""
         return winner_of(self.sequences) if self.is_over else None
 
     @property
@@ -83,12 +83,12 @@ class Observation:
 
     @property
     def discards(self) -> tuple[str, ...]:
-        """The discarded cards, the first one first; those that were shuffled again are gone."""
+        """The discarded cards in order, without those that were shuffled into the deck again."""
         return tuple(action.play_card for action in self.history[self.reshuffled:]
                      if action.play_card)
 
     def plays(self) -> Iterator[tuple[int, Action]]:
-        """Every action so far with the player whose it was: what they played and drafted."""
+        """Every action so far, each with its player: what they played and drafted."""
         player = 0
         for action in self.history:
             yield player, action
@@ -96,7 +96,7 @@ class Observation:
                 player = (player + 1) % self.rules.players
 
     def drafted(self, player: int) -> tuple[str, ...]:
-        """The cards that a player was seen to draft and not to play since, in drafting order.
+        """The cards that a player was seen to draft and has not played since, in drafting order.
 
         Of two equal cards, one drafted and one not, the drafted one counts as played first: what
         remains is what the others can be sure of.

@@ -57,12 +57,12 @@ def copied(state: OpenState) -> OpenState:
 def put_on_top(new: OpenState, draw: str, draws: bool) -> None:
     """Make a card, given by name, the next one to be drawn.
 
-    Raises ValueError if it is not undealt or, by `draws`, nothing will be drawn.
+    Raises ValueError if it is not undealt, or if nothing will be drawn (`draws` is false).
     """
     rest = list(new.deck[new.dealt:])
     number = NUMBER.get(draw)
     if not draws or number not in rest:
-        reason = "it is not undealt" if draws else "the action draws no card"
+        reason = "it is not among the undealt cards" if draws else "the action draws no card"
         raise ValueError(f"{draw!r} cannot be drawn: {reason}")
     rest.remove(number)
     new.deck, new.dealt = (number, *rest), 0
@@ -93,7 +93,7 @@ def exchange(new: OpenState, player: int, card: int, take: int) -> None:
 
 
 def _reshuffle(new: OpenState) -> None:
-    """Shuffle the discards, everything that is in no hand, when the last card has been drawn."""
+    """Shuffle the discards, all cards that are in no hand, when the last card has been drawn."""
     chance = random.Random(new.reshuffle_seed)
     deck = list(numbers(unseen(*new.hand_piles)))
     chance.shuffle(deck)
@@ -102,7 +102,7 @@ def _reshuffle(new: OpenState) -> None:
 
 
 def _replaced(values: tuple, index: int, value: object) -> tuple:
-    """The tuple with one value exchanged; most games have two sides, and that is the short way."""
+    """The tuple with one value exchanged; with a shortcut for two sides, as most games have."""
     if len(values) == 2:
         return (values[0], value) if index else (value, values[1])
     return (*values[:index], value, *values[index + 1:])
@@ -123,7 +123,7 @@ def place(new: OpenState, side: int, bit: int) -> None:
 
 
 def remove(new: OpenState, bit: int) -> None:
-    """Take the chip on the cell with that bit away, whose ever it is."""
+    """Remove the chip on the cell with that bit, whichever side it belongs to."""
     chip = 1 << bit
     new.chip_masks = tuple(mask & ~chip for mask in new.chip_masks)
     new.empty_mask |= chip

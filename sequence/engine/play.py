@@ -1,4 +1,4 @@
-"""Playing: one game between agents that get observations, with its history and clocks."""
+"""Play one game between agents that get observations, and keep its history and clocks."""
 
 import random
 import time
@@ -51,8 +51,8 @@ def play(agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None,
     """Play one game between `agents`, given in the order of their turns: player 0 begins.
 
     `seed` deals the cards, and every agent that has a `reset(seed)` gets a seed of its own from it,
-    so that the same seed plays the same game again. `rules` are those of the draft for that number
-    of players unless given; `start` is a state to play on from instead of a deal.
+    so that the same seed plays the same game again. `rules` are by default those of the draft for
+    that number of players; `start` is a state to play on from instead of a deal.
 
     Raises `IllegalAction`, naming the agent, if one plays what the rules forbid, and ValueError
     unless there is one agent for each player.
@@ -62,7 +62,7 @@ def play(agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None,
     else:
         state = State.deal(DRAFT.for_players(len(agents)) if rules is None else rules, seed)
     if len(agents) != state.rules.players:
-        raise ValueError(f"{state.rules} need as many agents, not {len(agents)}")
+        raise ValueError(f"{state.rules} need one agent for each player, not {len(agents)}")
     chance = random.Random(f"agents of game {seed}")
     for agent in agents:
         agent_seed = chance.getrandbits(32)

@@ -9,10 +9,10 @@
     0 pass
     result: 2 1, side 0
 
-Every action stands behind its player. The result is the number of sequences of each side, then
-"side N" for the winner, "tie", or "unfinished". Where discards are shuffled again, a line
-"reshuffle: 123" with the seed of that stands below the deck. Empty lines and what follows a "#"
-are left out.
+Every action follows the number of its player. The result is the number of sequences of each side,
+then "side N" for the winner, "tie", or "unfinished". Where discards are shuffled again, a line
+"reshuffle: 123" with the seed for that stands below the deck. Empty lines are ignored, and so is
+everything after a "#".
 """
 
 import re
@@ -33,22 +33,22 @@ SEED = re.compile(r"[0-9]{1,1000}")
 
 
 class ReplayError(ValueError):
-    """A text that is no replay; the message begins with the number of the line."""
+    """A text that is not a replay; the message begins with the number of the line."""
 
 
 def write(states: Sequence[State]) -> str:
     """The replay of a game given by its states, the first one just dealt.
 
-    Raises ValueError unless there is a state, of rules with a name, and each one follows from the
-    one before by its last action and the next card of the deck: draws that were given by hand are
-    not in the text.
+    Raises ValueError unless there is a state, its rules are a named rule set, and each state
+    follows from the one before by its last action and the next card of the deck: draws that were
+    given by hand are not in the text.
     """
     if not states:
-        raise ValueError("a replay has at least the state just dealt, not none")
+        raise ValueError("a replay needs at least one state, the one just dealt")
     start, final = states[0], states[-1]
     rules = start.rules
     if not rules.is_named:
-        raise ValueError(f"a replay is of the rule sets {', '.join(RULE_SETS)}, not of {rules!r}")
+        raise ValueError(f"a replay needs a rule set of {', '.join(RULE_SETS)}, not {rules!r}")
     if start.history:
         raise ValueError(f"a replay begins with a state just dealt, not with {start!r}")
     lines = [HEADER, f"rules: {rules.name}, {rules.players} players, {rules.teams} teams",
@@ -60,15 +60,15 @@ def write(states: Sequence[State]) -> str:
         lines.append(f"{state.to_move} {action}")
         state = state.after(action)
         if state != after:
-            raise ValueError(f"a replay cannot say how {after!r} came from its deck")
+            raise ValueError(f"a replay cannot show how {after!r} follows from the deck")
     return "\n".join([*lines, f"result: {_result(final)}", ""])
 
 
 def read(text: str) -> tuple[State, ...]:
     """The states of a replay, from the deal to the last one.
 
-    Raises `ReplayError`, which names the line, for a text that is no replay, an action that the
-    rules forbid, and a result that is not the one the actions lead to.
+    Raises `ReplayError`, which names the line, for a text that is not a replay, an action that the
+    rules forbid, and a result that the actions do not lead to.
     """
     lines = [(number, line.partition("#")[0].strip())
              for number, line in enumerate(text.removeprefix(BOM).splitlines(), start=1)]
@@ -98,7 +98,7 @@ def read(text: str) -> tuple[State, ...]:
         raise ReplayError(f"line {number}: the actions lead to {_result(states[-1])!r}, "
                           f"not {result!r}")
     if lines[0][1] != END:
-        raise ReplayError(f"line {lines[0][0]}: nothing follows the result, not {lines[0][1]!r}")
+        raise ReplayError(f"line {lines[0][0]}: nothing may follow the result, not {lines[0][1]!r}")
     return tuple(states)
 
 

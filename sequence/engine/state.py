@@ -21,14 +21,14 @@ class State(OpenState):
     `State.deal(rules, seed)` is the start of a game. `to_move` is the player whose turn it is,
     `sequences` the completed sequences by side, `winner` the side that has won. Fields that end in
     `_mask` are bitboards and in `_pile` piles of cards (`sequence.board.layout`,
-    `sequence.board.cards`); the plain names are readable: `draft_row`, `hand(player)`, `undealt`,
+    `sequence.board.cards`); for people to read there are `draft_row`, `hand(player)`, `undealt`,
     `discards`, `state[row, col]`.
 
     Chance is part of the state: the order of the undealt cards. `after(action, draw="2s")` draws
     that card instead of the next one, and `draws()` says what may be drawn.
 
-    Two states are equal when the same can happen from now on; how they came about (`history`) does
-    not count. Agents play on an `Observation`, which leaves out what they cannot know.
+    Two states are equal when the same can happen from now on; how they were reached (`history`)
+    does not count. Agents get an `Observation`, which leaves out what they cannot know.
 
     >>> state = State.deal(seed=1)
     >>> state.to_move, state.hand(0), state.draft_row
@@ -57,8 +57,8 @@ class State(OpenState):
         """The start of a game with a given deck: 104 cards by name or number, the first on top.
 
         From the top come the draft row, then the hand of each player in turn, then the cards that
-        will be drawn. `reshuffle_seed` decides how discards will be shuffled, where the rules ever
-        do that.
+        will be drawn. `reshuffle_seed` decides how discards will be shuffled, if the rules do that
+        at all.
 
         Raises ValueError unless the deck has every card twice.
         """
@@ -151,7 +151,7 @@ class State(OpenState):
 
     @property
     def winner(self) -> int | None:
-        """The side with the most sequences; None for a tie, and as long as the game goes on."""
+        """The side with the most sequences; None for a tie and while the game goes on."""
         return winner_of(self.sequences) if self.is_over else None
 
     def utility(self, player: int) -> int:
@@ -178,10 +178,10 @@ class State(OpenState):
             chip_masks=self.chip_masks, locked_mask=self.locked_mask, history=self.history,
             reshuffled=self.reshuffled, undealt=len(self.deck) - self.dealt)
 
-    # What is readable.
+    # Cards and chips by name, for people to read.
 
     def hand(self, player: int) -> tuple[str, ...]:
-        """The cards in a player's hand, in card order; raises ValueError if there is no player."""
+        """The cards in a player's hand, in card order; ValueError if there is no such player."""
         return names(self.hand_piles[self.rules.seat(player)])
 
     @property
@@ -223,7 +223,7 @@ class State(OpenState):
             reason = f"it is not among the {len(legal)} legal actions, like {tuple(legal[0])}"
         return f"illegal action {action!r} for player {self.to_move} in {self!r}: {reason}"
 
-    # Equal, hashed, copied, and closed to changes.
+    # Equality, hashing, copying, and no changes.
 
     def _key(self) -> tuple:
         return (self.rules, self.chip_masks, self.locked_mask, self.sequences, self.hand_piles,
@@ -240,7 +240,7 @@ class State(OpenState):
         raise AttributeError("a State is immutable: use after(action) to get the next one")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("a State is immutable: nothing of it can be deleted")
+        raise AttributeError("a State is immutable: its attributes cannot be deleted")
 
     def __reduce__(self):
         return _restored, ({name: getattr(self, name) for name in _NAMES},)

@@ -5,9 +5,9 @@
 >>> [row.agent for row in results.rows]
 ['Greedy', 'Random']
 
-`python -m sequence.league --help` has the same on the command line. One game between two players
-that are reached in whatever way is `play_game`; agents are named as in
-`sequence.league.players.specs`.
+`python -m sequence.league --help` explains the same on the command line. `play_game` plays one game
+between two players, however they are reached; `sequence.league.players.specs` says how agents are
+named.
 """
 
 from sequence.league.game import (

@@ -19,22 +19,22 @@ DESCRIPTION = """Play a round robin of Sequence agents: every two play each deal
 
 Agents are
 """ + (agents.__doc__ or "").partition("\n\n")[2]
-EPILOG = """An agent that is late, raises an error or plays what is illegal gets a warning, and a
+EPILOG = """An agent that is late, raises an error or plays an illegal action gets a warning, and a
 random legal action is played instead; the last warning forfeits the game. The folder --out gets
 table.csv, times.csv, results.json, the pictures ratings and pairings (png, svg), a replay of each
-game, and games.jsonl, from which the same command goes on when it was stopped, or with more deals.
+game, and games.jsonl, from which the same command continues after a stop, or with more deals.
 
-In a competition leave --seed out: from a seed that can be guessed an agent knows all the cards. The
-one that is drawn stands in settings.json in the folder --out. An agent's process keeps accidents
-in, not spies: it runs as the same user, and what that user can read, it can read, the settings and
-the command line of a seed included.
+In a competition leave --seed out: an agent that guesses the seed knows all the cards. The seed that
+is drawn instead is written to settings.json in the folder --out. An agent's process contains
+accidents, not spies: it runs as the same user and can read everything that this user can read,
+including settings.json and a seed on the command line.
 
 example: python -m sequence.league Random Greedy mine=my_agent.py --deals 10 --out build/league
 """
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
+    """The parser of the command line."""
     found = argparse.ArgumentParser(
         prog="python -m sequence.league", description=DESCRIPTION, epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -42,8 +42,8 @@ def parser() -> argparse.ArgumentParser:
     add("agents", nargs="+", metavar="AGENT", help="two or more, see above")
     add("--deals", type=int, default=10, help="deals of each pair, each played twice (%(default)s)")
     add("--seed", type=int,
-        help="decides the deals and all chance (the one in --out, or else a new one, is printed)")
-    add("--out", type=Path, metavar="DIR", help="the folder for everything that is kept")
+        help="decides the deals and all chance (default: that of --out, or a new one, printed)")
+    add("--out", type=Path, metavar="DIR", help="folder for results, replays and resuming")
     add("--rules", choices=sorted(RULE_SETS), default="draft", help="the rule set (%(default)s)")
     add("--jobs", type=int, default=1,
         help="games side by side; the clocks need an idle core for each (%(default)s)")
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     add("--action", type=float, default=DEFAULTS.action, metavar="SECONDS",
         help="for every other action (%(default)s)")
     add("--warnings", type=int, default=DEFAULTS.warnings,
-        help="the warning that forfeits a game (%(default)s)")
+        help="number of the warning that forfeits a game (%(default)s)")
     add("--memory", type=int, default=DEFAULTS.memory, metavar="MB",
         help="address space of an agent's process (%(default)s; Linux only)")
     add("--cpu", type=int, default=DEFAULTS.cpu, metavar="SECONDS",
@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     for sentence in results.warnings[:SHOWN]:
         say(f"warning: {sentence}")
     if len(results.warnings) > SHOWN:
-        say(f"league: and {len(results.warnings) - SHOWN} warnings more, see results.json")
+        say(f"league: and {len(results.warnings) - SHOWN} more warnings, see results.json")
     return 0
 
 

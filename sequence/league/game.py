@@ -1,8 +1,8 @@
-"""One game with clocks and warnings, between players that are reached in whatever way.
+"""Play one game with clocks and warnings, between players however they are reached.
 
-A `Player` is the league's end of a line to an agent: `sequence.league.players.process` has the
-agent in a process of its own, `sequence.league.players.trusted` in this one. Whoever has another
-way (a sandbox, say) writes a third class with the same three methods and hands it to `play_game`.
+A `Player` is the league's connection to an agent: `sequence.league.players.process` has the agent
+in a process of its own, `sequence.league.players.trusted` in this one. For another way (a sandbox,
+say), write a third class with the same three methods and pass its objects to `play_game`.
 """
 
 import random
@@ -18,7 +18,7 @@ from sequence.league.wire import NoAction, action_from_plain, clean
 
 
 class Fault(Exception):
-    """What costs an agent a warning; the message goes on where its name ends: "raised ..."."""
+    """What costs an agent a warning; the message continues after the agent's name: "raised ..."."""
 
 
 class Late(Fault):
@@ -26,7 +26,7 @@ class Late(Fault):
 
 
 class Gone(Fault):
-    """The agent is no more: its process has ended."""
+    """The agent is gone: its process has ended."""
 
 
 class Raised(Fault):
@@ -34,15 +34,15 @@ class Raised(Fault):
 
 
 class UnknownAgent(Raised):
-    """There is no such agent: a mistake of whoever named it, unless it came about in a game."""
+    """There is no such agent: a mistake of whoever named it, unless it happens during a game."""
 
 
 class Illegal(Fault):
-    """The answer is no action, or one that the rules forbid; the agent can be asked again."""
+    """The answer is not an action, or not a legal one; the agent can be asked again."""
 
 
 def action_of(reply: dict[str, Any]) -> Action:
-    """The action in what an agent's process replied; raises `Raised` and `Illegal`."""
+    """The action in a reply of an agent's process; raises `Raised` and `Illegal`."""
     if "error" in reply:
         raise Raised(f"raised {clean(str(reply['error']))}")
     if "nonsense" in reply:
@@ -54,22 +54,22 @@ def action_of(reply: dict[str, Any]) -> Action:
 
 
 class Player(Protocol):
-    """A line to one agent, for one game."""
+    """The connection to one agent, for one game."""
 
     def begin(self, seed: int, seconds: float) -> None:
         """Load the agent and give it its seed; called again after the agent was lost.
 
-        Raises a `Fault`, `Late` if that is not done after `seconds`.
+        Raises a `Fault`; `Late` if it takes longer than `seconds`.
         """
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action, which need not be legal.
 
-        Raises a `Fault`, `Late` if there is none after `seconds`.
+        Raises a `Fault`; `Late` if there is no action after `seconds`.
         """
 
     def end(self) -> None:
-        """Stop the agent and give back what it holds; may be called at any time, and twice."""
+        """Stop the agent and free its resources; may be called at any time, and twice."""
 
 
 DAY = 86_400  # seconds
@@ -79,13 +79,13 @@ MOST = {"first": DAY, "action": DAY, "warnings": 1_000_000, "memory": 2**43 - 1,
 
 @dataclass(frozen=True)
 class Limits:
-    """What an agent may use, and how often it may be wrong.
+    """The limits of an agent: its time, its memory, and the warning that forfeits a game.
 
-    Raises ValueError unless all are numbers above 0, `MOST` at most, and the warnings a whole one.
+    Raises ValueError unless all are numbers above 0, at most `MOST`, and `warnings` is whole.
 
     `first` and `action` are seconds: for a player's first action, loading included, and for every
-    other one. The warning number `warnings` forfeits the game. `memory` (in MB, of the address
-    space) and `cpu` (seconds in one game) are for transports that have a process to limit.
+    other one. Warning number `warnings` forfeits the game. `memory` (in MB, of the address space)
+    and `cpu` (seconds in one game) are for transports that have a process to limit.
     """
 
     first: float = 15.0
@@ -97,14 +97,14 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (isinstance(value, int | float) and 0 < value <= MOST[name]):
-                raise ValueError(f"the limit {name} is more than 0 and at most {MOST[name]:,}, not "
+                raise ValueError(f"the limit {name} must be above 0, at most {MOST[name]:,}, not "
                                  f"{value!r}")
         if not isinstance(self.warnings, int):
-            raise ValueError(f"the limit warnings is a whole number, not {self.warnings!r}")
+            raise ValueError(f"the limit warnings must be a whole number, not {self.warnings!r}")
 
 
 class Warned(NamedTuple):
-    """A warning: whose, at which action of the game (counted from 0), and what was wrong."""
+    """A warning: who got it, at which action of the game (from 0), and what was wrong."""
 
     player: int
     action: int
@@ -116,8 +116,8 @@ class Played:
     """A game that was played, to its end or until somebody forfeited it.
 
     `states` begins with the deal; `seconds` are the thinking times, one for each action asked for,
-    `movers` whose they are. `winner` is a side, None for a tie; `forfeit` is the player who had too
-    many warnings, None in most games. Where somebody forfeits, the last state is not terminal.
+    `movers` their players. `winner` is a side, None for a tie; `forfeit` is the player who had too
+    many warnings, None in most games. After a forfeit the last state is not terminal.
     """
 
     states: tuple[State, ...]
@@ -134,16 +134,16 @@ def play_game(players: Sequence[Player], start: State, seed: int = 0,
 
     An action that is late, illegal or raises an error costs its player a warning, and a legal one
     drawn from `seed` is played instead; the last warning allowed forfeits the game for the player's
-    side. A player who is late or gone is ended and begun anew, without a memory of the game; that
-    is waited for as long as for a first action, and then the clock of the action starts. The
-    players' own seeds come from `seed` too. All players are ended when this returns or raises.
+    side. A player who is late or gone is ended and begun again, without a memory of the game; this
+    may take as long as a first action, and then the clock of the action starts. The players' own
+    seeds come from `seed` too. All players are ended when this returns or raises.
 
     Raises ValueError unless there is a player for each hand, on two sides.
     """
     limits = limits or Limits()
     if len(players) != start.rules.players or start.rules.teams != 2:
-        raise ValueError(f"a league game has two sides and a player for each hand: {start.rules}, "
-                         f"{len(players)} players")
+        raise ValueError(f"a league game has two sides and a player for each hand, unlike "
+                         f"{start.rules} with {len(players)} agents")
     chance = random.Random(f"league game {seed}")
     seats = [_Seat(player, chance.getrandbits(32), limits) for player in players]
     states, seconds, movers, warnings = [start], [], [], []
@@ -188,7 +188,7 @@ class _Seat:
         try:
             if not self._is_begun:
                 self._begin()
-                if self._was_asked:  # loading anew is not thinking
+                if self._was_asked:  # loading again is not thinking
                     start = time.perf_counter()
             action = self._player.ask(observation, limit - (time.perf_counter() - start))
             if time.perf_counter() - start > limit:

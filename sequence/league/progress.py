@@ -1,6 +1,6 @@
-"""How far a league is: a bar on a terminal, elsewhere a line now and then.
+"""Show the progress of a league: a bar on a terminal, elsewhere a line now and then.
 
-It goes to standard error; in a notebook, where that looks like something went wrong, to its output.
+It goes to standard error; in a notebook, where that looks like an error, to the cell's output.
 """
 
 import sys
@@ -18,9 +18,9 @@ MANY = 200  # games that take seconds to rate
 
 @contextmanager
 def progress(games: int, done: int, console: "Console | None" = None) -> Iterator[Callable]:
-    """Show that `done` of the games are played, and one more at each call of what this gives.
+    """Show `done` of `games` games as played, and one more for each call of the yielded function.
 
-    A `console` of rich's gets the bar, whatever it is; by default standard error, if a terminal.
+    The bar goes to `console` (of rich) if given, by default to standard error if it is a terminal.
     """
     if console is None and sys.stderr.isatty():
         from rich.console import Console
@@ -44,7 +44,7 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
 
 
 def say(line: str) -> None:
-    """A line, at once."""
+    """Print a line at once."""
     print(line, file=sys.stdout if "ipykernel" in sys.modules else sys.stderr, flush=True)
 
 

@@ -31,7 +31,7 @@ class Pairing(NamedTuple):
 
     @property
     def key(self) -> tuple:
-        """As in the journal."""
+        """Which game it is, as in the journal."""
         return self.deal, tuple(agent.name for agent in self.agents)
 
     @property
@@ -43,21 +43,21 @@ class Pairing(NamedTuple):
 def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
            out: str | Path | None = None, *, rules: Rules = DRAFT, jobs: int = 1,
            transport: Transport = ProcessPlayer, **limits: float) -> Results:
-    """Play a round robin and return its results.
+    """Play a round robin between agents and return its results.
 
     `agents` are texts as in `sequence.league.players.specs`, classes, or partials of classes. Every
     pair plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
-    which `seed` decides. Without one it is drawn, and stands in the results: agents cannot guess
-    the cards then. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games run side
-    by side; more than one disturbs the clocks unless there are as many idle cores.
+    which `seed` decides. Without a seed a new one is drawn, so that agents cannot guess the cards;
+    the results hold it. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games run
+    side by side; more than one disturbs the clocks unless there are as many idle cores.
 
-    With `out`, a folder, every finished game is written there at once, the results at the end, and
-    the same call goes on where an earlier one was stopped, with its seed unless one is given; one
-    with more deals adds them. `transport` is `ProcessPlayer` or, for
-    agents that are trusted, `TrustedPlayer`, which is many times faster where agents are.
+    If `out` is a folder, every finished game is written there at once, and the results at the end.
+    The same call then continues where an earlier one was stopped, with its seed unless one is
+    given; a call with more deals adds them. `transport` is `ProcessPlayer` or, for agents that you
+    trust, `TrustedPlayer`, which is many times faster with fast agents.
 
-    Raises `LeagueError` for agents that are not there, numbers that are none, rules of no named set
-    or for more than two players, and a folder with the league of other settings or that cannot be
+    Raises `LeagueError` for agents that do not exist, invalid numbers, rules that are not a named
+    rule set for two players, and a folder that holds a league with other settings or cannot be
     written to.
     """
     found = specs(agents)
@@ -80,7 +80,7 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
     games = list(pairings(found, deals))
     left = [game for game in games if game.key not in journal]
     if len(left) + len(journal) > len(games):
-        raise LeagueError(f"{out} holds games that are none of this league")
+        raise LeagueError(f"{out} holds games of another league: give another folder")
 
     def play(game: Pairing) -> None:
         start = State.deal(rules, deal_seed(seed, game.deal))
@@ -114,7 +114,7 @@ def deal_seed(seed: int, deal: int) -> int:
 
 
 def game_seed(seed: int, game: Pairing) -> int:
-    """The seed of the agents and of the random actions that replace others.
+    """The seed of the agents in a game, and of the random actions that replace theirs.
 
     It does not depend on who else is in the league.
     """
@@ -127,12 +127,12 @@ def _whole(name: str, value: Any, least: int) -> int:
     except TypeError:
         number = least - 1
     if number < least:
-        raise LeagueError(f"{name} is a whole number from {least}, not {value!r:.80}")
+        raise LeagueError(f"{name} must be a whole number from {least}, not {value!r:.80}")
     return number
 
 
 def _check(agent: Spec, transport: Transport, limits: Limits) -> None:
-    """Load an agent once, to say at once if that fails; it gets its warnings in the games."""
+    """Load an agent once, to report at once if that fails; it gets its warnings in the games."""
     player = transport(agent, limits)
     try:
         player.begin(0, limits.first)
@@ -162,12 +162,12 @@ def _replay(game: Pairing, played: Played) -> str:
                *(f"action {warned.action}: {names[warned.player]} {warned.sentence}"
                  for warned in played.warnings)]
     if played.forfeit is not None:
-        remarks.append(f"{names[played.forfeit]} has no more warnings and forfeits the game")
+        remarks.append(f"{names[played.forfeit]} has used up its warnings and forfeits the game")
     return "".join(f"# {remark}\n" for remark in remarks) + replay.write(played.states)
 
 
 def _each(play: Callable[[Pairing], None], games: Sequence[Pairing], jobs: int) -> Iterator[None]:
-    """Play the games, up to `jobs` at a time; stopped, it plays those that are begun to the end."""
+    """Play the games, up to `jobs` at a time; when stopped, finish the games that have begun."""
     if jobs == 1:
         yield from map(play, games)
         return

@@ -1,9 +1,9 @@
-"""What goes between the league and an agent's process: plain values that JSON can hold.
+"""The messages between the league and an agent's process: plain values that JSON can hold.
 
 An observation goes out, an action comes back. The agent is not trusted: nothing that it sends is
-ever unpickled or evaluated, and what has not exactly the form of an action is none. The whole
-history is sent every time, 3 kB and 0.2 ms there and back at the end of a game; so a process that
-was started anew knows as much as any other.
+ever unpickled or evaluated, and what does not have exactly the form of an action is refused. The
+whole history is sent every time, 3 kB and 0.2 ms for both ways at the end of a game; so a process
+that was started again knows as much as any other.
 """
 
 import operator
@@ -23,11 +23,11 @@ _FIELDS = tuple(field.name for field in fields(Observation))
 
 
 class NoAction(ValueError):
-    """An agent's answer that has not the form of an action; the message shows its beginning."""
+    """An agent's answer that does not have the form of an action; the message shows its start."""
 
 
 def observation_to_plain(observation: Observation) -> dict[str, Any]:
-    """The observation as a dictionary for JSON; `observation_from_plain` turns it round.
+    """The observation as a dictionary for JSON; `observation_from_plain` is the reverse.
 
     Raises ValueError for rules that are not those of a named rule set.
     """
@@ -39,7 +39,7 @@ def observation_to_plain(observation: Observation) -> dict[str, Any]:
 
 
 def observation_from_plain(plain: dict[str, Any]) -> Observation:
-    """The observation of such a dictionary, equal to the one that was sent."""
+    """The observation from such a dictionary, equal to the one that was sent."""
     history = tuple([Action(kind, play, draft, tuple(coords))
                      for kind, play, draft, coords in plain["history"]])
     return Observation(**plain | {
@@ -88,13 +88,13 @@ def _no_action(answer: Any) -> str:
         shown = f"{answer!r:.80}"
     except Exception:  # its own __repr__ is broken
         shown = f"something of type {type(answer).__name__}"
-    return f"answered {shown}, which is no action"
+    return f"answered {shown}, which is not an action"
 
 
 def clean(text: str) -> str:
-    """A text from outside as the part of one sentence: one line, not too long, no control codes.
+    """A text from outside, made fit for a sentence: one line, not too long, no control codes.
 
-    Addresses of objects go, as they differ from run to run.
+    Addresses of objects are left out, as they differ from run to run.
     """
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
     words = " ".join(printable.split())

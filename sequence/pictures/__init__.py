@@ -1,4 +1,4 @@
-"""Positions as text, as words and as SVG: what a state shows of itself at the end of a cell.
+"""Positions as text, in words and as SVG: what a notebook shows of a state.
 
 May import `sequence.board`; it takes states and observations, and knows only their fields.
 """

@@ -13,7 +13,7 @@ def chip_at(cell, chips: Sequence[int], locked: int) -> str:
     """The chip on a cell: "x", "o" or "z" by side, a capital in a sequence, "*" a corner, "" none.
 
     `chips` are the bitboards of the sides, `locked` that of the chips in completed sequences.
-    Raises KeyError for what is no cell.
+    Raises KeyError for something that is not a cell.
     """
     bit = BIT[cell]
     if not card_at(cell):
@@ -37,7 +37,7 @@ def board_text(chips: Sequence[int], locked: int) -> str:
 def position_text(position, hands: Mapping[int, Sequence[str]], undealt: int, turn: str) -> str:
     """The text of a state or an observation: the board, the score, these players' hands, the rest.
 
-    `undealt` is how many cards are, `turn` a line that says whose turn it is.
+    `undealt` is the number of undealt cards, `turn` a line that says whose turn it is.
     """
     return "\n".join([
         board_text(position.chip_masks, position.locked_mask),
@@ -59,5 +59,5 @@ def score_text(sequences: Sequence[int]) -> str:
 
 
 def cards_text(cards: Sequence[str]) -> str:
-    """Cards with a space between, "-" for none."""
+    """Cards separated by spaces, "-" for none."""
     return " ".join(cards) or "-"

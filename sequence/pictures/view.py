@@ -47,8 +47,8 @@ def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
             clicks: Mapping[str, str] | None = None, chosen: Collection[str] = ()) -> str:
     """A `State` or an `Observation` as SVG text.
 
-    `hands` are the open hands by player; unless given, that of the player to move, or of the one
-    who observes. Of the others the cards are open that they were seen to draft.
+    `hands` are the open hands by player, by default that of the player to move, or of the one who
+    observes. Of the other hands, the cards that the player was seen to draft are open.
 
     For a board to click on, `clicks` names what can be clicked, each with its label: "card 4d" in
     the hand, "cell 2,4" and "take 8d" in the draft row. Such elements are lit and have the name in

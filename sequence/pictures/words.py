@@ -1,6 +1,6 @@
-"""Sequence in words: cards and actions as people write and say them, positions for those who hear.
+"""Sequence in words: cards and actions as people write and say them, positions for screen readers.
 
-`sequence.pictures.text` is the form in letters, for terminals.
+`sequence.pictures.text` shows positions as text for terminals.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ SUIT_WORDS = {"d": "diamonds", "c": "clubs", "h": "hearts", "s": "spades"}
 RANKS = {"t": "10", "j": "J", "q": "Q", "k": "K", "a": "A"}
 RANK_WORDS = {"t": "10", "j": "jack", "q": "queen", "k": "king", "a": "ace"}
 SHAPES = ("circle", "square", "triangle")  # the chips, by side
-RECENT = 3  # how many of the latest actions are told
+RECENT = 3  # how many of the latest actions are listed
 
 
 class Seen(Protocol):
@@ -107,19 +107,19 @@ def turn_sentence(position) -> str:
 
 
 def seen_by_one(position) -> Seen:
-    """An observation as it is; of a state that of the player to move."""
+    """An observation unchanged; for a state, the observation of the player to move."""
     return position.observation() if hasattr(position, "observation") else position
 
 
 def open_hands(seen: Seen, hands: Mapping | None) -> Mapping[int, Sequence[str]]:
-    """The hands by player that are shown open: the observing player's unless others are given."""
+    """The hands that are shown open, by player: by default that of the observing player."""
     return {seen.player: seen.hand} if hands is None else hands
 
 
 def held_cards(seen: Seen, hands: Mapping, player: int) -> tuple[Sequence[str], int]:
     """The cards of a player that lie face up, and how many lie face down.
 
-    Of a hand that is not among the open `hands` the cards lie face up that were seen to be drafted.
+    In a hand that is not among the open `hands`, the cards seen being drafted lie face up.
     """
     if player in hands:
         return hands[player], 0

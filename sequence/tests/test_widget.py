@@ -368,7 +368,7 @@ def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="need 3 agents beside you, not 1"):
         Play([Greedy()], rules=DRAFT.for_players(4))
     for wrong in (Greedy, Random, 3, "Greedy", [Greedy]):
-        with pytest.raises(ValueError, match=r"is no agent: give an agent, like Greedy\(\)"):
+        with pytest.raises(ValueError, match=r"is not an agent: give an agent, like Greedy\(\)"):
             play(wrong)
     game = Play([Greedy(), Random(), Greedy()], seat=1, rules=DRAFT.for_players(4))
     assert {seat: type(agent) for seat, agent in game.agents.items()} == {

@@ -1,4 +1,4 @@
-"""The rules, the given players and playing: tic-tac-toe, Qubic, and how their boards look.
+"""The games tic-tac-toe and Qubic: rules, pictures, given players, and playing a match.
 
-May import `tictactoe.contract` and nothing else of ours.
+May import `tictactoe.contract` and nothing else from this repository.
 """

@@ -1,7 +1,7 @@
 """The tic-tac-toe board: an immutable State with two nine-bit masks inside.
 
 There are only 5,478 reachable boards, so each exists once and knows its successors: equality is
-identity, and `after` is a look-up the second time it is asked.
+identity, and from its second call on `after` is a look-up.
 """
 
 from typing import ClassVar
@@ -105,13 +105,13 @@ class Board:
         """
         try:
             return self._children[move]
-        except (KeyError, TypeError):  # asked for the first time, or no cell at all
+        except (KeyError, TypeError):  # first call with this move, or not a cell
             return self._new_child(move)
 
     def _new_child(self, move: int) -> "Board":
         if move not in self._legal_moves:
             raise IllegalMove(self._why_illegal(move))
-        # The board's own number, where the caller's is merely equal to it (numpy's 4, or 4.0).
+        # The board's own number: the caller's may only be equal to it (numpy's 4, or 4.0).
         cell = self._legal_moves[self._legal_moves.index(move)]
         text = self.text[:cell] + self.to_move + self.text[cell + 1:]
         x_mask, o_mask = self.x_mask, self.o_mask
@@ -194,7 +194,7 @@ class Board:
         raise AttributeError("a Board is immutable: use after(move) to get the next one")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("a Board is immutable: nothing of it can be deleted")
+        raise AttributeError("a Board is immutable: its attributes cannot be deleted")
 
     def __reduce__(self):
         return Board, (self.text,)

@@ -10,7 +10,7 @@ CELL = 34  # side of a cell in pixels
 def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) -> str:
     """An `<img>` element that carries the SVG text and its alternative text.
 
-    It keeps its width, or is made to `shrink` to that of the page.
+    It keeps its width, or with `shrink` gets no wider than the page.
     """
     data = base64.b64encode(svg.encode()).decode()
     size = f"width:{width}px;" if width else ""
@@ -55,9 +55,9 @@ def mark_svg(mark: str, x: float, y: float, label: str = "") -> str:
 
 
 class Picture:
-    """A picture with an alternative text: what a cell ends with to show it.
+    """A picture with an alternative text; end a notebook cell with it to show it.
 
-    `svg` is SVG text. Printed, it is the alternative text.
+    `svg` is SVG text. Printing the picture prints its alternative text.
     """
 
     def __init__(self, svg: str, alt: str, width: int | None = None) -> None:

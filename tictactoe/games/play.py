@@ -1,4 +1,4 @@
-"""Playing: one game with its history and clocks, and a match of many games with an interval."""
+"""Play games between agents: one game with clocks, or a match with a confidence interval."""
 
 import math
 import time
@@ -40,8 +40,8 @@ def play(agents: Mapping[Player, Agent], start: State | None = None,
          clock: float | None = None) -> Game:
     """Play one game between `agents`, given by player: `play({"x": Random(1), "o": Random(2)})`.
 
-    `clock` is each player's total thinking time in seconds; whoever oversteps it loses. It is read
-    when a move comes back: an agent that never returns is not stopped here.
+    `clock` is each player's total thinking time in seconds; a player who exceeds it loses. It is
+    read when the agent returns a move: an agent that never returns is not stopped here.
 
     Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid, and
     ValueError unless there are two players.
@@ -83,7 +83,7 @@ class Match:
     """The outcome of a match, from the first agent's view.
 
     `score` counts a win 1 and a draw 0.5, as a share of the games; `interval` is Wilson's 95 %
-    interval for it (with draws it is on the wide side, never too narrow).
+    interval for it (with draws it errs on the wide side, never too narrow).
     """
 
     wins: int

@@ -1,4 +1,4 @@
-"""Two given players: `Random`, who plays any legal move, and `Human`, who is asked."""
+"""Two given players: `Random` plays any legal move, `Human` asks a person for each move."""
 
 import random
 from collections.abc import Callable
@@ -17,7 +17,7 @@ class Random:
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
-        """Start the sequence of random numbers anew; `match` calls this before every game."""
+        """Restart the sequence of random numbers; `match` calls this before every game."""
         self._random = random.Random(seed)
 
     def choose(self, state: State) -> Move:
@@ -26,9 +26,9 @@ class Random:
 
 
 class Human:
-    """Asks somebody for a move, in a terminal or a notebook, until it is legal; "q" resigns.
+    """Asks a person for a move, in a terminal or a notebook, until it is legal; "q" resigns.
 
-    `ask` and `tell` are `input` and `print` unless given.
+    `ask` and `tell` default to `input` and `print`.
     """
 
     def __init__(self, ask: Callable[[str], str] = input, tell: Callable[[str], None] = print):

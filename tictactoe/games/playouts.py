@@ -1,9 +1,9 @@
-"""Random games of Qubic by the hundred thousand: whole games, many at a time, with numpy.
+"""Play hundreds of thousands of random games of Qubic, many at a time, with numpy.
 
-A player who marks any open cell with the same probability plays the cells in a random order. So a
-game is drawn as that order, for each cell the turn in which it would be marked, and ends with the
-first turn that completes a lane. `replay` plays such a game move by move: the tests hold them to
-the same winner after the same number of moves.
+Players who mark every open cell with equal probability mark the cells in a random order. So a game
+is one shuffled row, the turn in which each cell would be marked, and ends with the first turn that
+completes a lane. `replay` plays such a game move by move; the tests check that both ways have the
+same winner after the same number of moves.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ BATCH = 4_000  # games at a time: what fits into the cache is fastest
 
 @dataclass(frozen=True)
 class Playouts:
-    """Finished games between two random players, as numpy arrays with an item (or row) for each.
+    """Finished games between two random players, as numpy arrays with one item (or row) per game.
 
     `turns` (games x 64) holds the turn, from 0, in which each cell would be marked if the game went
-    on to the last cell; `lengths` the moves that were made; `winners` +1 for x, -1 for o, 0 for a
+    on to the last cell; `lengths` the number of moves made; `winners` +1 for x, -1 for o, 0 for a
     draw. Even turns are x's.
     """
 
@@ -34,7 +34,7 @@ class Playouts:
 
 
 def random_games(games: int, seed: int = 0) -> Playouts:
-    """Play that many whole games between two random players; the same seed, the same games.
+    """Play `games` games between two random players; the same seed plays the same games.
 
     Raises ValueError for fewer than one game.
     """
@@ -65,7 +65,7 @@ def results(turns: Any) -> tuple:
 
 
 def _shuffled(chance: Any, games: int) -> Any:
-    """The cells' turns in so many games: a shuffled row of 0 to 63 for each."""
+    """The cells' turns in `games` games: a shuffled row of 0 to 63 for each."""
     import numpy as np
 
     return chance.permuted(np.tile(np.arange(CELLS, dtype=np.uint8), (games, 1)), axis=1)

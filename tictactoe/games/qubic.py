@@ -1,7 +1,7 @@
 """Qubic, tic-tac-toe on a cube of 4 x 4 x 4 cells: an immutable State with two 64-bit masks inside.
 
 Four in a line win, along an edge, across a face or through the cube. Unlike tic-tac-toe there are
-far too many positions to keep, so states are made anew and compared by their masks.
+far too many positions to keep, so each state is a new object, compared by its masks.
 """
 
 from collections.abc import Hashable, Iterable
@@ -61,10 +61,10 @@ class Qubic:
     """A reachable position of Qubic.
 
     `Qubic()` is the empty cube; a text has its 64 cells layer by layer, row by row (white space is
-    ignored), and `Qubic.from_moves([0, 21])` plays cells in turn. Cell 16 * layer + 4 * row +
-    column is bit of that number in `x_mask` or `o_mask`. `state[cell]` is "x", "o" or "_", `lanes`
-    are the 76 lines of four cells, `to_move` is the player whose turn it is, `winner` the player
-    who has a lane, or None.
+    ignored), and `Qubic.from_moves([0, 21])` plays cells in turn. Cell i, which is 16 * layer + 4 *
+    row + column, is bit i of `x_mask` or `o_mask`. `state[cell]` is "x", "o" or "_", `lanes` are
+    the 76 lines of four cells, `to_move` is the player whose turn it is, `winner` the player who
+    has a lane, or None.
 
     >>> state = Qubic.from_moves([0, 5, 21, 10, 42])
     >>> print(state)
@@ -135,7 +135,7 @@ class Qubic:
         """
         try:
             bit, lanes = _MARKS[move]
-        except (KeyError, TypeError):  # no cell at all
+        except (KeyError, TypeError):  # not a cell
             raise IllegalMove(self._why_illegal(move)) from None
         if self.winner or (self.x_mask | self.o_mask) & bit:
             raise IllegalMove(self._why_illegal(move))
@@ -240,7 +240,7 @@ class Qubic:
         raise AttributeError("a Qubic is immutable: use after(move) to get the next one")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("a Qubic is immutable: nothing of it can be deleted")
+        raise AttributeError("a Qubic is immutable: its attributes cannot be deleted")
 
     def __reduce__(self):
         return Qubic.from_masks, (self.x_mask, self.o_mask)

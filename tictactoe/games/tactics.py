@@ -21,7 +21,7 @@ class WinOrBlock:
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
-        """Start the sequence of random numbers anew; `match` calls this before every game."""
+        """Restart the sequence of random numbers; `match` calls this before every game."""
         self._random = random.Random(seed)
 
     def choose(self, state: State) -> Move:

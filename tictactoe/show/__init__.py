@@ -1,4 +1,4 @@
-"""What people see and click: trees, the explorer of searches, boards to play on, node counts.
+"""Pictures and widgets: search trees, the tree explorer, boards to play on, node counts.
 
-May import all else in `tictactoe`; nothing there imports this room.
+May import everything else in `tictactoe`; nothing there imports this package.
 """

@@ -1,5 +1,5 @@
-// Shows the SVG of a `ClickBoard` (widget.py), makes its [data-move] elements buttons, and sends
-// the moves that are clicked. No game is known here, and nothing is fetched from anywhere.
+// Shows the SVG of a `ClickBoard` (click_board.py), makes its [data-move] elements buttons, and
+// sends the moves that are clicked. It knows no game and fetches nothing from anywhere.
 
 const STYLE = `
 .click-board { max-width: 100%; }

@@ -12,18 +12,18 @@ from tictactoe.games.pictures import image
 class ClickBoard(anywidget.AnyWidget):
     """A picture whose parts can be clicked, with a line of text and a row of buttons below it.
 
-    What can be clicked are the SVG elements with a `data-move`, and the buttons. They work by
-    mouse and by keyboard: Tab to the picture, arrow keys to the next element in that direction,
-    Enter or Space. A screen reader says an element's `data-label`, and every change of the text.
+    The buttons and the SVG elements with a `data-move` can be clicked. They work by mouse and by
+    keyboard: Tab to the picture, arrow keys to the next element in that direction, Enter or Space.
+    A screen reader reads an element's `data-label`, and every change of the text.
 
-    `on_click` is called with the move that was clicked; what it raises becomes the text. The
-    picture can be told to change at any time by `show`. Where there are no widgets, in an exported
-    page or a notebook that is not trusted, the picture is left as it was when it was displayed.
+    `on_click` is called with the move that was clicked; an error that it raises becomes the text.
+    `show` changes the picture at any time. Where there are no widgets, in an exported page or a
+    notebook that is not trusted, the picture stays as it was when it was displayed.
     """
 
     _esm = Path(__file__).with_suffix(".js")
-    # All in one, so that the page never paints half of a change: svg, alt, status, buttons (pairs
-    # of move and label), and for a slider the step and the last step.
+    # All in one, so that the page never paints half a change: svg, alt, status, buttons (pairs of
+    # move and label), and for a slider the step and the last step.
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(self, on_click: Callable[[str], None]) -> None:
@@ -35,8 +35,8 @@ class ClickBoard(anywidget.AnyWidget):
              slider: tuple[int, int] | None = None) -> None:
         """Paint a position.
 
-        `buttons` are labels by the move that they send. `slider` is the step that is shown and the
-        number of the last one, both from 0; moving it sends "step N".
+        `buttons` maps the move that a button sends to its label. `slider` holds the step that is
+        shown and the last step, both counted from 0; moving it sends "step N".
         """
         shown = {"svg": svg, "alt": alt, "status": status,
                  "buttons": [list(button) for button in (buttons or {}).items()]}

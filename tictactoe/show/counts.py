@@ -1,4 +1,4 @@
-"""How many nodes each search visits, for the position that is clicked together in JupyterLab.
+"""Compare how many nodes searches visit, on a position set up by clicking in JupyterLab.
 
     from tictactoe.show.counts import compare_counts
     compare_counts({"minimax": Minimax(), "alpha-beta": AlphaBeta()})
@@ -25,9 +25,9 @@ LOOKS = ((BLUE, ""), (ORANGE, "M0 8L8 0"), ("#009E73", "M4 0V8"), ("#CC79A7", "M
 
 
 class Counts:
-    """Searches side by side on a position that one clicks together; `compare_counts` makes it.
+    """Node counts of several searches on a position set up by clicking; see `compare_counts`.
 
-    `counts` has the nodes visited by the name of the agent, or in words why there are none.
+    `counts` maps each agent's name to the nodes it visited, or to the reason why there are none.
     """
 
     def __init__(self, agents: Mapping[str, Agent], state: State | None = None) -> None:
@@ -44,7 +44,7 @@ class Counts:
         return self.states[-1]
 
     def click(self, move: str) -> None:
-        """What a click does: a legal move as text, "agent NAME" (ask it or not), or a button's
+        """Handle a click: a legal move as text, "agent NAME" (switch it on or off), or a button's
         name."""
         legal = {str(m): m for m in self.state.legal_moves()}
         if move in legal:
@@ -75,10 +75,10 @@ class Counts:
     def _result(self) -> str:
         numbers = {name: n for name, n in self.counts.items() if isinstance(n, int) and n}
         if len(numbers) < 2:
-            return "Click an open cell to go on from there."
+            return "Click an open cell to continue from there."
         most, least = max(numbers, key=numbers.get), min(numbers, key=numbers.get)
         return (f"{most} visits {numbers[most] / numbers[least]:,.1f} times as many nodes as "
-                f"{least}. Click an open cell to go on from there.")
+                f"{least}. Click an open cell to continue from there.")
 
     def _paint(self, status: str) -> None:
         buttons = {f"agent {name}": f"{'☐' if name in self.off else '☑'} {name}"
@@ -119,7 +119,7 @@ class Counts:
                 f'stroke="{DARK}"/><text x="{left + NAMES + max(length, 1) + 6:g}" y="{y + 16}" '
                 f'font-weight="700">{html.escape(f"{_told(count):.70}")}</text>')
         parts.append(f'<text x="{left + NAMES}" y="{bottom + 36}">nodes visited (each line: ten '
-                     'times more)</text>')
+                     'times as many)</text>')
         height = max(bottom + 46, BOARD + 2 * GAP)
         return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
                 f'viewBox="0 0 {width:g} {height:g}">'
@@ -141,24 +141,23 @@ class Counts:
 
 
 def compare_counts(agents: Mapping[str, Agent], state: State | None = None) -> Counts:
-    """Nodes visited by several agents on one position; let it be the last line of a cell.
+    """Show how many nodes several agents visit on one position; end a notebook cell with it.
 
-    `agents` are the agents by the name that they shall have in the picture, `state` is the first
-    position, the empty board unless given. A click on an open cell goes on from there. Counts are
-    remembered until "Count again" is pressed. An agent that fails has the reason in place of its
-    bar.
+    `agents` maps the names in the picture to the agents; `state` is the first position, by default
+    the empty board. Click an open cell to continue from there. Counts are kept until you press
+    "Count again". If an agent fails, the reason stands in place of its bar.
     """
     return Counts(agents, state)
 
 
 def _visited(agent: Agent, state: State) -> int | str:
-    """The nodes that the agent visits, or why it does not."""
+    """The number of nodes that the agent visits, or why there is none."""
     with NodeCounter() as nodes:
         try:
             (agent.search if hasattr(agent, "search") else agent.choose)(state)
         except NotImplementedError:
             return "not written yet"
-        except Exception as error:  # any mistake of the agent is to be seen in its row
+        except Exception as error:  # show any mistake of the agent in its row
             return f"{type(error).__name__}: {error}"
     return nodes.visited
 

@@ -1,8 +1,8 @@
-"""Any state as a picture to click on: the game draws it, or else it is its text.
+"""Draw any state as a picture to click on: as the game draws it, or else as its text.
 
 A game that draws itself has `svg()`, the picture as SVG text with a viewBox, and `boxes()`, the
-place (x, y, width, height) of each move in the picture's own units, of moves that are no longer
-legal too. `describe()` is the state in words and `move_words(move)` a move; both are optional.
+place (x, y, width, height) of each move in the picture's own units, also of moves no longer legal.
+`describe()` puts the state into words and `move_words(move)` a move; both are optional.
 """
 
 import html
@@ -27,11 +27,11 @@ class Drawing(NamedTuple):
 
 def draw_state(state: State, clicks: Mapping[str, str] | None = None, last: Move | None = None,
                height: float = 240, most_width: float = 800) -> Drawing:
-    """The state, as high as that unless it would be too wide.
+    """Draw the state `height` pixels high, or smaller where it would be too wide.
 
-    The places of the moves in `clicks` can be clicked: their keys are the moves as text, their
-    values the words for a screen reader. The move `last` gets a dashed frame, and the marks that
-    won the game a shade and a frame.
+    The places of the moves in `clicks` can be clicked: its keys are the moves as text, its values
+    the words for a screen reader. The move `last` gets a dashed frame; the marks that won the game
+    are shaded and framed.
     """
     svg = state.svg() if hasattr(state, "svg") else _text_svg(state)
     across, down = map(float, re.search(r'viewBox="(?:\S+ ){2}(\S+) (\S+)"', svg).groups())

@@ -1,10 +1,10 @@
-"""A game to click on in JupyterLab: you against any agent, your own included.
+"""Play against any agent, your own included, by clicking on a board in JupyterLab.
 
     from tictactoe.show.play_board import play_against
     play_against(Random(1), side="o")
 
-It is made for every game of `tictactoe.contract`. One that draws itself (see
-`tictactoe.show.drawn`) is clicked in its picture, any other one has a button for each move.
+It works with every game of `tictactoe.contract`. If a game draws itself (see
+`tictactoe.show.drawn`), you click on its picture; otherwise there is a button for each move.
 """
 
 from tictactoe.contract import Agent, Player, State
@@ -19,7 +19,7 @@ HEIGHT, MOST_WIDTH = 300, 900  # of the picture, in pixels
 
 
 class Play:
-    """A game of a person against an agent; it ends a cell to show its board.
+    """A game of a person against an agent; end a notebook cell with it to show the board.
 
     `play_against` makes it. `states` are all states so far and `moves` the moves between them, for
     the next cell to use.
@@ -40,9 +40,9 @@ class Play:
         return self.states[-1]
 
     def click(self, move: str) -> None:
-        """What a click does: a legal move as text, or what a button is called.
+        """Handle a click: a legal move as text, or the name of a button.
 
-        What is not on offer now is left alone: it comes from a click on an older picture.
+        Anything that is not on offer now is ignored: it is a click on an older picture.
         """
         if move in self._offers:
             self._advance(self._offers[move])
@@ -62,7 +62,7 @@ class Play:
         self._answer()
 
     def _mine(self, state: State) -> bool:
-        """Whether it is the person who moves there."""
+        """Whether the person is to move in this state."""
         return (state.to_move == self._side) != self._swapped
 
     def _advance(self, move) -> None:
@@ -88,7 +88,7 @@ class Play:
                 self._advance(move)
             except Resigned:
                 news, trouble = f"{name}, {player}, resigns. ", True
-            except Exception as error:  # any agent's mistake is the agent's, and to be seen
+            except Exception as error:  # show any mistake of the agent
                 news, trouble = f"{name}, {player}: {type(error).__name__}: {error}. ", True
             else:
                 count = f" (nodes: {nodes.visited:,})" if nodes.visited else ""
@@ -123,11 +123,11 @@ class Play:
 
 
 def play_against(agent: Agent, side: Player | None = None, start: State | None = None) -> Play:
-    """A board to play on; let it be the last line of a cell.
+    """Show a board to play on against an agent; end a notebook cell with it.
 
-    `agent` is anything with a `choose(state)`. You play `side`, the player who begins unless
-    given, from `start`, the empty board of tic-tac-toe unless given. When the agent fails, what it
-    raised stands below the board.
+    `agent` is anything with a `choose(state)`. You play `side`, by default the player who begins,
+    from `start`, by default the empty board of tic-tac-toe. If the agent raises an error, you read
+    it below the board.
 
     Raises ValueError for an agent that cannot choose.
     """

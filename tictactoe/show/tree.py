@@ -1,6 +1,6 @@
-"""Search trees as pictures: the nodes a search visited, and the moves it cut off marked as such.
+"""Draw search trees: the nodes that a search visited and, marked, the moves that it cut off.
 
-`draw_tree(trace)` draws what a `Trace` recorded; `by_hand` writes a tree down without any search.
+`draw_tree(trace)` draws what a `Trace` recorded; `by_hand` builds a tree without any search.
 Nodes are boards, or triangles and squares where the game is not tic-tac-toe.
 """
 
@@ -24,9 +24,9 @@ BAR, LABEL = 0.5, 0.84  # where along an edge its double bar and its move stand
 
 
 def by_hand(state: State, node: object, move: Move = None, depth: int = 0) -> Visit:
-    """A tree written down: a node is a value, `(value, {move: node})` or that with alpha and beta.
+    """Build a tree by hand; a node is a value or `(value, {move: node})`, then alpha and beta.
 
-    A legal move that is left out counts as cut; a value of None is drawn as "?".
+    A legal move that is left out counts as cut off; a value of None is drawn as "?".
 
     >>> draw_tree(by_hand(Board("xoox__ox_"), (1, {4: (1, {5: 1, 8: 1}), 5: 0})))
     Search tree. Nodes visited: 5. Moves cut: 1. MAX is x. Root: +1; moves: 4 (+1), 5 (0), 8 (cut).
@@ -43,22 +43,22 @@ def count_nodes(visit: Visit) -> int:
 
 
 def cut_moves(visit: Visit) -> list[Move]:
-    """The legal moves that were not visited in this one node, though others were.
+    """The legal moves of this one node that were not visited, though others were.
 
-    A node without any visited successor was not expanded at all (an end, or a depth limit): nothing
-    is cut there. A search with a table skips moves for another reason: do not draw its trees.
+    A node without any visited successor was not expanded at all (terminal, or cut off by depth):
+    nothing is cut there. A search with a table skips moves for another reason: do not draw it.
     """
     visited = {child.move for child in visit.children}
     return [m for m in visit.state.legal_moves() if m not in visited] if visited else []
 
 
 def count_cuts(visit: Visit) -> int:
-    """How many moves were cut in this subtree."""
+    """How many moves were cut off in this subtree."""
     return len(cut_moves(visit)) + sum(map(count_cuts, visit.children))
 
 
 def draw_tree(tree: Trace | Visit, depth: float = inf, most_leaves: int = 19) -> Picture:
-    """The search tree as a picture; `tree` is a trace (its latest search) or one visited node.
+    """Draw a search tree; `tree` is a trace (its latest search) or one visited node.
 
     Nodes deeper than `depth` are not drawn, nor a node's successors if more than `most_leaves`
     would then stand side by side (the root's always are): "... n more" says how many nodes are
@@ -111,7 +111,7 @@ class _Drawing:
         return x, right
 
     def edge(self, start: tuple, way: tuple, move: Move, width: float) -> None:
-        """A line to a successor; one of no width is the dashed stub of a cut move."""
+        """A line to a successor; with width 0 it is the dashed stub of a cut move."""
         (x, y), (across, down) = start, way
         style = (f'stroke="{DARK}" stroke-width="{width}"' if width else
                  f'stroke="{GREY}" stroke-width="1.5" stroke-dasharray="5 4"')
@@ -125,7 +125,7 @@ class _Drawing:
         self.text(x, y + 4, str(move), "" if width else FADED)
 
     def node(self, visit: Visit, x: float, y: float) -> None:
-        """A board, or a square (an end), a triangle upwards (MAX) or downwards (MIN)."""
+        """A board, or a square (terminal), a triangle upwards (MAX) or downwards (MIN)."""
         state, scale = visit.state, BOARD / (3 * CELL)
         up = state.to_move == self.root.state.to_move
         style = f'fill="white" stroke-width="3" stroke="{BLUE if up else ORANGE}"'
@@ -154,10 +154,10 @@ class _Drawing:
             movers = [v.state.to_move for v in self.drawn
                       if v.depth - self.root.depth == level and not v.state.is_terminal()]
             role = "▲ MAX" if movers[:1] == [self.root.state.to_move] else "▼ MIN"
-            names = [role, f"{movers[0]} to move"] if movers else ["the end"]
+            names = [role, f"{movers[0]} to move"] if movers else ["terminal"]
             for i, line in enumerate([f"depth {level}", *names]):
                 self.text(8, TOP + level * LEVEL + 16 + 16 * i, line, START + BOLD * (i == 1))
-        legend = ["bold: the value for MAX; on a line: the move; thick: where the value is from"]
+        legend = ["bold: the value for MAX; on a line: the move; thick: the source of the value"]
         if "beta" in self.root.bounds:
             legend.append("(alpha, beta): the window on entry; ≤ or ≥: only a bound is known")
         if count_cuts(self.root):

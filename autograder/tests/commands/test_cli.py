@@ -109,7 +109,7 @@ def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
 
 
 NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` creates one"
-NO_STUDY = "there is no study 'study9'; there are " + ", ".join(studies())
+NO_STUDY = "there is no study 'study9'; the studies are " + ", ".join(studies())
 ALPHA_BETA = STUDY.assignment
 BAD_INPUT = [
     *((f"{command} study9{course}", NO_STUDY) for command, course in [
@@ -350,7 +350,9 @@ def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
     for stage in ("submitted", "autograded"):
         shutil.copytree(root / stage / "ada", root / stage / "cy")
     shutil.copytree(root / "results" / ALPHA_BETA / "ada", root / "results" / ALPHA_BETA / "cy")
-    (root / "autograded" / "cy" / ALPHA_BETA / NOTEBOOK).write_text("{", "utf-8")
+    graded = root / "autograded" / "cy" / ALPHA_BETA / NOTEBOOK
+    graded.unlink()  # nbgrader lets nobody but root write to it
+    graded.write_text("{", "utf-8")
     done = autograder("feedback", "study2", "-c", str(root), "--jobs", "2")
     assert done.exit_code == 1
     assert done.stderr.startswith(f"{ALPHA_BETA}/cy: no feedback: ")

@@ -122,6 +122,13 @@ def test_expected_replies_are_found(tmp_path, check, way):
         f"notes.md holds expected replies to the hidden positions of {name}"]
 
 
+def test_a_worktrees_way_to_its_repository_is_not_public(tmp_path):
+    """In a worktree `.git` is a file, with a path of this machine in it."""
+    for name in (".git", "LICENSE"):
+        (tmp_path / name).touch()
+    assert list(leaks.shipped(tmp_path)) == [tmp_path / "LICENSE"]
+
+
 def test_all_but_the_staffs_is_searched():
     """Guides, scripts and locks may be handed out as well as the packages; what git ignores not."""
     root = Path(__file__).parents[3]

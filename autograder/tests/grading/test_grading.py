@@ -417,7 +417,7 @@ def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason
     assert shown in page_of(school.folder, student)
     assert any(reason in problem for problem in school.graded[student].problems)
     assert outcomes(school.folder, student)[CHECK.id]["earned"] == CHECK.max_points
-    assert school.graded[student].seconds < 60
+    assert school.graded[student].seconds < 600
 
 
 def test_a_module_that_does_not_end_is_told_with_the_question(school):
@@ -432,7 +432,7 @@ def test_a_module_that_does_not_end_is_told_with_the_question(school):
 def test_an_endless_check_leaves_the_others_alone(course):
     """One check's loop costs its own marks, and those of the other checks are full."""
     study = load_study("study1")
-    config(course, LIMITS.format(timeout=10, probe=3))
+    config(course, LIMITS.format(timeout=10, probe=10))
     reference = workspace.module_texts(study)["reference"]
     loop = "\n\ndef endless(self, state):\n    while True: pass\n\n\nTabular.search = endless\n"
     hand_in(course, "kit", reference + loop, study=study)
@@ -442,7 +442,7 @@ def test_an_endless_check_leaves_the_others_alone(course):
     minimax, tabular = seen["study1.minimax"], seen["study1.tabular"]
     assert minimax["earned"] == minimax["points"]
     assert (tabular["earned"], tabular["stopped"]) == (0, True)
-    assert tabular["problem"].startswith("stopped after 3 s: no answer to Tabular().search(")
+    assert tabular["problem"].startswith("stopped after 10 s: no answer to Tabular().search(")
     mixed = seen["study1.mixed_tabular"]
     assert score(course, "kit", study) == minimax["earned"] + mixed["earned"] > minimax["earned"]
 
@@ -776,7 +776,7 @@ class Run:
 
     def wait_for_the_first(self) -> set[str]:
         """Wait until somebody has been graded."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while not self.graded():
             assert self.process.poll() is None, self.process.stderr.read()
             assert time.monotonic() < end
@@ -827,7 +827,7 @@ def test_a_run_that_was_interrupted_goes_on(run, whom):
         run.process.send_signal(signal.SIGINT)
     else:  # as a terminal sends it: to every process of the group
         os.killpg(run.process.pid, signal.SIGINT)
-    _, said = run.process.communicate(timeout=60)
+    _, said = run.process.communicate(timeout=600)
     assert said == ("autograder: stopped; finished work is kept, "
                     "and the same command continues from there\n")
     assert run.process.returncode == 130
@@ -843,7 +843,7 @@ def test_a_run_that_was_killed_goes_on(run):
     first = run.wait_for_the_first()
     run.process.kill()
     run.process.wait()
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while run.is_alive() and time.monotonic() < end:
         time.sleep(0.1)
     assert not run.is_alive(), "grading goes on although the command was killed"

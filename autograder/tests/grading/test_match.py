@@ -21,7 +21,7 @@ class MyAgent:
 '''
 BAD = {
     "raises": ("raise ZeroDivisionError('no')", "raised ZeroDivisionError: no"),
-    "answers nonsense": ("return 'the best one'", "which is no action"),
+    "answers nonsense": ("return 'the best one'", "which is not an action"),
     "plays what is illegal": ("return ('place', '2s', '2s', (5, 5))", "legal actions"),
     "ends its process": ("import os; os._exit(3)", "ended its process"),
 }

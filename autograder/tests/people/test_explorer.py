@@ -65,7 +65,7 @@ def test_every_step_is_a_picture(state, agent, data):
     for number in shown:
         seen = walk.nodes[number - 1]
         label = clicks(explorer, "go")[f"go a{number}"]
-        assert ("still open" in label) == (seen.left > step)
+        assert ("no value yet" in label) == (seen.left > step)
     assert f"Step {step} of {explorer.last}." in status(explorer)
     assert f"Node {node.number}" in status(explorer).replace("Back at node", "Node")
 
@@ -278,6 +278,6 @@ def test_the_way_to_the_current_node_is_written_down():
     explorer = explore(Pruning(), FORK)
     explorer.go_to(10)  # after 5, 4: o has won
     shown = texts(explorer)
-    start = shown.index("The way here (best so far):")
+    start = shown.index("The path here (best so far):")
     assert shown[start + 1:start + 3] == ["▲ depth 0: move 5 (+1)",
                                           "▼ depth 1: move 4 (\N{MINUS SIGN}1)"]

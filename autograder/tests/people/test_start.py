@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_nothing_is_done_at_first(desk, work):
     assert {p.state for p in notebooks} == {"not started"}
     assert page.next == notebooks[0]
     assert [s.name for s in page.missing] == [n for n in studies() if n != STUDY.name]
-    assert "9 places to write" in repr(page)
+    assert "9 places to fill in" in repr(page)
     assert repr(page).count("next") == 1
 
 
@@ -106,7 +107,7 @@ def test_the_page_tells_when_points_are_of_an_earlier_module(desk, work, capsys)
     write_module(work, "lane_counts", "heuristic")
     for name in ("lane_counts", "heuristic"):
         check(f"{STUDY.name}.{name}", work)
-    words = "5 of 5, before the module's last change"
+    words = "5 of 5, checked before the module's last change"
     assert words not in repr(start_page(desk))
     write_module(work, "heuristic")
     assert words in repr(start_page(desk))
@@ -229,7 +230,7 @@ def test_the_overview_of_a_new_course_is_empty(folder):
     """There is nothing to count before the first release, and it says what students need."""
     page = overview(folder.root)
     assert page.lines == []
-    assert str(folder.exchange()) in page._repr_html_()
+    assert escape(folder.student_settings()) in page._repr_html_()  # the exchange is in them
 
 
 def test_the_overview_says_what_is_wrong(folder):

@@ -109,7 +109,7 @@ def test_other_games_are_drawn_as_shapes():
     """A state that is no board is a triangle or a square."""
     picture = draw_tree(traced(2, Twigs()))
     assert "Nodes visited: 7. Moves cut: 0." in picture.alt
-    assert {"a", "b", "the end"} <= set(texts(picture))
+    assert {"a", "b", "terminal"} <= set(texts(picture))
 
 
 def test_an_empty_trace_says_so():

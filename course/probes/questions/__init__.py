@@ -1,4 +1,4 @@
-"""The questions that checks can ask, a module for each study and one that studies share.
+"""All questions that checks can ask, by name; there is a module for each study, and a shared one.
 
 A module has `QUESTIONS`, by name, and may have `EXPLANATIONS`, which are asked for explanations and
 never for marks. Every module in this folder counts, and every one in the same folder of another

@@ -1,4 +1,4 @@
-"""Questions to searching agents: what they find, what they remember, the tree they walk."""
+"""Questions about searching agents: what they find, what they remember, the tree they walk."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,7 +15,7 @@ MAX_TRACE, CHUNK = 5_000, 20  # nodes of a trace, and of one string of it
 
 
 def agent_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What an agent is made with: the order "board" is that of the legal moves, None its own."""
+    """An agent's options: the order "board" is that of the legal moves, None the agent's own."""
     rest = {name: value for name, value in options.items() if name != "order"}
     if options.get("order") == "board":
         rest["order"] = lambda state: state.legal_moves()
@@ -84,7 +84,7 @@ def _three(result: Any, agent: str) -> tuple:
 
 
 def _called(method: str):
-    """How a question that makes an agent and calls its `method` is described."""
+    """The description of a question that makes an agent and calls its `method`."""
     def describe(case: Mapping[str, Any]) -> str:
         options = ", ".join(f"{key}={value}" if key != "order" else f"order={value} order"
                             for key, value in case.items() if key not in ("on", "agent", "draws"))

@@ -1,4 +1,4 @@
-"""Questions to the functions of Shannon's Type A: lanes, heuristic, quiescence, priorities."""
+"""Questions about the functions of Shannon's Type A: lanes, heuristic, quiescence, priorities."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -38,7 +38,7 @@ def _priority(module, on: str) -> Iterator[Part]:
 
 
 def _with(name: str, *arguments: str):
-    """How a question that calls the function `name` on a position is described."""
+    """The description of a question that calls `name` on a position."""
     return lambda case: f"{name}({', '.join([*positions_of(case), *arguments])})"
 
 

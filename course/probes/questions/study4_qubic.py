@@ -1,6 +1,6 @@
-"""Questions to learners on Qubic: rewards, tables, scripted games, shared weights, symmetry.
+"""Questions about learners on Qubic: rewards, tables, scripted games, shared weights, symmetry.
 
-Where a learner would draw its moves, the question plays them: then what it learns is exact.
+Where a learner would draw its moves, the question sets them, so that what it learns is exact.
 """
 
 import random
@@ -15,8 +15,8 @@ from tictactoe.games.qubic import LANES
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))  # the order of weights in a case
 DRAWS = 20_000  # so that a share is off by 0.02 in less than one of a million millions of seeds
 AGAIN = 100  # draws that are made twice
-SELDOM = 1 / 2  # of how often a move comes in an even draw: over 10 standard deviations away
-PARTS = 25  # a share is told in 25ths: halfway to the next one is 0.02
+SELDOM = 1 / 2  # of a move's expected count in a uniform draw: over 10 standard deviations away
+PARTS = 25  # a share is rounded to 25ths: halfway to the next one is 0.02
 PLAYERS = "for x, for o"
 
 
@@ -169,7 +169,7 @@ def _learner(module, weights: Sequence[float], **options) -> Any:
 
 
 def _scripted(players, moves: Sequence[int]) -> Iterator[int]:
-    """Let the players choose these moves, whoever is asked; returns what is left of them."""
+    """Make the players choose these moves, whoever is asked; returns the moves that are left."""
     script = iter(moves)
 
     def choose(state):
@@ -199,7 +199,7 @@ def _text(state: Any, what: str) -> str:
 
 
 def _called(name: str, agent: str = ""):
-    """How a question that calls `name`, of such an agent, is described."""
+    """The description of a question that calls `name`, a method of `agent` if that is given."""
     def describe(case: Mapping[str, Any]) -> str:
         return call(f"{agent}.{name}" if agent else name, case)
 

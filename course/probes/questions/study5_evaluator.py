@@ -1,6 +1,6 @@
-"""Questions to the evaluator for Sequence: costs, scores and parts on given boards, and its moves.
+"""Questions about the evaluator for Sequence: costs, scores, parts and moves on given boards.
 
-Cells are asked for as "4,2", lines by their first and last cell "2,1-6,1", actions as "place 4,2".
+Cells are written "4,2", lines by their first and last cell "2,1-6,1", actions "place 4,2".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,8 +104,8 @@ def _simple(module, on: str, actions: Sequence[str]) -> Iterator[Part]:
 
 
 def _for_each(name: str, argument: str, asked: str):
-    """How a question is described that calls the function `name` for each item of the case's list
-    `asked`."""
+    """The description of a question that calls the function `name` for each item of the case's
+    list `asked`."""
     def describe(case: Mapping[str, Any]) -> str:
         position, = positions_of(case)
         return f"{name}({argument.format(position)}) for {', '.join(case[asked])}"

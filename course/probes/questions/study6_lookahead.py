@@ -1,4 +1,4 @@
-"""Questions to the look-ahead agent of Sequence: squares, cards, replies, and the top k search."""
+"""Questions about the look-ahead agent for Sequence: squares, cards, replies, the top-k search."""
 
 from collections.abc import Iterator, Mapping
 from math import inf
@@ -160,7 +160,7 @@ def _sampled_search(module, on: str, seed: int, k: int, depth: int,
 
 
 class Minimax:
-    """The search that these questions bring along, with the members of study 2's."""
+    """The minimax search that these questions use, with the members of study 2's."""
 
     def search(self, state) -> Search:
         """The value for the player to move and the first move that has it; nodes are not counted.
@@ -192,7 +192,7 @@ def _plays(on: str) -> Iterator[Any]:
 
 
 def _on_chips(name: str, *rest: str, turned: bool = False):
-    """How a question that calls the function `name` on the chips of a position is described."""
+    """The description of a question that calls `name` on the chips of a position."""
     def describe(case: Mapping[str, Any]) -> str:
         chips = f"Chips.seen_by({', '.join(positions_of(case))}){'.turned()' if turned else ''}"
         return f"{name}({', '.join([chips, *(repr(case.get(key, key)) for key in rest)])})"
@@ -201,7 +201,7 @@ def _on_chips(name: str, *rest: str, turned: bool = False):
 
 
 def _listed(name: str, key: str):
-    """How a question that calls the function `name` on each item of a list is described."""
+    """The description of a question that calls `name` on each item of a list."""
     def describe(case: Mapping[str, Any]) -> str:
         items = (tuple(item) if isinstance(item, list) else item for item in case[key])
         return f"{name}(...) for {', '.join(map(repr, items))}"
@@ -210,7 +210,7 @@ def _listed(name: str, key: str):
 
 
 def _agent(name: str, method: str, *options: str):
-    """How a question that makes an agent and calls its method is described."""
+    """The description of a question that makes an agent and calls its method."""
     def describe(case: Mapping[str, Any]) -> str:
         made = ", ".join(f"{option}={case[option]!r}" for option in options if option in case)
         return f"{name}({made}).{method}({', '.join(positions_of(case))})"

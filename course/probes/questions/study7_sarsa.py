@@ -1,4 +1,4 @@
-"""Questions to SARSA and Q-learning for Sequence: patterns, scores, features, updates, choices."""
+"""Questions about SARSA and Q-learning for Sequence: patterns, features, updates, choices."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from course.probes.question import BadReply, Part, Question, call, get, items, p
 MOST_ACTIONS = 40  # whose features are asked for in one reply
 DIGITS = 6  # of a value, so that the order of a sum does not matter
 OUTCOME = 1000.0  # what a game that ends is worth
-EXPLORED = 40  # choices in which an agent that always explores must leave its favourite once
+EXPLORED = 40  # choices, in one of which an agent that always explores must not take its favourite
 FOUR = "for the four directions"
 SIZE = 10
 
@@ -158,7 +158,7 @@ def _cells_with(board: str, what: str) -> list[tuple[int, int]]:
 
 
 def _spread(actions: list) -> list:
-    """So many of the actions, evenly spread, the first and the last among them."""
+    """At most `MOST_ACTIONS` of the actions, evenly spread, the first and the last among them."""
     last, most = len(actions) - 1, min(len(actions), MOST_ACTIONS)
     return [actions[number * last // max(1, most - 1)] for number in range(most)]
 
@@ -167,7 +167,7 @@ def _rounded(value: Any) -> float:
     try:
         return round(float(value), DIGITS)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadReply(f"a number was expected, and not {value!r:.60}") from error
+        raise BadReply(f"expected a number, not {value!r:.60}") from error
 
 
 def _called(name: str):
@@ -217,7 +217,7 @@ QUESTIONS = {
         {"jacks": "two-eyed and one-eyed for each"}),
     "sarsa_targets": Question(
         _targets, ("sarsa", "q_learning"), _called("td_target"),
-        dict.fromkeys(("sarsa", "q_learning"), "in the midst of a game, at its end")),
+        dict.fromkeys(("sarsa", "q_learning"), "in the middle of a game, at its end")),
     "sarsa_table": Question(
         _table, ("values", "stored"), _called("QTable().update"),
         {"values": "Q(s, a) after each update", "stored": "how many entries the table has"}),

@@ -1,4 +1,4 @@
-"""The question of the league: which opponents does the student's agent beat, and how cleanly."""
+"""The question of the league: which opponents the student's agent beats, and how cleanly."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

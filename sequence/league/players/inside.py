@@ -1,4 +1,4 @@
-"""The agent's process: loads one agent and answers for it, one JSON line for each that comes.
+"""The agent's process: loads one agent and answers for it, one JSON line for each line received.
 
 Run as `python -P -m sequence.league.players.inside`. The first line names the agent, its seed and
 its limits; every other one is an observation. Answers go to the descriptor that was standard
@@ -22,7 +22,7 @@ MEGABYTE = 1024 * 1024
 
 
 def main() -> None:
-    """Answer until nothing more comes."""
+    """Answer every line until the input ends."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -43,7 +43,7 @@ def main() -> None:
 
 def answer(agent: Spec, seed: int, send: Callable[[dict], None],
            receive: Callable[[], dict]) -> None:
-    """Make the agent, and send its answer to every observation that comes, until the line ends."""
+    """Make the agent, and send its answer to every observation until no more come."""
     try:
         made = begun(agent, seed)
     except LeagueError as error:
@@ -65,9 +65,9 @@ def answer(agent: Spec, seed: int, send: Callable[[dict], None],
 
 
 def limit(memory: float, cpu: float) -> None:
-    """Limit this process to so many MB of address space and seconds of CPU, for good.
+    """Limit this process, for good: `memory` is MB of address space, `cpu` seconds of CPU time.
 
-    Only Linux keeps both; elsewhere the clock of the league is the limit.
+    Only Linux enforces both; elsewhere the clock of the league is the limit.
     """
     if sys.platform != "linux":
         return
@@ -80,7 +80,7 @@ def limit(memory: float, cpu: float) -> None:
 
 
 def _receive(requests, inbox: queue.SimpleQueue) -> None:
-    """Take what comes; leave at once when the league has ended, whatever the agent is doing."""
+    """Take each request; exit at once when the league has ended, whatever the agent is doing."""
     for line in requests:
         inbox.put(json.loads(line))
     os._exit(0)

@@ -30,19 +30,19 @@ FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS
 
 
 class ProcessPlayer:
-    """A line to an agent in a process of its own; after `end` it can be begun anew.
+    """The connection to an agent in a process of its own; after `end` it can be begun again.
 
     Raises `LeagueError` for an agent that another process cannot make from its text.
     """
 
     def __init__(self, agent: Spec, limits: Limits | None = None) -> None:
         if agent.where == "__main__":
-            raise LeagueError(f"another process cannot import {agent.cls}, which stands in a "
+            raise LeagueError(f"another process cannot import {agent.cls}, which is defined in a "
                               "notebook or a script: write it to a file (%%writefile), or trust it "
                               "(transport=TrustedPlayer)")
         if parse(agent.text).options != agent.options:
             raise LeagueError(f"{agent.text} cannot be made in another process: its arguments are "
-                              "no plain values")
+                              "not plain values")
         self._spec = agent
         self._limits = limits or Limits()
         self._process: subprocess.Popen | None = None
@@ -50,8 +50,8 @@ class ProcessPlayer:
     def begin(self, seed: int, seconds: float) -> None:
         """Start the process and load the agent in it; raises `Late`, `Gone` and `Raised`.
 
-        OSError, if the machine can start no process, is nobody's fault here and comes through; so
-        does `LeagueError`, if it cannot keep the limits.
+        It passes on what is not the agent's fault: OSError if the machine cannot start a process,
+        `LeagueError` if it cannot enforce the limits.
         """
         self._process = subprocess.Popen(
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -63,11 +63,11 @@ class ProcessPlayer:
         reply = self._exchange({"agent": self._spec.text, "seed": seed,
                                 "memory": self._limits.memory, "cpu": self._limits.cpu}, seconds)
         if "limits" in reply:
-            raise LeagueError(f"this machine cannot keep the limits: {clean(str(reply['limits']))}")
+            raise LeagueError(f"this machine cannot set the limits: {clean(str(reply['limits']))}")
         if "unknown" in reply:
             raise UnknownAgent(f"could not be loaded: {reply['unknown']}")
         if "ready" not in reply:
-            raise Raised(f"could not be loaded: {reply.get('error', 'its answer was none')}")
+            raise Raised(f"could not be loaded: {reply.get('error', 'it sent no answer')}")
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
@@ -98,7 +98,7 @@ class ProcessPlayer:
         except (ValueError, RecursionError):
             reply = None
         if not isinstance(reply, dict):
-            raise Illegal(f"wrote {clean(repr(line[:40]))}, which is no answer")
+            raise Illegal(f"wrote {clean(repr(line[:40]))}, which is not an answer")
         return reply
 
 

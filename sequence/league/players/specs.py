@@ -1,4 +1,4 @@
-"""Agents by name: where a class stands, what it is made with, and what it is called in the league.
+"""How agents are named in a league: where the class is, its arguments, and the name to show.
 
     Greedy                                  a class of `sequence`
     sequence.agents.ismcts:ISMCTS(iterations=100)  a class of a module, with arguments
@@ -25,7 +25,7 @@ from typing import Any
 
 from sequence.league.wire import clean
 
-GIVEN = "sequence"  # where a class named without a module stands
+GIVEN = "sequence"  # where a class named without a module is found
 MAX_SLUG = 100  # bytes: file systems take names of 255, and a replay has two agents in its name
 # Arguments begin like `(name=`, so that a folder may have parentheses in its name.
 SPEC = re.compile(r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
@@ -58,7 +58,7 @@ class Spec:
 
     @property
     def slug(self) -> str:
-        """The name as a part of file names; it has no "+", which stands between two of them."""
+        """The name as a part of file names; it has no "+", which separates two of them."""
         slug = re.sub(r"[^\w.=-]+", "_", self.name).strip("_")
         return slug.encode()[:MAX_SLUG].decode(errors="ignore")
 
@@ -68,9 +68,9 @@ class Spec:
         return f"{self.where}{':' if self.cls else ''}{self.cls}{_arguments(self.options)}"
 
     def settings(self) -> dict[str, str]:
-        """What must be the same when a league is taken up again: a file by its content.
+        """What must be the same when a league is resumed; a file is compared by its content.
 
-        So is a module, unless it is one of the kit. What a file imports is not looked at.
+        So is a module, unless it belongs to this kit. What a file imports is not compared.
         """
         path = Path(self.where) if self.is_file else _source(self.where)
         found = {"name": self.name, "agent": self.text}
@@ -82,10 +82,10 @@ class Spec:
 
 
 def spec(agent: Any) -> Spec:
-    """The agent of a text as above, of a class, or of a `functools.partial` of one.
+    """The agent that a text as above, a class, or a `functools.partial` of a class stands for.
 
-    Raises `LeagueError` for what is none of these, and for a file that is not there. Nothing of the
-    agent is imported here.
+    Raises `LeagueError` for anything else, and for a file that does not exist. The agent itself is
+    not imported here.
     """
     if isinstance(agent, Spec):
         return agent
@@ -106,7 +106,7 @@ def parse(text: str) -> Spec:
     """The agent of a text; raises `LeagueError` for a text of another form."""
     match = SPEC.fullmatch(text.strip())
     if match is None:
-        raise LeagueError(f"{text!r} names no agent; agents are like 'Greedy', 'module:Class', "
+        raise LeagueError(f"{text!r} names no agent; write it like 'Greedy', 'module:Class', "
                           "'file.py', 'file.py:Class(depth=2)' or 'name=file.py'")
     where, cls = match["where"], match["cls"] or ""
     options = _options(match["arguments"] or "()", text)
@@ -125,12 +125,12 @@ def parse(text: str) -> Spec:
 
 
 def specs(agents: Iterable[Any]) -> tuple[Spec, ...]:
-    """The agents of a league; raises `LeagueError` unless there are two or more of unlike names."""
+    """The agents of a league; raises `LeagueError` unless two or more have different names."""
     if isinstance(agents, str) or not isinstance(agents, Iterable):
         raise LeagueError(f"agents are a list, like ['Random', 'Greedy'], not {agents!r:.80}")
     found = tuple(spec(agent) for agent in agents)
     if len(found) < 2:
-        raise LeagueError(f"a league needs two agents or more, not {len(found)}")
+        raise LeagueError(f"a league needs at least two agents, not {len(found)}")
     names = [agent.slug.lower() for agent in found]
     for agent in found:
         if not agent.name.isprintable():
@@ -145,9 +145,9 @@ def specs(agents: Iterable[Any]) -> tuple[Spec, ...]:
 
 
 def make(agent: Spec) -> Any:
-    """A new agent; this runs its code, so for the others' agents it is done in their processes.
+    """Make a new agent; this runs its code, so agents in other processes are made there.
 
-    Raises `LeagueError` if the text names no class that can be made so, and whatever the agent's
+    Raises `LeagueError` if the text names no class that can be called so, and whatever the agent's
     own code raises.
     """
     found, options = agent.made_by or _class(agent), dict(agent.options)
@@ -159,16 +159,16 @@ def make(agent: Spec) -> Any:
 
 
 def begun(agent: Spec, seed: int) -> Any:
-    """A new agent, ready for a game of that seed; raises as `make` does.
+    """Make a new agent, ready for a game with that seed; raises as `make` does.
 
-    The seed is that of its `reset`, if it has one, and of the global numbers of `random` and, where
-    it is loaded by then, numpy, so that an agent which draws from these plays the same again too.
+    The seed is for its `reset`, if it has one, and for the global generators of `random` and, if
+    loaded by then, numpy, so that an agent that draws from these repeats its games too.
     """
     random.seed(seed)
     made = make(agent)
     if "numpy" in sys.modules:
         import numpy as np
-        np.random.seed(seed % 2**32)  # it takes no greater ones
+        np.random.seed(seed % 2**32)  # numpy takes no greater seeds
     if hasattr(made, "reset"):
         made.reset(seed)
     return made

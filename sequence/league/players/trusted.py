@@ -1,10 +1,10 @@
-"""A player whose agent is an object in this process: fast, and only for code that is trusted.
+"""A player whose agent is an object in this process: fast, and only for code that you trust.
 
-A hang is not stopped here, only seen when the answer comes; and such an agent could reach the full
-state. All agents of a league share this process: its modules, so that of two files `helper.py`
-beside two agents both get the one imported first, and whatever a module or a class keeps lasts from
-game to game; and the global numbers of `random` and numpy, so that agents which draw from these
-play the same games again with one job only. Otherwise both transports play the same games.
+Nothing here stops an agent that hangs; lateness is noticed when the answer comes. Such an agent
+could also reach the full state. All agents of a league share this process and its modules: of two
+files `helper.py` beside two agents, both get the one imported first, and what a module or a class
+keeps lasts from game to game. They share the global generators of `random` and numpy: agents that
+draw from these repeat their games only with one job. Otherwise both transports play the same games.
 """
 
 from sequence.board.actions import Action
@@ -16,7 +16,7 @@ from tictactoe.errors import describe
 
 
 class TrustedPlayer:
-    """A line to an agent in this process; the limits of memory and CPU are not kept."""
+    """The connection to an agent in this process; no limits of memory and CPU are enforced."""
 
     def __init__(self, agent: Spec, _limits: Limits | None = None) -> None:
         self._spec = agent

@@ -1,4 +1,4 @@
-"""What a league keeps and shows: its journal, ratings, table and pictures.
+"""The records of a league: its journal, ratings, table and pictures.
 
 May import `sequence.league.game` and `sequence.league.players`.
 """

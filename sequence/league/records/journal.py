@@ -1,12 +1,12 @@
-"""The folder of a league while it is played: its settings, a line and a replay for each game.
+"""Keep a league's folder while it is played: its settings, a line and a replay for each game.
 
-    settings.json   what must be the same when the league is taken up again
+    settings.json   what must be the same when the league is resumed
     games.jsonl     a line for each finished game, written at once, with its times
     replays/        the games themselves
 
-A league that was stopped at any moment goes on from these; a last line that was cut off is dropped
-and its game played again. Whoever knows the seed in settings.json knows all the cards: in a
-competition the folder is not for the agents' eyes.
+A league that was stopped at any moment continues from these; a last line that was cut off is
+dropped and its game played again. Whoever knows the seed in settings.json knows all the cards: in a
+competition, keep the folder where agents cannot read it.
 """
 
 import json
@@ -26,7 +26,7 @@ SETTINGS, GAMES, REPLAYS = "settings.json", "games.jsonl", "replays"
 
 @dataclass(frozen=True)
 class Record:
-    """What is kept of a game: everything but its states.
+    """The record of a finished game: everything but its states.
 
     `agents` are the names in the order of their turns, `winner` is the number of a side or None for
     a tie, `forfeit` that of a player or None; `seconds` are the thinking times by player.
@@ -48,7 +48,7 @@ class Record:
 
     @classmethod
     def from_line(cls, line: bytes) -> "Record":
-        """The record of a line of the journal; raises ValueError for any other bytes."""
+        """The record in a line of the journal; raises ValueError for any other bytes."""
         try:
             plain = json.loads(line.decode())
             record = cls(**plain | {
@@ -57,9 +57,9 @@ class Record:
                 "seconds": tuple(tuple(times) for times in plain["seconds"])})
             fits = record._fits()
         except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"no record of a game: {line!r:.80}") from error
+            raise ValueError(f"this is not the record of a game: {line!r:.80}") from error
         if not fits:
-            raise ValueError(f"no record of a game: {line!r:.80}")
+            raise ValueError(f"this is not the record of a game: {line!r:.80}")
         return record
 
     def _fits(self) -> bool:
@@ -77,9 +77,9 @@ class Record:
 class Journal:
     """The finished games of a league, in a folder or, where that is None, only in memory.
 
-    A seed of None in the settings stands for that of the league in the folder or, where there is
-    none, for one that is drawn; `seed` is the one to play with. More deals than in the folder
-    are no other settings: they are played too.
+    A seed of None in the settings stands for the seed of the league in the folder or, without one,
+    for a new seed; `seed` is the one to play with. More deals than in the folder do not count as
+    other settings: they are played too.
 
     Raises `LeagueError` for a folder that holds a league with other settings, or a broken one, or
     that cannot be written to.
@@ -137,7 +137,7 @@ class Journal:
             before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
             deals, seed = int(before["deals"]), int(before["seed"])
         except (KeyError, TypeError, ValueError) as error:
-            raise LeagueError(f"{folder / SETTINGS} is not a league's") from error
+            raise LeagueError(f"{folder / SETTINGS} is not the settings of a league") from error
         if settings["seed"] is None:
             self.seed = seed
         wanted = settings | {"seed": self.seed}
@@ -149,7 +149,7 @@ class Journal:
                               f"({', '.join(unlike)}): give another folder")
 
     def _take_up(self, path: Path) -> None:
-        """Read the games; of a line that is not whole nothing stays."""
+        """Read the games and drop a last line that is not whole."""
         lines = path.read_bytes().splitlines(True)
         if lines and not lines[-1].endswith(b"\n"):  # the league was stopped while it was written
             lines.pop()

@@ -2,7 +2,7 @@
 
 The model says that i beats j with probability 1 / (1 + 10 ** ((r_j - r_i) / 400)) (Bradley and
 Terry 1952; the scale is Elo's). The library choix finds the ratings and their covariance by
-expectation propagation under a Gaussian prior, which keeps them finite where somebody wins always.
+expectation propagation under a Gaussian prior, which keeps them finite where an agent always wins.
 
 A tie counts as half a win and half a loss (Davidson 1970), but the library knows only whole
 comparisons. Two ties of a pair are one win for each, exactly. For an odd one there are two
@@ -32,11 +32,11 @@ class Rating(NamedTuple):
 def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -> dict[str, Rating]:
     """The rating of each agent from the matches, each from the view of the pair's first agent.
 
-    Games count as independent. The two games of a deal are not, quite: the same luck helps one
-    agent and then the other, which makes the intervals a little wider than need be. Where an agent
-    wins every game the interval is up to a seventh too narrow, and after a hundred of them the
-    rating too low: the results hardly say then how much better it is. It takes some seconds for
-    every thousand games, and more the more agents there are.
+    Games count as independent. The two games of a deal are not quite: the same luck helps one
+    agent and then the other, which makes the intervals a little wider than necessary. Where an
+    agent wins every game, the interval is up to a seventh too narrow, and after a hundred games the
+    rating is too low: the results then hardly say how much better it is. This takes some seconds
+    for every thousand games, and longer with more agents.
     """
     import numpy as np
     number = {agent: index for index, agent in enumerate(agents)}

@@ -1,8 +1,8 @@
 """The results of a league: a row for each agent, as a table, as files and as pictures.
 
-Everything that a seed decides stands apart from the times, which no two runs share: `times.csv` has
-these, and the other files are the same byte for byte when the same league is played again with
-agents that do not look at the clock.
+Everything that a seed decides is kept apart from the times, which no two runs share: `times.csv`
+has the times, and the other files are the same byte for byte when the same league is played again
+with agents that do not look at the clock.
 """
 
 import csv
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-WIDTH = 140  # characters of a table that is printed to no terminal
+WIDTH = 140  # characters of a table that is not printed to a terminal
 
 
 TIMES = ("mean", "p99", "first")
@@ -104,12 +104,12 @@ class Results:
         return _csv(_timeless(row) for row in self.rows)
 
     def times_as_csv(self) -> str:
-        """The times of each agent, in seconds."""
+        """The times of each agent in seconds, comma separated, with a line of headings."""
         return _csv({"agent": row.agent, **{name: getattr(row, name) for name in TIMES}}
                     for row in self.rows)
 
     def as_json(self) -> str:
-        """The table without the times, the pairings, the games and the warnings."""
+        """The table without the times, with the pairings, the games and the warnings, as JSON."""
         plain = {
             "table": [_timeless(row) for row in self.rows],
             "pairings": [{"agents": pair, "wins": match.wins, "ties": match.draws,

@@ -8,8 +8,8 @@ class Row(NamedTuple):
 
     `rating` and `margin` (half of the 95 % interval) are Elo points above the league's average.
     `score` is the share of points, a tie counting half, from `low` to `high` by Wilson's 95 %
-    interval. `mean` and `p99` are seconds an action, the first of each game (`first`, the longest
-    of them) left out, as it has loading in it; None where there was no other.
+    interval. `mean` and `p99` are seconds per action, None if there are none; the first action of
+    each game, which includes loading, does not count for them (`first` is the longest of those).
     """
 
     rank: int

@@ -85,5 +85,5 @@ def test_an_illegal_action_names_the_agent():
 
 def test_one_agent_for_each_player():
     """Any other number of agents than players raises ValueError."""
-    with pytest.raises(ValueError, match="as many agents"):
+    with pytest.raises(ValueError, match="one agent for each player"):
         play([Random()] * 3, rules=OFFICIAL)

@@ -86,7 +86,7 @@ def test_too_short_and_too_long():
     for count in (0, 1, 2, 3, 10):
         with pytest.raises(ReplayError, match=rf"^line {count + 1}: the text ends before"):
             replay.read("\n".join(lines[:count]))
-    with pytest.raises(ReplayError, match=rf"^line {len(lines) + 1}: nothing follows"):
+    with pytest.raises(ReplayError, match=rf"^line {len(lines) + 1}: nothing may follow"):
         replay.read(text + "0 pass\n")
 
 
@@ -120,11 +120,11 @@ def test_only_games_from_the_deal_are_written():
     """No game, one begun in the middle, or with draws given by hand or own rules, is an error."""
     state = State.deal(seed=1)
     action = random.Random(1).choice(state.legal_actions())
-    with pytest.raises(ValueError, match="at least the state just dealt"):
+    with pytest.raises(ValueError, match="at least one state, the one just dealt"):
         replay.write([])
-    with pytest.raises(ValueError, match="of the rule sets draft, official"):
+    with pytest.raises(ValueError, match="rule set of draft, official"):
         replay.write([State.deal(replace(DRAFT, heart=False), seed=1)])
     with pytest.raises(ValueError, match="just dealt"):
         replay.write([state.after(action)])
-    with pytest.raises(ValueError, match="cannot say"):
+    with pytest.raises(ValueError, match="cannot show"):
         replay.write([state, state.after(action, draw=state.undealt[50])])

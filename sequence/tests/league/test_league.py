@@ -142,7 +142,7 @@ def test_a_bad_agent_costs_only_itself(tmp_path):
     assert len(results.warnings) == 8
     assert "Dies ended its process (exit status 3)" in results.warnings[0]
     text = (tmp_path / "replays" / "0001+Dies+Random.txt").read_text()
-    assert "# Dies has no more warnings and forfeits the game\n" in text
+    assert "# Dies has used up its warnings and forfeits the game\n" in text
     assert "unfinished" in text
     assert len(replay.read(text)) < 20
 
@@ -264,7 +264,7 @@ def test_broken_journals(line, tmp_path):
 def test_broken_settings(text, tmp_path):
     """What is no league's settings is said to be none."""
     (tmp_path / "settings.json").write_bytes(text)
-    with pytest.raises(LeagueError, match=r"settings.json is not a league's$"):
+    with pytest.raises(LeagueError, match=r"settings.json is not the settings of a league$"):
         TRUSTED(["Random", "Greedy"], deals=1, out=tmp_path)
 
 
@@ -273,7 +273,7 @@ def test_folders_that_do_not_fit(tmp_path, monkeypatch):
     TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
     with (tmp_path / "a" / "games.jsonl").open("a") as file:
         file.write(json.dumps(GAME | {"agents": ["Random", "Somebody"]}) + "\n")
-    with pytest.raises(LeagueError, match="holds games that are none of this league"):
+    with pytest.raises(LeagueError, match="holds games of another league"):
         TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
     (tmp_path / "a" / "settings.json").unlink()
     with pytest.raises(LeagueError, match="cannot be a league's folder"):
@@ -291,14 +291,14 @@ def full_disk(*_args):
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
-    ({"deals": 2.5}, "deals is a whole number from 1, not 2.5"),
-    ({"deals": "3"}, "deals is a whole number from 1, not '3'"),
-    ({"jobs": None}, "jobs is a whole number from 1, not None"),
-    ({"seed": "x"}, "the seed is a whole number from 0, not 'x'"),
+    ({"deals": 2.5}, "deals must be a whole number from 1, not 2.5"),
+    ({"deals": "3"}, "deals must be a whole number from 1, not '3'"),
+    ({"jobs": None}, "jobs must be a whole number from 1, not None"),
+    ({"seed": "x"}, "the seed must be a whole number from 0, not 'x'"),
     ({"rules": None}, "one of the rule sets draft, official, not by None"),
     ({"rules": replace(DRAFT, heart=False)}, "one of the rule sets"),
     ({"rules": DRAFT.for_players(4)}, "by two players"),
-    ({"action": "1"}, "the limit action is"),
+    ({"action": "1"}, "the limit action must be"),
     ({"agents": "Random"}, "agents are a list"),
     ({"agents": 3}, "agents are a list"),
     ({"agents": ["a\nb=Random", "Greedy"]}, "not all of it is printable"),
@@ -359,13 +359,13 @@ UNKNOWN = {
     "classes with a method choose (Raises, Nonsense, ": ["Random", str(BAD)],
 }
 WRONG = {
-    "a league needs two agents or more": ["Random"],
+    "a league needs at least two agents": ["Random"],
     "two agents are called 'Random'": ["Random", "Random"],
     "there is no file 'no.py'": ["Random", "no.py"],
-    "the limit action is more than 0": ["Random", "Greedy", "--action", "0"],
-    "deals is a whole number from 1, not 0": ["Random", "Greedy", "--deals", "0"],
-    "the limit first is more than 0 and at most 86,400": ["Random", "Greedy", "--first", "1e12"],
-    "the limit memory is": ["Random", "Greedy", "--memory", "99999999999999"],
+    "the limit action must be above 0": ["Random", "Greedy", "--action", "0"],
+    "deals must be a whole number from 1, not 0": ["Random", "Greedy", "--deals", "0"],
+    "the limit first must be above 0, at most 86,400": ["Random", "Greedy", "--first", "1e12"],
+    "the limit memory must be": ["Random", "Greedy", "--memory", "99999999999999"],
     "does not end in .py": ["Random", str(BAD.parents[1] / "replays" / "draft.txt")],
     "cannot be a league's folder": ["Random", "Greedy", "--out", str(BAD)],
 }
@@ -387,7 +387,7 @@ def test_agents_that_no_process_can_make():
     with pytest.raises(LeagueError, match="every game makes its own"):
         league([Random(), Greedy])
     mine = type("Mine", (Random,), {"__module__": "__main__"})
-    with pytest.raises(LeagueError, match="stands in a notebook or a script"):
+    with pytest.raises(LeagueError, match="defined in a notebook or a script"):
         league([mine, Greedy])
     with pytest.raises(LeagueError, match="plain values"):
         league([partial(Random, seed=object), Greedy])
@@ -402,7 +402,7 @@ def test_command(capsys, tmp_path):
     assert "0-0-2" in shown.out
     assert shown.err.count("warning: deal 1") == 6
     assert main(["Random", "bad=" + f"{BAD}:Raises", "--trusted", "--deals", "2"]) == 0
-    assert capsys.readouterr().err.endswith("league: and 2 warnings more, see results.json\n")
+    assert capsys.readouterr().err.endswith("league: and 2 more warnings, see results.json\n")
     with pytest.raises(SystemExit) as left:
         main(["--help"])
     assert left.value.code == 0

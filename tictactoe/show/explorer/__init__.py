@@ -1,4 +1,4 @@
-"""The tree explorer: step through a search node by node in JupyterLab, alone or beside another one.
+"""The tree explorer: step through a search node by node in JupyterLab, or compare two searches.
 
     from tictactoe.show.explorer import explore
     explore(AlphaBeta(), Board("xoox__ox_"), against=Minimax())
@@ -22,12 +22,12 @@ BOTH = "both"
 
 
 class Explorer:
-    """One recorded search to step through, or two; it ends a cell to show itself.
+    """Steps through one recorded search, or two together; end a notebook cell with it to show it.
 
-    `explore` makes it. A step enters a node, or leaves it with its value; an end of the tree is
-    entered and left in one step. `walks` are the searches, `at` the step that each of them is at.
-    Two of them go on together, or one while the other stands still: `moving` is "both" or the
-    number of a walk.
+    `explore` makes it. A step enters a node, or leaves it with its value; a leaf is entered and
+    left in one step. `walks` are the searches, `at` the current step of each of them. Two searches
+    move on together, or one moves while the other stands still: `moving` is "both" or the number
+    of a walk.
     """
 
     def __init__(self, walks: list[Walk]) -> None:
@@ -36,7 +36,7 @@ class Explorer:
         self._opened = [dict.fromkeys((node.number for node in walk.nodes), fits(walk))
                         for walk in walks]
         self._pairs = together(*walks) if len(walks) == 2 else []
-        self._pair = 0  # the one that is shown while both move
+        self._pair = 0  # the pair of steps that is shown while both move
         self.moving: str | int = BOTH if self._pairs else 0
         self.board = ClickBoard(self.click)
         self.go_to(0)
@@ -52,7 +52,7 @@ class Explorer:
         return len(self._pairs if self.moving == BOTH else self.walks[self.moving].steps) - 1
 
     def click(self, move: str) -> None:
-        """What a click does.
+        """Handle a click.
 
         `move` is "first", "back", "next", "last", "step N", "difference" (jump to the first one),
         "both", "only 0" or "only 1" (which search moves), "go aN" (to the step at which node N of
@@ -74,7 +74,7 @@ class Explorer:
             self._paint(self.board.shown["status"])
 
     def go_to(self, step: int) -> None:
-        """Show a step of what is moving; raises IndexError if there is none."""
+        """Show a step of what is moving; raises IndexError if there is no such step."""
         if self.moving == BOTH:
             pair = self._pairs[step]
             self._pair, self.at = step, [pair.first, pair.second]
@@ -84,7 +84,7 @@ class Explorer:
         self._paint(self._sentence())
 
     def go_to_difference(self) -> None:
-        """Show the first step at which the two searches do not do the same."""
+        """Show the first step at which the two searches differ."""
         self.moving = BOTH
         step = next((i for i, pair in enumerate(self._pairs) if pair.difference), None)
         if step is None:
@@ -136,7 +136,7 @@ class Explorer:
         return " ".join(parts)
 
     def alt(self) -> str:
-        """The searches as a whole, in words."""
+        """The alternative text: a summary of each search."""
         return " ".join(summary(walk) for walk in self.walks)
 
     def _repr_mimebundle_(self, **kwargs):
@@ -152,14 +152,14 @@ class Explorer:
 
 
 def explore(search: Any, state: State, against: Any = None, most: int = MOST) -> Explorer:
-    """A search from `state` to step through; let it be the last line of a cell.
+    """Step through a search from `state`; end a notebook cell with it to show it.
 
     `search` is an agent with a `@counted` value function, or a recorded search (a `Trace` or a
     `Visit`). With `against`, another one of these, the two are shown together, step by step, and
-    one can jump to the first difference. At most `most` nodes of each are recorded.
+    a button jumps to the first difference. At most `most` nodes of each are recorded.
 
-    Raises what the agent raises before it visits a node, NotImplementedError at any time, and
-    ValueError if no counted function was called.
+    An error that the agent raises before its first node is passed on, and NotImplementedError
+    always; raises ValueError if no counted function was called.
     """
     searches = [search] if against is None else [search, against]
     return Explorer([record(each, state, most) for each in searches])

@@ -1,6 +1,6 @@
 """A recorded search at one of its steps, as SVG: the tree so far and the node that it is at.
 
-Small trees are drawn whole. In larger ones only the way to the current node is open, and what the
+Small trees are drawn whole. In larger ones only the path to the current node is open, and what the
 reader opened; a closed node says how many nodes are below it. Every node can be clicked.
 """
 
@@ -154,7 +154,7 @@ class _TreeView:
             colour, shape = GREY, "M-11 0L0 -11L11 0L0 11Z"
         ring = f'<circle r="17" fill="{HERE}" stroke="{DARK}" stroke-width="3"/>' if here else ""
         value = node.value() if done else "?"
-        known = f"value {value}" if done else "still open"
+        known = f"value {value}" if done else "no value yet"
         self.marks.append(
             f'<g transform="translate({x:g} {y:g})" data-move="go {self.key}{node.number}" '
             f'data-label="{html.escape(f"node {node.number}, {after(node)}: {known}")}"'
@@ -186,7 +186,7 @@ class _TreeView:
         for depth in range(self.walk.depth + 1):
             mover = self.walk.movers.get(depth)
             role = "MAX" if mover == self.walk.root.state.to_move else "MIN"
-            name = "the end" if mover is None else f"{SIGNS[role]} {role}"
+            name = "terminal" if mover is None else f"{SIGNS[role]} {role}"
             self.text(PANEL, y + depth * self.level - 3, f"depth {depth}", GREY, START)
             self.text(PANEL, y + depth * self.level + 13, name, DARK, START)
         if self.walk.limit is not None and self.walk.limit < self.walk.depth:
@@ -223,8 +223,8 @@ def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]
     """The walks one below the other, each at its step, as SVG text.
 
     `opened` says for each walk, by a node's number, whether its moves are drawn even where they are
-    not on the way to the current node. The clicks are "go aN" and "fold aN" for node N of the first
-    walk, "bN" of the second.
+    not on the path to the current node. The clicks are "go aN" and "fold aN" for node N of the
+    first walk, "bN" of the second.
     """
     parts, top, width = [], 0, 0
     for walk, step, folds, key in zip(walks, at, opened, "ab", strict=False):
@@ -236,7 +236,7 @@ def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]
         parts.append(f'<g transform="translate(0 {top:g})">{drawing.svg}</g>')
         top, width = top + drawing.height, max(width, drawing.width)
     legend = ["△ MAX, ▽ MIN, □ the game is over, ◇ not expanded: its value is an estimate",
-              "yellow with a ring: where the search is; thick line: where the value is from"]
+              "yellow with a ring: where the search is; thick line: where the value comes from"]
     if any(walk.root.cuts for walk in walks):
         legend.append("grey, dashed, with a double bar: not visited; ≤ or ≥: only a bound is known")
     for i, line in enumerate(legend):

@@ -1,6 +1,6 @@
-"""A recorded search as the steps in which it happened, and two searches step by step together.
+"""Record a search as a list of steps, and line up the steps of two searches.
 
-`record(agent, state)` runs a search and gives its `Walk`. It works on any agent with a `@counted`
+`record(agent, state)` runs a search and returns its `Walk`. It works on any agent with a `@counted`
 value function: a `Trace` does the recording.
 """
 
@@ -22,9 +22,9 @@ MOST = 30_000  # nodes of a recorded search: a second or two, and some tens of m
 class Node:
     """A visited node and its place in the search.
 
-    `number` counts the nodes in the order of the search from 1. `entered` and `left` are the steps
-    at which its value function began and returned. In its subtree `size` nodes were visited, `ends`
-    of them without successors, and `cuts` moves were not; `unvisited` are those of the node itself.
+    `number` is its place in the order of the search, from 1. `entered` and `left` are the steps at
+    which its value function began and returned. In its subtree `size` nodes were visited, `ends` of
+    them leaves, and `cuts` moves were not visited; `unvisited` are those moves of the node itself.
     """
 
     visit: Visit
@@ -79,7 +79,7 @@ class Node:
 
 
 class Step(NamedTuple):
-    """A node is entered (and at once left, if it has no successors), or left with its value."""
+    """One step: a node is entered (and left at once, if it is a leaf), or left with its value."""
 
     node: Node
     back: bool
@@ -88,9 +88,9 @@ class Step(NamedTuple):
 class Walk:
     """A recorded search: its `root`, its `nodes` in order, and its `steps`.
 
-    `name` is that of the agent, `trouble` what stopped the search, if anything did. `limit` is the
-    agent's depth limit, None if it has none. `depth` is that of the deepest node, and `movers` says
-    by depth who is to move there.
+    `name` is the agent's name, `trouble` says what stopped the search, if anything did. `limit` is
+    the agent's depth limit, None if it has none. `depth` is the depth of the deepest node, and
+    `movers` says for each depth who is to move there.
     """
 
     def __init__(self, root: Visit, name: str, trouble: str = "", limit: int | None = None) -> None:
@@ -122,11 +122,11 @@ class Walk:
         return node
 
     def is_max(self, node: Node) -> bool:
-        """Whether MAX is to move, who is to move at the root."""
+        """Whether MAX, the player to move at the root, is to move at this node."""
         return node.state.to_move == self.root.state.to_move
 
     def best(self, node: Node, at: int) -> str:
-        """The best value that came back to a node by a step, "" if none has."""
+        """The best value returned to a node up to step `at`, "" if none was."""
         values = [child.visit.value for child in node.children
                   if child.left <= at and isinstance(child.visit.value, Real)]
         return number((max if self.is_max(node) else min)(values)) if values else ""
@@ -135,12 +135,12 @@ class Walk:
 def record(search: Any, state: State, most: int = MOST) -> Walk:
     """Let an agent search from `state` and record it.
 
-    `search` is an agent with a `search(state)` or a `choose(state)`, or else a search that was
-    recorded before, as a `Trace` or a `Visit`. At most `most` nodes are recorded: this, or an error
-    in the midst of the search, is the walk's `trouble`.
+    `search` is an agent with a `search(state)` or a `choose(state)`, or a search that is already
+    recorded, as a `Trace` or a `Visit`. At most `most` nodes are recorded: reaching that limit, or
+    an error in the middle of the search, becomes the walk's `trouble`.
 
-    Raises what the agent raises before its first node, NotImplementedError at any time, and
-    ValueError if no counted function was called.
+    An error that the agent raises before its first node is passed on, and NotImplementedError
+    always; raises ValueError if no counted function was called.
     """
     if isinstance(search, Visit):
         return Walk(search, "reference")
@@ -148,14 +148,14 @@ def record(search: Any, state: State, most: int = MOST) -> Walk:
         return Walk(_one_root(search.roots, state), "trace")
     run, trouble = getattr(search, "search", None) or getattr(search, "choose", None), ""
     if run is None or isinstance(search, type):
-        raise ValueError(f"an agent has a method search or choose, and {search!r} is none: "
-                         "was its class meant to be called?")
+        raise ValueError("an agent has a method search or choose, and you passed "
+                         f"{search!r}: if that is a class, call it to make an agent")
     with Trace(most) as trace:
         try:
             run(state)
         except NotImplementedError:
             raise
-        except Exception as error:  # the agent's mistake is what one wants to look at
+        except Exception as error:  # the explorer is there to look at the agent's mistakes
             if not trace.roots:
                 raise
             trouble = f"{type(error).__name__}: {error}"
@@ -184,7 +184,7 @@ def number(value: Any) -> str:
 
 
 class Pair(NamedTuple):
-    """A step of each of two searches that belong together.
+    """A step of each of two searches, shown together.
 
     `difference` says in words what the two do differently here, "" where they agree.
     """
@@ -195,10 +195,10 @@ class Pair(NamedTuple):
 
 
 def together(first: Walk, second: Walk) -> list[Pair]:
-    """Two searches of one position side by side.
+    """Line up the steps of two searches of one position.
 
-    They go on together as long as they visit the same nodes. While one of them is in a part of the
-    tree that the other one does not visit, the other one waits.
+    They move on together as long as they visit the same nodes. While one of them is in a part of
+    the tree that the other does not visit, the other waits.
     """
     return list(_pairs(first, second, first.root, second.root))
 

@@ -12,13 +12,13 @@ ROWS = 200  # nodes in a table
 
 
 def after(node: Node) -> str:
-    """The way to a node: "after 4, 5", or "the root"."""
+    """The path to a node: "after 4, 5", or "the root"."""
     moves = [str(step.move) for step in node.line[1:]]
     return f"after {', '.join(moves)}" if moves else "the root"
 
 
 def listed(words: list[str]) -> str:
-    """The words with commas, not more than fit."""
+    """The words with commas, no more than fit."""
     return ", ".join(words[:SHOWN]) + (f" and {len(words) - SHOWN} more" * (len(words) > SHOWN))
 
 
@@ -44,7 +44,7 @@ def facts(walk: Walk, node: Node, at: int, back: bool) -> list[tuple[str, int]]:
         lines.append((f"{'Cut' if node.pruned else 'Not visited'}: "
                       f"{listed(list(map(str, node.unvisited)))}", PLAIN))
     if node.parent:
-        lines.append(("The way here (best so far):", BOLD))
+        lines.append(("The path here (best so far):", BOLD))
     for above, step in pairwise(node.line):
         best = walk.best(above, at)
         so_far = f" ({best})" if best else ""
@@ -54,7 +54,7 @@ def facts(walk: Walk, node: Node, at: int, back: bool) -> list[tuple[str, int]]:
 
 
 def role(walk: Walk, node: Node) -> str:
-    """MAX or MIN, whoever is to move."""
+    """Who is to move at the node: MAX or MIN."""
     return "MAX" if walk.is_max(node) else "MIN"
 
 
@@ -105,19 +105,19 @@ def summary(walk: Walk) -> str:
 
 
 def table(walk: Walk) -> str:
-    """The search as an HTML table to unfold, a row for each of its first nodes."""
+    """The search as an HTML table to unfold, with a row for each of its first nodes."""
     rows = "".join(
         f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in _row(walk, node))}</tr>"
         for node in walk.nodes[:ROWS])
     more = len(walk.nodes) - ROWS
     end = f"<p>… and {more:,} more nodes.</p>" if more > 0 else ""
     heads = "".join(f'<th scope="col">{name}</th>' for name in
-                    ("node", "depth", "where", "who", "window", "value", "not visited"))
+                    ("node", "depth", "path", "to move", "window", "value", "not visited"))
     return (f"<details><summary>{html.escape(walk.name)}, node by node</summary><table><thead><tr>"
             f"{heads}</tr></thead><tbody>{rows}</tbody></table>{end}</details>")
 
 
 def _row(walk: Walk, node: Node) -> tuple:
-    who = "the end" if node.state.is_terminal() else role(walk, node)
+    who = "terminal" if node.state.is_terminal() else role(walk, node)
     return (node.number, node.depth, after(node), who, node.window(), node.value(),
             listed(list(map(str, node.unvisited))))
