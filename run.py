@@ -32,6 +32,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
+TEST_MINUTES = (25, 5)  # on two cores: every test, and the quick ones; .ci/run measures the first
 AUTOGRADER = ("book", "build", "doctor", "export", "feedback", "grade", "release", "report")
 
 
@@ -51,6 +52,9 @@ def main(arguments):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
     if command == "setup" and rest and not os.path.exists(extra_lock(rest[0])):
         return say("there is no extra {!r}; there is open_spiel".format(rest[0]))
+    if command == "test" and not rest:
+        print("On two cores, every test takes about {} minutes, and the quick ones about {}: "
+              "python3 run.py test -m \"not slow\"".format(*TEST_MINUTES), file=sys.stderr)
     try:
         problem = set_up(rest[0] if command == "setup" and rest else None)
     except KeyboardInterrupt:

@@ -1,5 +1,5 @@
-"""The staff's side: reference answers, verdicts, release, grading. Never given out.
+"""The staff's side: reference answers, hidden positions, release, grading. Never handed out.
 
-What staff edit is in `answers/`, `mutants/` and `verdicts/`; each other folder is a step in the way
-of a submission. May import the three public packages; none of them imports this one.
+Staff edit `answers/`, `mutants/` and `verdicts/`; every other folder is one step of release or
+grading. May import the three public packages; none of them imports this one.
 """

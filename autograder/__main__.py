@@ -1,4 +1,4 @@
-"""`python -m autograder` is the `autograder` command."""
+"""Makes `python -m autograder` run the `autograder` command."""
 
 from autograder.commands.cli import app
 

@@ -1,10 +1,10 @@
-"""The course folder: one folder that nbgrader's tools and ours open as their own.
+"""The course folder: one nbgrader course folder that both nbgrader's tools and ours work in.
 
 ```
 nbgrader_config.py   two lines that call `configure`
 source/ release/ submitted/ autograded/ feedback/   nbgrader's: {stage}/{student}/{assignment}
-exchange/   what students fetch, and where they hand in, unless it was put elsewhere
-results/{assignment}/{student}/   what each check saw, as JSON; the ledger of what was graded
+exchange/   where students fetch assignments and hand in, unless configured elsewhere
+results/{assignment}/{student}/   the outcome of each check, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
 gradebook.db
 ```
@@ -33,7 +33,7 @@ configure(c, __file__)
 
 # c.GradingStep.probe_seconds = 10   # for one check of one submission
 # c.GradingStep.cell_seconds = 10         # for one cell of a notebook
-# c.Exchange.root = "/srv/exchange"   # where students can write; exchange/ in this folder otherwise
+# c.Exchange.root = "/srv/exchange"   # writable by students; by default exchange/ in this folder
 '''
 COURSE_ID = "adversarial_search"
 EXCHANGE = "exchange"
@@ -62,7 +62,7 @@ class CourseFolder:
         if not (root / CONFIG_FILE).exists():
             if root.exists() and any(root.iterdir()):
                 raise CourseFolderError(f"{root} is not empty and has no {CONFIG_FILE}: "
-                                        "name a new folder for the course")
+                                        "name a new or an empty folder for the course")
             root.mkdir(parents=True, exist_ok=True)
             (root / CONFIG_FILE).write_text(CONFIG_TEXT, "utf-8")
             (root / EXCHANGE).mkdir()
@@ -70,10 +70,10 @@ class CourseFolder:
 
     @classmethod
     def open(cls, root: Path) -> "CourseFolder":
-        """The course folder at `root`; raises `CourseFolderError` if it is none."""
+        """The course folder at `root`; raises `CourseFolderError` if there is none."""
         if not (root / CONFIG_FILE).is_file():
             raise CourseFolderError(f"{root.resolve()} is not a course folder (no {CONFIG_FILE}); "
-                                    "`autograder release` makes one")
+                                    "`autograder release` creates one")
         return cls(root.resolve())
 
     def config(self) -> Config:
@@ -86,8 +86,8 @@ class CourseFolder:
         return Path(self.config().Exchange.root)
 
     def student_settings(self) -> str:
-        """What `nbgrader_config.json` in a student's folder holds, so that nbgrader's list of
-        assignments finds this course."""
+        """The text of a student's `nbgrader_config.json`, by which nbgrader's list of assignments
+        finds this course."""
         return json.dumps({"Exchange": {"root": str(self.exchange())},
                            "CourseDirectory": {"course_id": COURSE_ID}}, indent=1) + "\n"
 
@@ -100,9 +100,10 @@ class CourseFolder:
             return load_study(name)
         except UnknownCheck as unknown:
             if not self.release(name).is_dir():
-                raise UnknownCheck(f"{unknown}; and no assignment {name!r} was released in "
+                raise UnknownCheck(f"{unknown}; nor was an assignment {name!r} released in "
                                    f"{self.root}") from None
-        return Study(name, title=name, assignment=name, module="", checks={}, written={})
+        return Study(name, title=name, assignment=name, module="", checks={}, written={},
+                     home=self.root)
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""
@@ -114,7 +115,7 @@ class CourseFolder:
         return self.root / "submitted" / student / assignment
 
     def release(self, assignment: str) -> Path:
-        """The folder of what students get."""
+        """The released assignment: the folder that students receive."""
         return self.root / "release" / assignment
 
     def require_release(self, study: Study) -> None:
@@ -124,7 +125,7 @@ class CourseFolder:
                                     f"run `autograder release {study.name}` first")
 
     def results(self, assignment: str, student: str) -> Path:
-        """The folder of what each check saw of one submission."""
+        """The folder of one submission's results: the outcome of each check, and the ledger."""
         return self.root / "results" / assignment / student
 
 
@@ -182,7 +183,7 @@ def configure(c: Config, config_file: str) -> None:
 
 
 def put_environment_on_path() -> None:
-    """nbgrader calls `alembic` by name, so the environment's programs must be on PATH."""
+    """Put the environment's programs on PATH, because nbgrader calls `alembic` by name."""
     programs = str(Path(sys.executable).parent)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", "")

@@ -1,5 +1,5 @@
-"""What commands refuse; a module of its own, so that naming it imports nothing."""
+"""The exception `Refused`, in a module of its own so that importing it imports nothing else."""
 
 
 class Refused(Exception):
-    """Bad input or a refusal, told in one sentence."""
+    """A command cannot or will not do what it was asked; the message says why in one sentence."""

@@ -6,7 +6,7 @@ stopped and nothing in the notebook is touched. Marks are given on other positio
 
 from pathlib import Path
 
-from course.probes import HERE, load_check, load_study
+from course.probes import load_check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome, mark_by_file
 from course.probes.process import ask_module
@@ -45,12 +45,12 @@ def check(check_id: str, folder: str | Path = ".",
     does not hold the module.
     """
     asked = load_check(check_id)
-    module = Path(folder) / load_study(asked.study).module
+    study = load_study(asked.study)
+    module = Path(folder) / study.module
     if not module.is_file():
         raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
                                 "open the notebook in the folder that holds it")
-    outcome = mark_by_file(asked, ask_module(module, asked, seconds),
-                           HERE / f"{asked.study}.expected.json")
+    outcome = mark_by_file(asked, ask_module(module, asked, seconds), study.expected_file)
     note(module, outcome)
     _show(Explanation(outcome))
     return None if asked.extra_credit else Points(outcome.earned)

@@ -6,13 +6,14 @@ follows from the rules on single positions is published, and no code.
 """
 
 import json
-from collections.abc import Iterator
+from ast import literal_eval
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from course.probes.positions import read_position
-from tictactoe.contract import State
+from course.probes.trees import BETWEEN, Node, node_texts, read_trees
+from tictactoe.contract import Move, State
 from tictactoe.nodes import Visit
 
 
@@ -38,30 +39,22 @@ def reference_search(agent: str, state: State, **options: Any) -> Visit:
 
 
 def as_text(root: Visit) -> str:
-    """A tree as text: depth, move and value of each node, in the order of the search."""
-    def nodes(visit: Visit, depth: int) -> Iterator[str]:
-        move = "" if visit.move is None else visit.move
-        yield f"{depth},{move},{json.dumps(visit.value)}"
-        for child in visit.children:
-            yield from nodes(child, depth + 1)
-
-    return ";".join(nodes(root, 0))
+    """A tree as text: see `course.probes.trees`."""
+    return BETWEEN.join(node_texts([root]))
 
 
 def _tree(state: State, text: str) -> Visit:
-    path: list[Visit] = []
-    for node in text.split(";"):
-        depth, name, value = node.split(",")
-        del path[int(depth):]
-        if path:
-            above = path[-1]
-            move = next(m for m in above.state.legal_moves() if str(m) == name)
-            visit = Visit(above.state.after(move), move, int(depth), {}, json.loads(value))
-            above.children.append(visit)
-        else:
-            visit = Visit(state, None, 0, {}, json.loads(value))
-        path.append(visit)
-    return path[0]
+    root, = read_trees(text)
+    return _visit(root, state, None, 0)
+
+
+def _visit(node: Node, state: State, move: Move, depth: int) -> Visit:
+    visit = Visit(state, move, depth, {}, literal_eval(node.value))
+    by_name = {str(move): move for move in state.legal_moves()}
+    for child in node.children:
+        taken = by_name[child.move]
+        visit.children.append(_visit(child, state.after(taken), taken, depth + 1))
+    return visit
 
 
 def _words(case: dict) -> str:

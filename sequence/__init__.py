@@ -4,10 +4,11 @@
 them, on the bitboards of `sequence.board.layout` and `sequence.board.chips` and the piles of
 `sequence.board.cards`. Agents get an `Observation` and answer with an `Action`
 (`sequence.board.actions`); what they can conclude about the cards they do not see is in
-`sequence.agents.beliefs`. `sequence.play` plays one game, `sequence.league` many games between
-agents in processes of their own; `sequence.replay` writes and reads games, and `sequence.examples`
-has positions to think about. The given agents are `Random`, `Greedy` and `ISMCTS`.
-`sequence.pictures.view` draws positions; `sequence.widget` has boards to click on.
+`sequence.agents.beliefs`. `sequence.play` plays one game, `sequence.compare` the same deals from
+both seats, `sequence.league` many games between agents in processes of their own;
+`sequence.engine.replay` writes and reads games, and `sequence.examples` has positions to think
+about. The given agents are `Random`, `Greedy` and `ISMCTS`. `sequence.pictures.view` draws
+positions; `sequence.widget` has boards to click on.
 
 >>> from sequence import Greedy, Random, play
 >>> print(play([Greedy(), Random()], seed=1))
@@ -19,6 +20,7 @@ from sequence.agents.players import Greedy, Random
 from sequence.board.actions import FORGO, PASS, Action, IllegalAction, LegalActions
 from sequence.board.layout import LINES, TABLE, card_at, cells_with
 from sequence.board.rules import DRAFT, OFFICIAL, Rules
+from sequence.engine.compare import Comparison, compare
 from sequence.engine.observation import Observation
 from sequence.engine.play import Agent, Game, play
 from sequence.engine.replay import ReplayError
@@ -26,7 +28,8 @@ from sequence.engine.state import State
 from sequence.examples import example, sketch
 
 __all__ = [
-    "DRAFT", "FORGO", "ISMCTS", "LINES", "OFFICIAL", "PASS", "TABLE", "Action", "Agent", "Game",
-    "Greedy", "IllegalAction", "LegalActions", "Observation", "Random", "ReplayError", "Rules",
-    "State", "card_at", "cells_with", "example", "play", "sketch",
+    "DRAFT", "FORGO", "ISMCTS", "LINES", "OFFICIAL", "PASS", "TABLE", "Action", "Agent",
+    "Comparison", "Game", "Greedy", "IllegalAction", "LegalActions", "Observation", "Random",
+    "ReplayError", "Rules", "State", "card_at", "cells_with", "compare", "example", "play",
+    "sketch",
 ]  # fmt: skip

@@ -15,8 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from rich.console import Console
-from rich.table import Table
+from autograder.tables import print_table
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
 
@@ -53,7 +52,7 @@ class Result:
 
 
 def available() -> dict[str, str]:
-    """What there is: the name of each benchmark and the first line of its docstring."""
+    """The available benchmarks: the name of each and the first line of its docstring."""
     names = sorted(found.name for found in pkgutil.iter_modules(__path__)
                    if not found.name.startswith("_"))
     return {name: (_module(name).__doc__ or "").partition("\n")[0] for name in names}
@@ -69,13 +68,13 @@ def run(name: str) -> list[Result]:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command `bench`: list the benchmarks, or run one. Returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="bench", description="Run a benchmark; without a name, list what there is.",
+        prog="bench", description="Run a benchmark; without a name, list the benchmarks.",
         epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name.")
     parser.add_argument("name", nargs="?", help="which benchmark to run")
     parser.add_argument("--json", action="store_true",
-                        help="print JSON and nothing else, an array of objects: of a benchmark its "
-                             "results (name, value, unit, target, peer; null where there is "
-                             "none), of the list its entries (name, description)")
+                        help="print only JSON, an array of objects: for a benchmark its results "
+                             "(name, value, unit, target, peer; null where there is none), for "
+                             "the list its entries (name, description)")
     options = parser.parse_args(argv)
     if options.name is None:
         _print_listing(options.json)
@@ -108,18 +107,14 @@ def _print_listing(as_json: bool) -> None:
 
 
 def _print_table(title: str, results: Sequence[Result]) -> None:
-    table = Table(title=title, title_justify="left")
-    for heading, side in (("what", "left"), ("value", "right"), ("unit", "left"),
-                          ("target", "left"), ("against", "left")):
-        table.add_column(heading, justify=side, overflow="fold")
-    for result in results:
-        table.add_row(result.name, _number(result.value), result.unit,
-                      "" if result.target is None else str(result.target), result.peer or "")
-    console = Console(markup=False, highlight=False)
-    console.print(table)
+    print(title)
+    print_table(("value", "unit", "what"), [
+        (_number(result.value), result.unit,
+         result.name + (f" (beside {result.peer})" if result.peer else ""))
+        for result in results], right=[0])
     for result in results:
         if result.target is not None:
-            console.print(_statement(result), soft_wrap=True)
+            print(_statement(result))
 
 
 def _statement(result: Result) -> str:

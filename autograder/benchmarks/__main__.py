@@ -1,4 +1,4 @@
-"""`python3 run.py bench [NAME]`."""
+"""Runs a benchmark or lists them: `python3 run.py bench [NAME]`."""
 
 import sys
 

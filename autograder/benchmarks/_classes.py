@@ -15,7 +15,7 @@ KINDS = 12  # reference, stub and the first slips of the study
 
 
 def generated_class(root: Path, study_name: str, students: int) -> CourseFolder:
-    """A course folder in which so many students have handed in modules of several kinds."""
+    """Make a course folder in which so many students have handed in modules of several kinds."""
     study = load_study(study_name)
     folder = CourseFolder.create(root)
     release(folder, study)
@@ -28,7 +28,7 @@ def generated_class(root: Path, study_name: str, students: int) -> CourseFolder:
 
 
 def booked(folder: CourseFolder) -> list[tuple]:
-    """All that the gradebook holds of submissions, sorted; without the random ids of its rows."""
+    """Everything in the gradebook about submissions, sorted, without the random ids of its rows."""
     query = """
         SELECT a.name, s.student_id, n.name, c.name, g.auto_score, g.manual_score, g.extra_credit,
                g.needs_manual_grade, s.timestamp, sn.late_submission_penalty

@@ -1,4 +1,4 @@
-"""Agents: those of studies 5 to 8, the given ones, and one another.
+"""Agents: those of studies 5 to 8 against the given ones and one another.
 
 Every deal is played twice, once from each seat; a tie is half a win; intervals are Wilson's at
 95 %. Where `ISMCTS` plays there are half as many deals. Times are of the agents' moves in these
@@ -10,7 +10,6 @@ an hour.
 import hashlib
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
@@ -21,8 +20,10 @@ import numpy as np
 
 import sequence
 from autograder.benchmarks import Result
-from autograder.workspace import ANSWERS, load_answer
-from sequence import ISMCTS, Greedy, Random, play
+from autograder.benchmarks._games import watched
+from autograder.workspace import answer_path, load_answer
+from course.probes import load_study, studies
+from sequence import ISMCTS, Greedy, Random
 from tictactoe.games.play import Match
 
 DEALS, ISMCTS_DEALS = 100, 50
@@ -34,7 +35,7 @@ TARGETS = {"Random": ">= 0.95"}  # of the studies' agents
 
 
 class Pairing(NamedTuple):
-    """What came of two agents' match: the result of the first, and how long moves took in ms."""
+    """The result of two agents' match: the first one's share, and how long moves took in ms."""
 
     agents: tuple[str, str]
     match: Match
@@ -43,11 +44,12 @@ class Pairing(NamedTuple):
 
 
 def agents(trained: Callable | None = None) -> dict[str, Callable]:
-    """What makes each agent, by its name in the table; the number is that of its study.
+    """A function that makes each agent, by its name in the table, with its study's number.
 
     `trained` gives the table of the SARSA agent, by default a newly trained one.
     """
-    evaluator, lookahead, sarsa, best = map(load_answer, ("study5", "study6", "study7", "study8"))
+    evaluator, lookahead, sarsa, best = map(
+        load_answer, ("evaluator", "lookahead", "sarsa", "league"))
     table = sarsa.trained().table if trained is None else trained()
     return {
         "Random": Random, "Greedy": Greedy, SPARRING: lambda: ISMCTS(seconds=SECONDS),
@@ -58,7 +60,7 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
 
 
 def run() -> list[Result]:
-    """Every pair's result, every agent's times."""
+    """Play every pair of agents, and measure every agent's times."""
     make = agents()
     known = _known()
     pairings = []
@@ -74,24 +76,12 @@ def run() -> list[Result]:
 
 
 def paired(pair: tuple[str, str], make: Mapping[str, Callable], deals: int) -> Pairing:
-    """Both seats of the deals 0 to `deals` - 1."""
+    """Play the deals 0 to `deals` - 1 from both seats."""
     first, second = (make[name]() for name in pair)
-    wins = draws = 0
-    times: tuple[list, list] = ([], [])
-    start = time.monotonic()
-    for deal in range(deals):
-        for seat in (0, 1):
-            game = play([second, first] if seat else [first, second], deal)
-            wins += game.winner == seat
-            draws += game.winner is None
-            for state, seconds in zip(game.states, game.seconds, strict=False):
-                times[state.to_move != seat].append(1000 * seconds)
-        print(f"\r{' against '.join(pair)}: {2 * deal + 2} of {2 * deals} games, {wins} won, "
-              f"{time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return Pairing(pair, Match(wins, draws, 2 * deals - wins - draws),
-                   tuple(float(np.mean(ms)) for ms in times),
-                   tuple(float(np.percentile(ms, 99)) for ms in times))
+    found = watched(" against ".join(pair), first, second, deals)
+    return Pairing(pair, found,
+                   tuple(1000 * float(np.mean(seconds)) for seconds in found.seconds),
+                   tuple(1000 * float(np.percentile(seconds, 99)) for seconds in found.seconds))
 
 
 def results(pairing: Pairing) -> list[Result]:
@@ -138,7 +128,9 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
 def _answers() -> str:
     """A digest of the code that plays, and of how much is played."""
     digest = hashlib.sha256(repr((DEALS, ISMCTS_DEALS, SECONDS)).encode())
-    for path in sorted([*ANSWERS.rglob("*.py"), *Path(sequence.__file__).parent.glob("*.py")]):
+    given = Path(sequence.__file__).parent
+    code = [path for path in given.rglob("*.py") if "tests" not in path.relative_to(given).parts]
+    for path in sorted([*(answer_path(load_study(name)) for name in studies()), *code]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -1,4 +1,4 @@
-"""Grading: submissions per second, beside plain nbgrader.
+"""Grading: submissions per second, compared with plain nbgrader.
 
 The class hands in a classic assignment: four assert cells with numpy and one figure, no checks;
 seven of ten solve it.
@@ -69,7 +69,7 @@ LOOP = "    while True:\n        pass"
 
 
 def run() -> list[Result]:
-    """All results."""
+    """Compare three classes with plain nbgrader, and time study 3."""
     put_environment_on_path()
     with tempfile.TemporaryDirectory(prefix="bench-grading-") as folder:
         root = Path(folder)
@@ -113,15 +113,15 @@ def _compare(root: Path, name: str, ways: list[str], target: float | None,
 
 
 def _study3(root: Path) -> list[Result]:
-    study = load_study("study3")
-    folder = CourseFolder.create(root / "study3")
+    study = load_study("type_a")
+    folder = CourseFolder.create(root / "type_a")
     release(folder, study)
     texts = workspace.module_texts(study)
     for number, text in enumerate(islice(cycle(list(texts.values())[:20]), STUDENTS)):
         target = folder.submission(study.assignment, f"s{number:03}")
         shutil.copytree(folder.release(study.assignment), target)
         (target / study.module).write_text(text, "utf-8")
-    whole = _timed(lambda: _ours(folder.root, "study3"))
+    whole = _timed(lambda: _ours(folder.root, "type_a"))
     return [Result("study 3: whole command", STUDENTS / whole, "submissions/s"),
             Result("study 3: while grading", _rate(folder.root, study.assignment),
                    "submissions/s")]

@@ -7,13 +7,13 @@ build/benchmarks/ismcts.png.
 """
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from autograder.benchmarks import Result
+from autograder.benchmarks._games import watched
 from course.plots import COLOURS, figure
-from sequence import Greedy, play
-from sequence.agents.ismcts import ISMCTS
+from sequence import ISMCTS, Greedy
+from sequence.engine.compare import Contestant
 from tictactoe.games.play import Match
 
 SECONDS = 0.2  # a move
@@ -25,9 +25,9 @@ BLUE, ORANGE = COLOURS[:2]
 
 
 def run() -> list[Result]:
-    """The target's match, its longest move, then a match for each number of iterations."""
-    timed, longest = against_greedy(lambda: ISMCTS(seconds=SECONDS), DEALS, f"{SECONDS} s a move")
-    grown = {iterations: against_greedy(lambda n=iterations: ISMCTS(iterations=n), deals,
+    """Play the target's match, timing its moves, then a match for each number of iterations."""
+    timed, longest = against_greedy(ISMCTS(seconds=SECONDS), DEALS, f"{SECONDS} s a move")
+    grown = {iterations: against_greedy(ISMCTS(iterations=iterations), deals,
                                         f"{iterations} iterations")[0]
              for iterations, deals in GROWTH.items()}
     draw(timed, grown)
@@ -40,24 +40,10 @@ def run() -> list[Result]:
     ]
 
 
-def against_greedy(agent: Callable, deals: int, title: str) -> tuple[Match, float]:
+def against_greedy(agent: Contestant, deals: int, title: str) -> tuple[Match, float]:
     """A match over the deals 0 to `deals` - 1 from both seats, and the longest move in seconds."""
-    wins = draws = games = 0
-    longest = 0.0
-    for deal in range(deals):
-        for seat in (0, 1):
-            agents = [agent(), Greedy()] if seat == 0 else [Greedy(), agent()]
-            game = play(agents, deal)
-            wins += game.winner == seat
-            draws += game.winner is None
-            games += 1
-            longest = max(longest, *(seconds for state, seconds in
-                                     zip(game.states, game.seconds, strict=False)
-                                     if state.to_move == seat))
-        print(f"\r{title}: {games} of {2 * deals} games, {wins} won, {draws} tied", end="",
-              file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return Match(wins, draws, games - wins - draws), longest
+    found = watched(title, agent, Greedy(), deals)
+    return found, max(found.seconds[0])
 
 
 def results(match: Match, budget: str, target: str | None = None) -> list[Result]:
@@ -69,7 +55,7 @@ def results(match: Match, budget: str, target: str | None = None) -> list[Result
 
 
 def draw(timed: Match, grown: dict[int, Match]) -> None:
-    """The scores by iterations with their intervals, and as a band that at 0.2 s a move."""
+    """Plot the scores by iterations with intervals, and as a band the score at 0.2 s a move."""
     axes = figure()
     axes.axhspan(*timed.interval, color=ORANGE, alpha=0.25, linewidth=0)
     axes.axhline(timed.score, color=ORANGE, linestyle="--", label=f"{SECONDS} s a move")

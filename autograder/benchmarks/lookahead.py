@@ -1,22 +1,20 @@
-"""Look-ahead: line scans, the reply term, strength, time a move.
+"""Look-ahead: line scans, the reply term, strength, time per move.
 
 Strength is measured over paired deals, each played from both seats; a tie counts half, the interval
 is Wilson's at 95 %. Times of moves are computing time of this process, so that a busy machine does
 not lengthen them.
 """
 
-import random
-import sys
 import time
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from autograder.benchmarks import Result
+from autograder.benchmarks._games import watched
 from autograder.workspace import load_answer
-from sequence import DRAFT, ISMCTS, Greedy, Random, State, play
+from sequence import ISMCTS, Greedy, Random, play
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
-from tictactoe.games.play import wilson_interval
 
 DEALS = 100  # of the reply term's effect, and against Random and Greedy
 DEEP_DEALS = 10  # of the search, which takes a second for a game
@@ -25,13 +23,13 @@ FIRST_DEAL = 60_000  # deals that nothing was chosen on
 
 
 def run() -> list[Result]:
-    """Line scans, replies, the reply's effect, strength and the time of a move."""
-    module = load_answer("study6")
+    """Measure line scans, replies, the reply's effect, strength and the time per move."""
+    module = load_answer("lookahead")
     return [*line_scans(module), *reply_effect(module), *strength(module)]
 
 
 def line_scans(module) -> Iterable[Result]:
-    """A line through a square: plain, remembered; all 192 lines of a board: loop and product."""
+    """Time scans of a line, plain and cached, and of all 192 lines, by loop and by product."""
     views = [module.Chips.seen_by(state) for seed in range(SCANNED_GAMES)
              for state in play([Greedy(), Random()], seed).states[:-1]]
     asked = [(view, cell, direction) for view in views for cell in CELLS[:96]
@@ -74,7 +72,7 @@ def _values_ms(module, finder) -> float:
 
 
 def reply_effect(module) -> Iterable[Result]:
-    """The agent with the reply term against the one without, and that one against itself."""
+    """Play the agent with the reply term against the one without, and that one against itself."""
     without = module.LookAhead(None)
     for name, agent in (("any possible card", module.LookAhead(module.quick_replies)),
                         ("known cards only", module.LookAhead(module.quick_replies, "known")),
@@ -83,19 +81,19 @@ def reply_effect(module) -> Iterable[Result]:
 
 
 def strength(module) -> Iterable[Result]:
-    """The reference and its variants against the given players, with the time of a move."""
+    """Play the reference and its variants against the given players, and time their moves."""
     reference = module.LookAhead(module.quick_replies)
     found, times = _score("look-ahead", reference, Random(), DEALS, "Random", ">= 0.95")
     yield from found
     found, more = _score("look-ahead", reference, Greedy(), DEALS, "Greedy")
     yield from found
     yield from _move_times("look-ahead", times + more)
-    best = load_answer("study8").MyAgent()
+    best = load_answer("league").MyAgent()
     found, times = _score("study 8", best, Greedy(), DEALS, "Greedy")
     yield from found
     yield from _score("study 8", best, reference, DEALS // 2, "look-ahead")[0]
     yield from _move_times("study 8", times)
-    deep = module.SampledSearch(load_answer("study2").AlphaBeta(), k=4, depth=2, samples=2)
+    deep = module.SampledSearch(load_answer("alpha_beta").AlphaBeta(), k=4, depth=2, samples=2)
     found, times = _score("alpha-beta on samples", deep, Greedy(), DEEP_DEALS, "Greedy")
     yield from found
     yield from _move_times("alpha-beta on samples", times)
@@ -106,20 +104,10 @@ def strength(module) -> Iterable[Result]:
 
 def _score(name: str, agent, rival, deals: int, peer: str, target: str | None = None):
     """The results of paired deals, and the seconds of each of the agent's moves."""
-    points, times, chance = 0.0, [], random.Random(name)
-    clocked = _Clocked(agent, times)
-    for deal in range(FIRST_DEAL, FIRST_DEAL + deals):
-        for seat in (0, 1):
-            if hasattr(rival, "reset"):
-                rival.reset(chance.getrandbits(32))
-            pair = [clocked, rival] if seat == 0 else [rival, clocked]
-            winner = play(pair, deal, start=State.deal(DRAFT, deal)).winner
-            points += 0.5 if winner is None else winner == seat
-    score = points / (2 * deals)
-    low, high = wilson_interval(score, 2 * deals)
-    print(f"{name} against {peer}: {score:.3f} ({low:.3f} to {high:.3f}), {2 * deals} games",
-          file=sys.stderr)
-    return [Result(f"{name}, score of {2 * deals} games", score, "", target, peer),
+    times: list[float] = []
+    found = watched(f"{name} against {peer}", _Clocked(agent, times), rival, deals, FIRST_DEAL)
+    low, high = found.interval
+    return [Result(f"{name}, score of {found.games} games", found.score, "", target, peer),
             Result("  95 % interval, from", low, "", peer=peer),
             Result("  95 % interval, to", high, "", peer=peer)], times
 

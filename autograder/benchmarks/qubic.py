@@ -1,4 +1,4 @@
-"""Qubic: random games per second, and what its learners come to.
+"""Qubic: random games per second, and the strength of its learners.
 
 The controls stand beside the results: an untrained table whose ties go to the lowest cell, the
 same with random ties, an untrained learner. Scores are shares of points over matches in which the
@@ -27,7 +27,7 @@ MATCH = 2_000  # games against a random player; half of them against WinOrBlock
 
 
 class Greedily:
-    """Plays the best moves of its learners, one for each side, and explores no more."""
+    """Plays the best moves of its learners, one for each side, without exploring."""
 
     def __init__(self, study, learners, first: bool = False) -> None:
         self.study, self.learners, self.first = study, learners, first
@@ -43,8 +43,8 @@ class Greedily:
 
 
 def run() -> list[Result]:
-    """Speed of random games, then the table with its controls, then the learner with its own."""
-    study = load_answer("study4")
+    """Measure random games, then the table with its controls, then the learner with its own."""
+    study = load_answer("qubic")
     return [*speed(), *table(study), *lanes(study)]
 
 

@@ -1,4 +1,4 @@
-"""Kills: a killed and resumed run books what an undisturbed one books.
+"""Resuming: whether a killed and resumed run books the same as an undisturbed one.
 
 Every second kill hits only the command itself, the others its workers and sandboxes too; one in ten
 comes before the first mark.
@@ -24,10 +24,10 @@ SEED = 1
 
 
 def run() -> list[Result]:
-    """How often the gradebook was the same after a kill and a second run."""
+    """Count how often the gradebook was the same after a kill and a second run."""
     chance = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="bench-resume-") as temporary:
-        fresh = generated_class(Path(temporary, "fresh"), "study2", STUDENTS).root
+        fresh = generated_class(Path(temporary, "fresh"), "alpha_beta", STUDENTS).root
         calm = CourseFolder(shutil.copytree(fresh, Path(temporary, "calm")))
         start = time.time()
         _start(calm).wait()
@@ -64,5 +64,5 @@ def _first_mark(folder: CourseFolder) -> float:
 
 def _start(folder: CourseFolder) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-m", "autograder", "grade", "study2", "--course", str(folder.root)],
+        [sys.executable, "-m", "autograder", "grade", "alpha_beta", "--course", str(folder.root)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)

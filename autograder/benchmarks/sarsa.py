@@ -1,4 +1,4 @@
-"""SARSA and Q-learning: strength with controls, training, time a move.
+"""SARSA and Q-learning: strength with controls, training, time per move.
 
 Win rates are those of paired deals: the same deal is played from both seats, a tie counts half. The
 bounds beside them are Wilson's 95 % interval. The plot of the training is `build/benchmarks/
@@ -8,34 +8,33 @@ sarsa.png`.
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 from autograder.benchmarks import Result
+from autograder.benchmarks._games import watched
 from autograder.workspace import load_answer
-from sequence import Greedy, Random, play
-from tictactoe.games.play import wilson_interval
+from sequence import Greedy, Random
+from sequence.engine.compare import Contestant
 
 DEALS = 50
 FIRST_DEAL = 10_000  # far from the seeds that are trained on
 CONVERGENCE_GAMES, BLOCK = 300, 10
 PLOT = Path("build/benchmarks/sarsa.png")
 BLUE, ORANGE = "#0072B2", "#E69F00"
-Maker = Callable[[], object]
 
 
 def run() -> list[Result]:
-    """Everything; about ten minutes on a quiet core."""
-    sarsa = load_answer("study7")
+    """Measure strength, training and speed; takes about ten minutes on an idle core."""
+    sarsa = load_answer("sarsa")
     before = time.perf_counter()
     agent = sarsa.trained()
     seconds = time.perf_counter() - before
     tables = {method: Training(sarsa, method) for method in ("sarsa", "q_learning")}
     draw(tables)
     return [
-        *against("trained", lambda: agent, Random, "Random", ">= 0.95", clock=True),
-        *against("trained", lambda: agent, Greedy, "Greedy", clock=True),
+        *against("trained", agent, Random(), "Random", ">= 0.95", clock=True),
+        *against("trained", agent, Greedy(), "Greedy", clock=True),
         *controls(sarsa, tables),
         Result("training of the agent", seconds, "s"),
         Result("training of the agent, speed", sarsa.TRAINING_GAMES / seconds, "games/s"),
@@ -44,7 +43,7 @@ def run() -> list[Result]:
 
 
 def controls(sarsa, tables) -> list[Result]:
-    """What the table adds to the heuristic, and what there is without either of them."""
+    """Measure what the table adds to the heuristic, and the strength without either of them."""
     class AnyOfTheBest(sarsa.SarsaAgent):
         """Plays a random one of the equally good candidates."""
 
@@ -59,45 +58,36 @@ def controls(sarsa, tables) -> list[Result]:
     found = []
     for method, training in tables.items():
         long = f"{method}, {CONVERGENCE_GAMES} games"
-        found += against(f"{long}: mixed", lambda t=training: agent(t.table),
-                         lambda: agent(**reward_only), "reward only")
-        found += against(f"{long}: mixed", lambda t=training: agent(t.table), Greedy, "Greedy")
-        found += against(f"{long}: Q only", lambda t=training: agent(t.table, reward_weight=0.0),
-                         Random, "Random")
+        found += against(f"{long}: mixed", agent(training.table), agent(**reward_only),
+                         "reward only")
+        found += against(f"{long}: mixed", agent(training.table), Greedy(), "Greedy")
+        found += against(f"{long}: Q only", agent(training.table, reward_weight=0.0), Random(),
+                         "Random")
         found += against(f"{long}: Q only, random ties",
-                         lambda t=training: AnyOfTheBest(t.table, reward_weight=0.0),
-                         Random, "Random")
+                         AnyOfTheBest(training.table, reward_weight=0.0), Random(), "Random")
     return [
         *found,
-        *against("reward only", lambda: agent(**reward_only), Random, "Random"),
-        *against("reward only", lambda: agent(**reward_only), Greedy, "Greedy"),
-        *against("neither, the first candidate", lambda: agent(**nothing), Random, "Random"),
-        *against("neither, any candidate", lambda: AnyOfTheBest(**nothing), Random, "Random"),
-        *against("reward only, corners own", lambda: agent(**reward_only),
-                 lambda: agent(corner=sarsa.WALL, **reward_only), "corners as walls"),
+        *against("reward only", agent(**reward_only), Random(), "Random"),
+        *against("reward only", agent(**reward_only), Greedy(), "Greedy"),
+        *against("neither, the first candidate", agent(**nothing), Random(), "Random"),
+        *against("neither, any candidate", AnyOfTheBest(**nothing), Random(), "Random"),
+        *against("reward only, corners own", agent(**reward_only),
+                 agent(corner=sarsa.WALL, **reward_only), "corners as walls"),
     ]
 
 
-def against(name: str, maker: Maker, other: Maker, peer: str, target: str | None = None,
+def against(name: str, agent: Contestant, other: Contestant, peer: str, target: str | None = None,
             clock: bool = False) -> list[Result]:
     """The win rate of one agent over another with its interval; the first one's seconds a move."""
-    print(f"{name} against {peer}", file=sys.stderr)
-    points, seconds = 0.0, []
-    for deal in range(FIRST_DEAL, FIRST_DEAL + DEALS):
-        for seat in (0, 1):
-            agents = [maker(), other()] if seat == 0 else [other(), maker()]
-            game = play(agents, deal)
-            points += 0.5 if game.winner is None else game.winner == seat
-            seconds += [spent for state, spent in zip(game.states, game.seconds, strict=False)
-                        if state.to_move == seat]
-    share = points / (2 * DEALS)
-    low, high = wilson_interval(share, 2 * DEALS)
+    found = watched(f"{name} against {peer}", agent, other, DEALS, FIRST_DEAL)
+    low, high = found.interval
     results = [
-        Result(f"{name}, win rate", share, f"of {2 * DEALS} games", target, peer),
+        Result(f"{name}, win rate", found.score, f"of {found.games} games", target, peer),
         Result(f"{name}, interval from", low, "", None, peer),
         Result(f"{name}, interval to", high, "", None, peer),
     ]
     if clock:
+        seconds = found.seconds[0]
         slowest = statistics.quantiles(seconds, n=100)[-1]
         results += [
             Result(f"{name}, mean time of a move", 1e3 * statistics.mean(seconds), "ms", None,
@@ -120,7 +110,7 @@ class Training:
         self.changes.append(statistics.mean(changes))
 
     def results(self) -> list[Result]:
-        """How large the table is, and how seldom it meets an entry again."""
+        """The size of the table, and how rarely an entry is met again."""
         visits = list(self.table.visits.values())
         first, last = self.blocks()[0], self.blocks()[-1]
         name = f"{self.method}, {CONVERGENCE_GAMES} games"
@@ -139,7 +129,7 @@ class Training:
 
 
 def draw(tables: dict[str, Training]) -> None:
-    """The plot of the training: how much values change, and how the table grows."""
+    """Plot the training: how much values change, and how the table grows."""
     from matplotlib.figure import Figure
 
     canvas = Figure(figsize=(9, 3.6), layout="constrained")

@@ -1,4 +1,4 @@
-"""Scale: memory and time for each of 1,000 submissions, beside 100."""
+"""Scale: memory and time per submission at 1,000 submissions, compared with 100."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ PEER = f"{FEW} submissions"
 
 
 def run() -> list[Result]:
-    """Peak memory of the trusted side, and seconds per submission, of both runs."""
+    """Measure peak memory of the trusted side and seconds per submission, for both sizes."""
     with tempfile.TemporaryDirectory(prefix="bench-scale-") as temporary:
         few, many = (_measured(Path(temporary, str(n)), n) for n in (FEW, MANY))
     return [
@@ -33,10 +33,10 @@ def run() -> list[Result]:
 
 def _measured(root: Path, students: int) -> tuple[int, float, int]:
     """Peak memory, seconds per submission while grading, and most open files of one run."""
-    folder = generated_class(root, "study2", students)
+    folder = generated_class(root, "alpha_beta", students)
     print(f"grading {students} submissions ...", file=sys.stderr)
     process = psutil.Popen(
-        [sys.executable, "-m", "autograder", "grade", "study2", "--course", str(folder.root)],
+        [sys.executable, "-m", "autograder", "grade", "alpha_beta", "--course", str(folder.root)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = most = 0
     while process.poll() is None:

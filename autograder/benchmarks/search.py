@@ -1,4 +1,4 @@
-"""The searches: times beside OpenSpiel's, nodes per second of each.
+"""The searches: times compared with OpenSpiel's, nodes per second of each.
 
 Compared things are measured in turn, pair by pair in the same process, so that a busy machine slows
 both; a ratio is the median of the pairs' ratios, above 1 where ours is faster. They are measured
@@ -25,7 +25,7 @@ SOLVER_TARGET = ">= 4"
 COLD_PAIRS = 7  # each is a new process
 COLD_ALPHA_BETA = (
     "from autograder.benchmarks.search import Board, load_answer\n"
-    "agent = load_answer('study2').AlphaBeta()", "agent.search(Board())")
+    "agent = load_answer('alpha_beta').AlphaBeta()", "agent.search(Board())")
 COLD_OPEN_SPIEL = (
     "import pyspiel\nfrom open_spiel.python.algorithms import minimax\n"
     "game = pyspiel.load_game('tic_tac_toe')", "minimax.alpha_beta_search(game)")
@@ -33,10 +33,10 @@ SAMPLE_SECONDS = 0.1  # short searches are repeated until a sample takes about t
 
 
 def run() -> list[Result]:
-    """All results; those against OpenSpiel are None where it is not installed."""
-    minimax = load_answer("study1").Minimax()
-    alpha_beta = load_answer("study2").AlphaBeta()
-    type_a = load_answer("study3")
+    """Time the searches and solvers; results against OpenSpiel are None if it is not installed."""
+    minimax = load_answer("minimax").Minimax()
+    alpha_beta = load_answer("alpha_beta").AlphaBeta()
+    type_a = load_answer("type_a")
     open_spiel = import_open_spiel()
     return [
         *compare_alpha_beta(alpha_beta, open_spiel),
@@ -174,7 +174,7 @@ def seconds(call: Callable, repeats: int = 1, warm_up: bool = False) -> float:
 
 
 def cold_pairs(ours: tuple[str, str], theirs: tuple[str, str] | None = None):
-    """As `time_pairs`, of the first thing that fresh processes do.
+    """Like `time_pairs`, for the first thing that fresh processes do.
 
     Each side is two pieces of program text: what is done before the clock starts, what is timed.
     """

@@ -19,7 +19,7 @@ TARGET = ">= 90000"
 
 
 def run() -> list[Result]:
-    """Random play on states, the target's; the same through observations; the official rules."""
+    """Time random play on states (the target's), through observations, and by official rules."""
     states = rates(lambda: random_play(DRAFT))
     observed = rates(lambda: observed_play(Random))
     greedy = rates(lambda: observed_play(Greedy, games=5))

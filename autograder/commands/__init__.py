@@ -1,4 +1,4 @@
-"""What somebody types or opens: the `autograder` command, the overview, the demo.
+"""The user interface: the `autograder` command, the overview page, the demo.
 
-May import everything; nothing imports this room.
+May import everything; nothing imports this package.
 """

@@ -1,4 +1,4 @@
-"""The `autograder` command."""
+"""The `autograder` command line: one function for each subcommand."""
 
 import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
 
@@ -18,9 +18,9 @@ from autograder.commands.console import (
     complain,
     console,
     errors,
-    findings_table,
     progress,
     say,
+    show_findings,
     where_table,
 )
 from autograder.commands.progress import feedback_study, grade_study, release_studies, tell_grades
@@ -34,7 +34,7 @@ KIT = Path(__file__).parents[2]
 
 
 def kit_folder(name: str) -> Path:
-    """A folder under `build/`: the kit's where it is a checkout, else the current folder's."""
+    """A folder under `build/`: that of the checkout if there is one, else the current folder's."""
     return (KIT if (KIT / "pyproject.toml").is_file() else Path()) / "build" / name
 
 
@@ -46,7 +46,7 @@ class Isolation(StrEnum):
 
 
 class Format(StrEnum):
-    """What marks are exported for."""
+    """The formats that marks are exported in."""
 
     GRADEBOOK = "gradebook"
     CANVAS = "canvas"
@@ -59,14 +59,14 @@ CoursePath = Annotated[Path, typer.Option(
     "--course", "-c", metavar="FOLDER", help="The nbgrader course folder.",
     default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
 Jobs = Annotated[int | None, typer.Option(
-    min=1, help="Submissions at once; one per core unless given.", show_default=False)]
+    min=1, help="How many to process at once; by default one per core.", show_default=False)]
 Students = Annotated[list[str] | None, typer.Option(
     "--student", help="Only this student; may be given several times.", show_default=False)]
 
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Tell bad input and refusals in one sentence, with a non-zero exit status."""
+    """Report bad input and refusals in one sentence, and exit with a non-zero status."""
     try:
         yield
     except (Refused, UnknownCheck, StudyTableError, PermissionError, NotADirectoryError,
@@ -74,16 +74,16 @@ def told() -> Iterator[None]:
         complain(f"autograder: {error}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
-        complain("autograder: stopped; what was finished is kept, "
-                 "the same command goes on from there")
+        complain("autograder: stopped; finished work is kept, "
+                 "and the same command continues from there")
         raise typer.Exit(130) from None
 
 
 @app.command()
 def build(study: Annotated[str | None, typer.Argument(
-              metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
+              metavar="STUDY", help="By default all studies.", show_default=False)] = None,
           check: Annotated[bool, typer.Option(
-              "--check", help="Change nothing; fail if a file is not fresh.")] = False) -> None:
+              "--check", help="Change nothing; fail if a file is out of date.")] = False) -> None:
     """Derive stubs, notebooks, expected replies and node counts from their sources."""
     from autograder.release import derive
 
@@ -95,7 +95,7 @@ def build(study: Annotated[str | None, typer.Argument(
             stale = [path for path, text in derive.derived_files(study, tick)
                      if not path.exists() or path.read_text("utf-8") != text]
             for path in stale:
-                complain(f"not fresh: {path}")
+                complain(f"out of date: {path}")
             raise typer.Exit(NEEDS_A_LOOK if stale else 0)
         for path in derive.build(study, tick):
             say(f"written: {path}")
@@ -103,19 +103,19 @@ def build(study: Annotated[str | None, typer.Argument(
 
 @app.command()
 def release(course: CoursePath, names: Annotated[list[str] | None, typer.Argument(
-                metavar="STUDY", help="All studies unless given.", show_default=False)] = None,
+                metavar="STUDY", help="By default all studies.", show_default=False)] = None,
             kit: Annotated[bool, typer.Option(
                 "--kit", help="Only make the archive that students download.")] = False,
             output: Annotated[Path | None, typer.Option(
-                metavar="FILE", help="The kit, a .zip or .tar.gz; in build/ unless given.",
+                metavar="FILE", help="The kit's file, a .zip or .tar.gz; by default in build/.",
                 show_default=False)] = None) -> None:
-    """Release assignments into the course folder, which is made if it is not there."""
+    """Release assignments into the course folder, which is created if it does not exist."""
     with told():
         wanted = [load_study(name) for name in names or studies()]
         if kit:
             release_kit(wanted, output)
         elif output:
-            raise Refused("--output names the archive that --kit makes: give both")
+            raise Refused("--output names the archive that --kit makes: add --kit")
         else:
             release_studies(course, wanted)
 
@@ -127,7 +127,7 @@ def release_kit(wanted: list[Study], output: Path | None) -> None:
     path = output or kit_folder(f"{NAME}.zip")
     if output is None:
         path.parent.mkdir(exist_ok=True)
-    with errors.status("Making the kit, and searching every byte of it for leaks"):
+    with errors.status("Making the kit and searching every byte of it for leaks"):
         made = make_kit(wanted, path)
     say(f"student kit: {made.path} ({made.files} files, SHA-256 {made.digest})")
 
@@ -135,13 +135,13 @@ def release_kit(wanted: list[Study], output: Path | None) -> None:
 @app.command()
 def grade(study: StudyName, course: CoursePath, *, student: Students = None,
           force: Annotated[bool, typer.Option(
-              "--force", help="Grade again what has not changed.")] = False,
+              "--force", help="Grade unchanged submissions again, too.")] = False,
           jobs: Jobs = None,
           isolation: Annotated[Isolation | None, typer.Option(
-              metavar="WHERE", help="Sandbox or process; as it is configured unless given.",
+              metavar="WHERE", help="Sandbox or process; by default as configured.",
               show_default=False)] = None,
           as_json: Annotated[bool, typer.Option(
-              "--json", help="Print what became of each, for machines.")] = False
+              "--json", help="Print each submission's result as JSON.")] = False
           ) -> None:
     """Grade the submissions to a study. Exit status 1 if some need a look."""
     with told():
@@ -184,7 +184,7 @@ def export(course: CoursePath,
                "--format", metavar="NAME",
                help="One of gradebook, canvas, moodle.")] = Format.GRADEBOOK,
            output: Annotated[Path | None, typer.Option(
-               metavar="FILE", help="The CSV file, - for stdout; in reports/ unless given.",
+               metavar="FILE", help="The CSV file, - for stdout; by default in reports/.",
                show_default=False)] = None) -> None:
     """Write the marks of all assignments as CSV."""
     with told():
@@ -210,11 +210,11 @@ def export(course: CoursePath,
 @app.command()
 def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                "--course", "-c", metavar="FOLDER", show_default=False,
-               help="Also look whether this course folder's exchange works.")] = None,
+               help="Also check that this course folder's exchange works.")] = None,
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:
-    """Prove a study: reference full, stub none, mutants what they should lose, nothing leaked."""
+    """Verify a study: reference, stub and mutants get the marks that they should; no leaks."""
     from autograder import doctor as proofs
 
     with told():
@@ -225,25 +225,25 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
             task = bar.add_task(f"Examining {examined.name}", total=None, note="")
             findings = proofs.examine(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name))
-    console.print(findings_table(examined, findings, verbose))
+    show_findings(examined, findings, verbose)
     for complaint in complaints:
-        complain(f"wrong: {complaint}")
+        complain(f"problem: {complaint}")
     sick = sum(not finding.healthy for finding in findings)
     mutants = len(findings) - 2
     verdict = "NOT ready to release" if sick or complaints else "ready to release"
-    say(f"{examined.name}: {mutants} mutants, {sick} modules not marked as they should "
-        f"be, {len(complaints)} other complaints: {verdict}")
+    say(f"{examined.name}: {mutants} mutants, {sick} modules not marked as expected, "
+        f"{len(complaints)} other problems: {verdict}")
     raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
 
 
 @app.command()
 def book(folder: Annotated[Path, typer.Argument(
-             metavar="FOLDER", help="Where to put it, in the place of an earlier one.",
+             metavar="FOLDER", help="Where to put it; an earlier book there is replaced.",
              default_factory=lambda: kit_folder("book"), show_default="the kit's build/book")],
          notebook: Annotated[list[str] | None, typer.Option(
              metavar="NAME", help="Only this notebook; may be given several times.",
              show_default=False)] = None) -> None:
-    """Make the course a site of static pages: every notebook, run with the reference answers."""
+    """Make the course into a static site: every notebook, run with the reference answers."""
     with told():
         from autograder.release import book as site
 
@@ -254,17 +254,17 @@ def book(folder: Annotated[Path, typer.Argument(
                 page = site.write_book(
                     folder, wanted, lambda name: bar.update(task, advance=1, note=name), complain)
             except KeyboardInterrupt:
-                complain("autograder: stopped; no book was written, an earlier one is as it was")
+                complain("autograder: stopped; no book was written, an earlier one is unchanged")
                 raise typer.Exit(130) from None
         say(f"book: {page}")
 
 
 @app.command()
 def demo(course: Annotated[Path, typer.Option(
-        "--course", "-c", metavar="FOLDER", help="Where to put it; made anew.",
+        "--course", "-c", metavar="FOLDER", help="Where to put it; an earlier demo is replaced.",
         default_factory=lambda: kit_folder("demo"), show_default="the kit's build/demo")],
         jobs: Jobs = None) -> None:
-    """The whole way once: release every assignment, grade a bundled class, write all pages."""
+    """Run everything once: release every assignment, grade a bundled class, write all pages."""
     with told():
         from autograder.commands import demo as bundled
 

@@ -1,8 +1,8 @@
-"""What the commands show: their two consoles, the progress bar, and tables."""
+"""Terminal output of the commands: two consoles, the progress bar, and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -20,6 +20,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from autograder.tables import print_table
+
 if TYPE_CHECKING:
     from autograder.doctor import Finding
     from course.probes import Study
@@ -29,17 +31,17 @@ errors = Console(stderr=True, soft_wrap=True)
 
 
 def say(line: str) -> None:
-    """Print a line as it stands on stdout."""
+    """Print a line on stdout, without markup or highlighting."""
     console.print(line, markup=False, highlight=False)
 
 
 def complain(line: str) -> None:
-    """Print a line as it stands on stderr."""
+    """Print a line on stderr, without markup or highlighting."""
     errors.print(line, markup=False, highlight=False)
 
 
 class Rate(ProgressColumn):
-    """How many are done in a second."""
+    """A column of the progress bar: how many are done in a second."""
 
     def render(self, task: Task) -> Text:
         """The rate, once there is one."""
@@ -48,32 +50,40 @@ class Rate(ProgressColumn):
 
 
 def progress() -> Progress:
-    """A bar with the rate and the time left on stderr; nothing at all where that is no terminal."""
+    """A progress bar with rate and time left, on stderr; nothing if that is not a terminal."""
     return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
                     MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
                     TextColumn("{task.fields[note]}", markup=False), console=errors,
                     disable=not errors.is_terminal)
 
 
-def findings_table(study: Study, findings: Iterable[Finding], verbose: bool) -> Table:
-    """What the doctor found: a line for each module, or only for those that matter."""
-    table = Table(title=study.title, title_justify="left", caption_justify="left",
-                  caption=None if verbose else "Mutants that are as they should be: -v shows them.")
-    for column in ("module", "points", "loses", "as it should"):
-        table.add_column(column, overflow="fold")
-    for finding in findings:
-        if verbose or not finding.healthy or finding.name in ("reference", "stub"):
-            loses = "; ".join(f"{c}: {', '.join(a)}" for c, a in finding.loses.items()) or "nothing"
-            verdict = "yes" if finding.healthy else (
-                "no, it should lose " + ("; ".join(f"{c}: {', '.join(a)}" for c, a in
-                                                   finding.should_lose.items()) or "nothing")
-                if finding.loses != finding.should_lose else "no, feedback cannot name the slip")
-            table.add_row(finding.name, f"{finding.earned:g} of {finding.points:g}", loses, verdict)
-    return table
+def show_findings(study: Study, findings: Iterable[Finding], verbose: bool) -> None:
+    """Print what the doctor found: a line for each module, or only for those that matter."""
+    say(study.title)
+    shown = [finding for finding in findings if verbose or not finding.healthy
+             or finding.name in ("reference", "stub")]
+    print_table(("points", "module", "loses"), [
+        (f"{finding.earned:g} of {finding.points:g}", finding.name, _loses(finding))
+        for finding in shown], right=[0], console=console)
+    if not verbose:
+        say("Mutants marked as expected are left out: -v shows them.")
+
+
+def _loses(finding: Finding) -> str:
+    lost = _aspects(finding.loses)
+    if finding.healthy:
+        return lost
+    if finding.loses != finding.should_lose:
+        return f"{lost} - WRONG: it should lose {_aspects(finding.should_lose)}"
+    return f"{lost} - WRONG: feedback cannot name the slip"
+
+
+def _aspects(lost: Mapping[str, Iterable[str]]) -> str:
+    return "; ".join(f"{check}: {', '.join(names)}" for check, names in lost.items()) or "nothing"
 
 
 def where_table(lines: Iterable[tuple[str, object]]) -> Table:
-    """What was made, and where it is."""
+    """A table of what was written, and where it is."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for what, where in lines:
         table.add_row(what, str(where))

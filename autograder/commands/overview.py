@@ -1,7 +1,7 @@
-"""The overview of a course folder: where each assignment stands, and links to its report.
+"""The overview of a course folder: the status of each assignment, and links to its report.
 
-`python3 run.py lab my_course` writes it anew and opens it; formgrader, which is nbgrader's own, is
-in the menu of the same window.
+`python3 run.py lab my_course` writes a new one and opens it; formgrader, which is nbgrader's own,
+is in the menu of the same window.
 """
 
 import sys
@@ -18,10 +18,10 @@ WELCOME = """\
 # The course at a glance
 
 Menu *Nbgrader*, *Formgrader*: generate, release, collect, autograde, mark written answers, write
-and release feedback. The commands `grade` and `feedback` do their part for a whole class at once;
+and release feedback. The commands `grade` and `feedback` do the same for a whole class at once;
 `report` writes the pages that are linked here.
 
-Click into the cell below and press Shift + Enter to bring this page up to date."""
+To update this page, click into the cell below and press Shift + Enter."""
 CALL = "from autograder.commands.overview import overview\n\noverview()"
 COLUMNS = ("Assignment", "In the exchange", "Handed in", "Graded", "Waiting for a person",
            "Feedback written", "Report")
@@ -29,7 +29,7 @@ COLUMNS = ("Assignment", "In the exchange", "Handed in", "Graded", "Waiting for 
 
 @dataclass(frozen=True)
 class Line:
-    """Where one assignment stands: how many students are at each step."""
+    """The status of one assignment: how many students are at each step."""
 
     assignment: str
     exchanged: bool  # students can fetch it
@@ -42,7 +42,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Overview:
-    """Where each assignment of a course folder stands; draws itself as a table."""
+    """The status of each assignment of a course folder; Jupyter shows it as a table."""
 
     folder: CourseFolder
     lines: Sequence[Line]
@@ -59,21 +59,22 @@ class Overview:
 
     def _parts(self) -> Iterator[str]:
         root = self.folder.root
-        yield table_head("Numbers of students.", COLUMNS) + "<tbody>"
+        yield table_head("Number of students at each step.", COLUMNS) + "<tbody>"
         for line in self.lines:
             yield table_row(
                 escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
                 str(line.graded), str(line.waiting), str(line.feedback),
                 link(root, line.report, f"report of {line.assignment}") if line.report else "none")
         yield "</tbody></table>"
-        yield from (f"<p><strong>Wrong:</strong> {escape(sentence)}</p>" for sentence in self.wrong)
+        yield from (f"<p><strong>Problem:</strong> {escape(sentence)}</p>"
+                    for sentence in self.wrong)
         yield (f"<details><summary>What students need to fetch and submit in the browser</summary>"
                f"<p>A file {STUDENT_FILE} in the folder that they work in:</p>"
                f"<pre>{escape(self.folder.student_settings())}</pre></details>")
 
 
 def overview(root: str | Path = ".") -> Overview:
-    """The overview of the course folder at `root`; raises `CourseFolderError` if it is none."""
+    """The overview of the course folder at `root`; raises `CourseFolderError` if there is none."""
     from autograder.doctor import exchange  # slow to import, as nbgrader is
     from autograder.telling.export import read_marks
 
@@ -100,7 +101,7 @@ def main(root: str, *arguments: str) -> None:
     try:
         written = write_page(folder.root, WELCOME, CALL, overview(folder.root))
     except Exception as error:  # JupyterLab is the place to mend what is wrong
-        complain(f"there is no overview of {folder.root}: {type(error).__name__}: {error}")
+        complain(f"cannot write the overview of {folder.root}: {type(error).__name__}: {error}")
         written = False
     open_lab(folder.root, written, arguments)
 

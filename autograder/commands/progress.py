@@ -1,4 +1,4 @@
-"""Releases, grades and writes feedback before somebody's eyes: with progress, and told in lines."""
+"""Releases, grades and writes feedback with a progress bar, then a line for each result."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from course.probes import Study
 
 
 def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
-    """Release each study with progress; returns the course folder."""
+    """Release each study with a progress bar; returns the course folder."""
     from autograder.release.assignments import release  # slow to import
 
     folder = CourseFolder.create(course)
@@ -28,25 +28,25 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
 def grade_study(folder: CourseFolder, study: Study, students: list[str] | None = None, *,
                 force: bool = False, jobs: int | None = None,
                 isolation: str | None = None) -> list[Graded]:
-    """Grade with progress: how many, how fast, how long yet, and how many went wrong."""
+    """Grade with a progress bar: how many are done, the rate, the time left, and failures."""
     total = len(set(students) if students else folder.submitted(study.assignment))
     with progress() as bar:
         task = bar.add_task(f"Grading {study.name}", total=total,
-                            note="proving the checks on the reference and the stub")
+                            note="testing the checks on the reference and the stub")
         failures = look = 0
 
         def done(result: Graded) -> None:
             nonlocal failures, look
             failures += result.status == "fault"
             look += result.needs_a_look
-            bar.update(task, advance=1, note=f"{failures} failed, {look} to look at")
+            bar.update(task, advance=1, note=f"{failures} failed, {look} need a look")
 
         return grade(folder, study, students, force=force, jobs=jobs,
                      isolation=isolation, done=done)
 
 
 def tell_grades(study: Study, graded: list[Graded]) -> None:
-    """Say in one line each what needs a look, and how many were graded."""
+    """Print a line for each problem, and a summary of how many were graded."""
     for result in graded:
         for problem in result.problems:
             complain(f"{study.assignment}/{result.student}: {problem}")
@@ -57,7 +57,7 @@ def tell_grades(study: Study, graded: list[Graded]) -> None:
 
 def feedback_study(folder: CourseFolder, study: Study, students: list[str] | None = None,
                    jobs: int | None = None) -> bool:
-    """Write feedback pages with progress; returns whether all could be written."""
+    """Write feedback pages with a progress bar; returns whether all could be written."""
     with progress() as bar:
         task = bar.add_task(f"Feedback {study.name}", total=None, note="")
         pages = write_feedback(folder, study, students, jobs,
@@ -65,6 +65,6 @@ def feedback_study(folder: CourseFolder, study: Study, students: list[str] | Non
     failed = [page for page in pages if page.problem]
     for page in failed:
         complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")
-    say(f"feedback of {len(pages) - len(failed)} students to {study.assignment}: "
+    say(f"feedback for {len(pages) - len(failed)} students on {study.assignment}: "
         f"{folder.root / 'feedback'}")
     return not failed

@@ -1,9 +1,9 @@
-"""Proofs that come before a release: of a study, of the environment, of a course folder.
+"""Verifies a study, the environment and a course folder before a release.
 
 May import everything but the commands and the benchmarks.
 """
 
-from autograder.doctor.environment import environment, exchange
-from autograder.doctor.examine import Finding, examine, leaks, show_mutant
+from autograder.doctor.proof import Finding, examine, leaks, show_mutant
+from autograder.doctor.surroundings import environment, exchange
 
 __all__ = ["Finding", "environment", "examine", "exchange", "leaks", "show_mutant"]

@@ -1,4 +1,4 @@
 """From a submission's folder to its marks in nbgrader's gradebook.
 
-May import `release`, `workspace`, `sandbox` and what staff edit; nothing that tells of marks.
+May import `release`, `workspace`, `sandbox` and what staff edit; nothing that presents marks.
 """

@@ -1,7 +1,7 @@
-"""Grades a class: each submission in a worker process, told of as it is done.
+"""Grades a class: the submissions are shared out among worker processes.
 
-A submission that was graded and has not changed since is left alone; a run that was stopped goes on
-where it was. What goes wrong with one submission is told of that one, and the others are graded.
+A submission that has been graded and has not changed since is left alone; an interrupted run
+continues where it stopped. A failure counts for its own submission, and the others are graded.
 This module imports little: the workers import nbgrader, all at once, while it looks at the class.
 """
 
@@ -17,13 +17,13 @@ from course.probes import Study
 
 
 class GradingError(Refused):
-    """Nothing can be graded: the class is missing, or the machinery cannot be trusted."""
+    """Nothing can be graded: there are no submissions, or the machinery cannot be trusted."""
 
 
 def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = None, *,
           force: bool = False, jobs: int | None = None, isolation: str | None = None,
           done: Callable[[Graded], None] = lambda graded: None) -> list[Graded]:
-    """Grade the submissions to `study`, all or those of `students`; `done` hears of each.
+    """Grade the submissions to `study`, all or those of `students`; `done` gets each result.
 
     `isolation` overrides the course's configuration. Before anybody is graded, the reference must
     get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
@@ -52,7 +52,7 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
         wanted = list(dict.fromkeys(students))
         unknown = sorted(set(wanted) - set(submitted))
         if unknown:
-            raise GradingError(f"nothing was handed in to {study.assignment} by "
+            raise GradingError(f"there is no submission to {study.assignment} by "
                                + ", ".join(unknown))
         return wanted
     if not submitted:

@@ -1,13 +1,12 @@
-"""The first node at which a student's search leaves the reference's, in one sentence.
+"""Finds the first node at which a student's search departs from the reference's.
 
-Both searches are walked in the order in which they happened. The student's tree comes from its own
-process as plain data, by the node counter alone; the reference's is made here, and knows alpha and
-beta.
+Both trees are walked in the order in which they were searched. The student's comes from its own
+process as plain data, recorded by the node counter alone; the reference's is searched here, with
+alpha and beta known.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from math import isclose
 from typing import Any
@@ -17,31 +16,23 @@ from course.probes import Check
 from course.probes.positions import read_position
 from course.probes.questions.searches import MAX_TRACE, agent_options
 from course.probes.replies import Replies
+from course.probes.trees import BETWEEN, Node, read_trees
 from tictactoe.nodes import Trace, Visit
 
 TRACED = ("search", "table")  # the questions whose agents walk a tree
 
 
-@dataclass
-class Node:
-    """A node of the student's tree, as it was told."""
-
-    move: str
-    value: str
-    children: list["Node"] = field(default_factory=list)
-
-
 def trace_check(check: Check, case: Mapping[str, Any]) -> Check:
-    """The question for the tree that the student's agent walks in one case."""
+    """The check that asks for the tree that the student's agent searches in one case."""
     asked = {name: value for name, value in case.items() if name != "draws"}
     return replace(check, ask="trace", settings={}, cases=(asked,))
 
 
 def first_divergence(check: Check, case: Mapping[str, Any],
                      replies: Replies) -> dict[str, Any] | None:
-    """Where the tree in `replies` leaves the reference's: `{"board", "path", "sentence"}`.
+    """Where the tree in `replies` departs from the reference's: `{"board", "path", "sentence"}`.
 
-    None if the trees are the same, or one of them is not there or is too large.
+    None if the trees are the same, or if one of them is missing or too large.
     """
     theirs = _trees(replies)
     ours = _reference(check.study, case["agent"], case["on"], tuple(sorted(
@@ -49,8 +40,8 @@ def first_divergence(check: Check, case: Mapping[str, Any],
     if not theirs or ours is None:
         return None
     if len(theirs) > 1:
-        return _told(ours, [], f"your value function was entered {len(theirs)} times from outside, "
-                               "and it must be entered once, for the root, which is a node too")
+        return _told(ours, [], f"your value function was called {len(theirs)} times from outside, "
+                               "but it must be called once, for the root, which is a node too")
     return _compare(ours, theirs[0], [])
 
 
@@ -66,23 +57,9 @@ def _reference(study: str, agent: str, on: str, options: tuple) -> Visit | None:
 
 
 def _trees(replies: Replies) -> list[Node]:
-    """The student's trees, one for each outermost call, from their preorder (depth, move, value).
-
-    What is no such text ends the tree.
-    """
+    """The student's trees, one for each outermost call of the value function."""
     chunks = (replies.observations[0] or {}).get("trace")
-    if not isinstance(chunks, list):
-        return []
-    roots: list[Node] = []
-    path: list[Node] = []
-    with suppress(ValueError, AttributeError):
-        for text in ";".join(map(str, chunks)).split(";"):
-            depth, move, value = text.split(",", 2)
-            node = Node(move, value)
-            del path[int(depth):]
-            (path[-1].children if path else roots).append(node)
-            path.append(node)
-    return roots
+    return read_trees(BETWEEN.join(map(str, chunks))) if isinstance(chunks, list) else []
 
 
 def _compare(ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
@@ -96,7 +73,7 @@ def _compare(ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
             return found
     if not _same(ours.value, theirs.value):
         return _told(ours, path, f"this node's value is {_short(ours.value)}, "
-                                 f"and your search returned {theirs.value:.40}")
+                                 f"but your search returned {theirs.value:.40}")
     return None
 
 
@@ -111,17 +88,17 @@ def _told(node: Visit, path: list, sentence: str) -> dict[str, Any]:
 
 def _different_child(node: Visit, number: int, expected: Visit | None, got: Node | None) -> str:
     if expected is not None and got is not None:
-        return (f"your search explored {_cell(got.move)} next, and {_cell(expected.move)} "
+        return (f"your search explored {_cell(got.move)} next, but {_cell(expected.move)} "
                 "comes first")
     if got is None:
         if number == 0:
-            return "your search stopped here, and this node must be expanded"
-        return f"your search left out {_cell(expected.move)} and what follows it"
+            return "your search stopped here, but this node must be expanded"
+        return f"your search left out {_cell(expected.move)} and the moves after it"
     explored = f"your search explored {_cell(got.move)}"
     if node.state.is_terminal():
         return f"{explored} although the game is over"
     if number == 0:
-        return f"{explored}, although the search is cut off here and the node's value estimated"
+        return f"{explored}, although the search is cut off here and the state is evaluated"
     return f"{explored} although {_cut(node)}"
 
 
@@ -130,7 +107,7 @@ def _cut(node: Visit) -> str:
     values = [child.value for child in node.children]
     player = node.bounds.get("player")
     if "beta" not in node.bounds or player is None:
-        return "the reference does not"
+        return "the reference stops before it"
     if node.state.to_move == player:
         return f"{_short(max(values))} >= beta {_short(node.bounds['beta'])}"
     return f"{_short(min(values))} <= alpha {_short(node.bounds['alpha'])}"

@@ -1,4 +1,4 @@
-"""Spares what nbgrader repeats for every submission: opening its gradebook, checking its schema.
+"""Saves what nbgrader repeats for every submission: opening its gradebook, checking its schema.
 
 nbgrader's steps open the gradebook about ten times for each submission, by the name `Gradebook` in
 their own modules; within `one_session` that name gives the same open gradebook each time. What one
@@ -35,7 +35,7 @@ class _Batch(Session):
     """Writes what is to be committed, and commits at the end of the block."""
 
     def commit(self) -> None:
-        """Write, so that errors are told where they belong."""
+        """Flush only, so that errors are raised where they belong."""
         self.flush()
 
 
@@ -64,7 +64,7 @@ class _OpenGradebook(api.Gradebook):
 
 
 class _CheckedSchema:
-    """In the place of jsonschema where nbgrader validates cells: a schema is checked only once."""
+    """Stands in for jsonschema where nbgrader validates cells: a schema is checked only once."""
 
     @staticmethod
     @cache
@@ -76,7 +76,7 @@ class _CheckedSchema:
 
     @classmethod
     def validate(cls, instance: dict, schema: dict) -> None:
-        """As `jsonschema.validate`."""
+        """Validate like `jsonschema.validate`."""
         error = best_match(cls._validator(json.dumps(schema)).iter_errors(instance))
         if error is not None:
             raise error
@@ -84,7 +84,7 @@ class _CheckedSchema:
 
 @contextlib.contextmanager
 def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[api.Gradebook]:
-    """Within the block, nbgrader's grading steps share one open gradebook.
+    """Let nbgrader's grading steps share one open gradebook within the block.
 
     While one of them uses it, no other worker with the same `lock`, a folder, does.
     """

@@ -1,9 +1,9 @@
-"""Takes a submission in: the files that count, by name, checked and repaired where that is safe.
+"""Copies the files of a submission that count, checked and repaired where that is safe.
 
 The marks need only the module. A notebook that is missing or cannot be read is replaced by the one
 that was released, so that only its written answers are lost; the cells' nbgrader metadata is always
-taken from the release. What was done is told in one sentence each, and the submission itself is
-never changed.
+taken from the release. Each repair is reported in one sentence, and the submission itself is never
+changed.
 """
 
 import copy
@@ -30,7 +30,7 @@ MAX_BYTES = 5_000_000  # of one file
 
 @dataclass(frozen=True)
 class Intake:
-    """What was taken in: `problems` in sentences, and whether there is anything to grade."""
+    """The result of an intake: `problems` in sentences, and whether there is anything to grade."""
 
     problems: tuple[str, ...]
     gradable: bool
@@ -50,7 +50,7 @@ def fingerprint(submission: Path) -> str:
 
 
 def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Intake:
-    """Copy what counts of `submission` to `staged` and say what was wrong with it."""
+    """Copy the files that count from `submission` to `staged`; report what was wrong with them."""
     files, problems = _regular_files(submission)
     if not files:
         return Intake((*problems, "the folder is empty: nothing was handed in"), False)
@@ -81,13 +81,13 @@ def _regular_files(submission: Path) -> tuple[list[Path], list[str]]:
         name = path.relative_to(submission)
         shown = _shown(name)
         if path.is_symlink():
-            problems.append(f"{shown} is a link: links are not taken")
+            problems.append(f"{shown} is a link and was ignored: only real files count")
         elif path.is_file() and path.stat().st_nlink > 1:  # it may be anybody's
-            problems.append(f"{shown} is a hard link to a file that has another name on this disk: "
-                            "it is not taken; put a copy in its place if it is the student's own")
+            problems.append(f"{shown} is a hard link, the same file as another one on this disk, "
+                            "and was ignored: if it is the student's own, replace it by a copy")
         elif path.is_file() and path.stat().st_size > MAX_BYTES:
-            problems.append(f"{shown} has {path.stat().st_size:,} bytes: more than "
-                            f"{MAX_BYTES:,} are not taken")
+            problems.append(f"{shown} has {path.stat().st_size:,} bytes and was ignored: "
+                            f"at most {MAX_BYTES:,} are allowed")
         elif path.is_file() and not any(part.startswith(".") for part in name.parts):
             files.append(path)
     return files, problems
@@ -106,7 +106,7 @@ def _timestamp_problems(path: Path) -> list[str]:
                 parse_utc(path.read_text("utf-8").strip())
         except Exception:  # whatever dateutil meets, nbgrader would meet it again
             path.unlink()
-            return ["timestamp.txt holds no time: taken as handed in on time"]
+            return ["timestamp.txt holds no valid time: the submission counts as on time"]
     return []
 
 
@@ -131,14 +131,14 @@ def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> li
 def _notebook(path: Path, released: NotebookNode, files: list[Path],
               spare: list[Path]) -> tuple[NotebookNode, list[str]]:
     """The submitted notebook with the release's metadata, or the released one in its place."""
-    stands_in = "the released notebook stands in for it, so its written answers are lost"
+    stands_in = "the released notebook is used instead, so its written answers are lost"
     problems = []
     if path not in files:
         renamed = next((p for p in spare if _graded_ids(_read(p)[0]) & _graded_ids(released)), None)
         if renamed is None:
             return released, [f"{path.name} is missing: {stands_in}"]
-        problems.append(f"{path.name} is missing, but {renamed.name!r} holds its cells: "
-                        "taken in its place")
+        problems.append(f"{path.name} is missing, but {renamed.name!r} holds its cells "
+                        "and is used instead")
         path = renamed
     notebook, why = _read(path)
     if notebook is None:
@@ -158,7 +158,7 @@ def _read(path: Path) -> tuple[NotebookNode | None, str]:
     except UnicodeDecodeError as error:
         return None, f"is not UTF-8 text (byte {error.start})"
     except json.JSONDecodeError as error:
-        return None, f"is not JSON from line {error.lineno}, column {error.colno} on"
+        return None, f"is not valid JSON (line {error.lineno}, column {error.colno})"
     except Exception as error:  # nbformat raises all sorts, RecursionError and NameError too
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         return None, f"is not a valid notebook ({first_line:.200})"
@@ -175,10 +175,10 @@ def _nbgrader_cells(notebook: NotebookNode) -> Counter:
 
 
 def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
-    """Give every cell the release's nbgrader metadata, and take tags off, which can skip cells.
+    """Give every cell the release's nbgrader metadata, and remove tags, which can skip cells.
 
-    The notebook's own metadata are the release's too; those of outputs are taken off: pages that
-    show a notebook make HTML of both.
+    The notebook's own metadata come from the release too, and those of outputs are removed: pages
+    that show a notebook turn both into HTML.
     """
     notebook.metadata = copy.deepcopy(released.metadata)
     for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
@@ -204,14 +204,14 @@ def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) 
             for cell in copies:
                 if cell is not counts:
                     del cell.metadata["nbgrader"]
-            problems.append(f"{name}: the cell {grade_id} is there {count} times; {which} counts")
+            problems.append(f"{name}: the cell {grade_id} occurs {count} times; {which} counts")
     for cell in released.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if grade_id is not None and grade_id not in seen:
             taken = {other.id for other in notebook.cells}
             notebook.cells.append(NotebookNode(
                 cell, id=generate_corpus_id() if cell.id in taken else cell.id))
-            problems.append(f"{name}: the cell {grade_id} was deleted; it is put back at the end")
+            problems.append(f"{name}: the cell {grade_id} was deleted; it was put back at the end")
     return problems
 
 

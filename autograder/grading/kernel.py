@@ -1,4 +1,4 @@
-"""Runs a notebook's cells as nbgrader does, in a kernel of their own without walls.
+"""Runs a notebook's cells as nbgrader does, in a kernel of their own without a sandbox.
 
 For `--isolation=process`, on machines that cannot isolate.
 """
@@ -16,8 +16,8 @@ from autograder.sandbox.client import Ran
 
 def run_in_kernel(nb: NotebookNode, cells: list[NotebookNode], folder: Path, cell_seconds: float,
                   config: Config) -> Ran:
-    """Run `cells` of the notebook in nbgrader's kernel, in `folder`; one that does not end in
-    `cell_seconds` is the last."""
+    """Run `cells` of the notebook in nbgrader's kernel, in `folder`; a cell that does not finish
+    in `cell_seconds` is the last."""
     step = _Kernel(config=config, timeout=max(1, round(cell_seconds)))
     step.ran, step.wanted = Ran([None] * len(cells), [None] * len(cells)), cells
     step.preprocess(nb, {"metadata": {"path": str(folder)}})
@@ -44,7 +44,7 @@ class _Kernel(Execute):
             self.ran.counts[number] = cell.execution_count
         except CellTimeoutError:
             self.ran.late[number] = self.timeout
-            self.ran.stopped = f"a cell above did not end within {self.timeout} s"
+            self.ran.stopped = f"a cell above did not finish within {self.timeout} s"
         except DeadKernelError:
             self.ran.stopped = "a cell ended the Python process"
         return cell, resources

@@ -1,7 +1,7 @@
-"""The ledger: what became of each submission, so that a stopped run goes on where it was.
+"""The ledger: the result of each submission, so that an interrupted run continues where it stopped.
 
-An entry is written last, whole or not at all; while there is none, a submission counts as not
-graded. It holds a digest of what was handed in and one of all that decides the marks.
+An entry is written last, whole or not at all; a submission without one counts as not graded. It
+holds a digest of what was handed in and one of everything that decides the marks.
 """
 
 import contextlib
@@ -14,17 +14,17 @@ from pathlib import Path
 
 from autograder import verdicts
 from autograder.course_folder import CONFIG_FILE, CourseFolder
-from course.probes import HERE, Study
+from course.probes import Study
 
 LEDGER = "submission.json"
-FAULT = "fault.txt"  # in the place of an entry: why the machinery failed
+FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What became of one submission.
+    """The result of grading one submission.
 
     `status`: "graded"; "unchanged" (graded before, and nothing has changed since); "nothing to
     grade"; "fault" (the machinery failed: no marks were given). `problems` are sentences about what
@@ -43,7 +43,7 @@ class Graded:
 
 
 def read_ledger(path: Path) -> dict | None:
-    """The ledger's entry of one submission, or None if it has not been graded to the end."""
+    """The ledger's entry for one submission, or None if grading it has not been completed."""
     try:
         return json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
@@ -51,7 +51,7 @@ def read_ledger(path: Path) -> dict | None:
 
 
 def note_fault(results: Path, graded: Graded) -> None:
-    """Keep why the machinery failed with a submission, until it is graded."""
+    """Record why the machinery failed on a submission, until the submission is graded."""
     if graded.status == "fault":
         results.mkdir(parents=True, exist_ok=True)
         (results / FAULT).write_text("\n".join(graded.problems) + "\n", "utf-8")
@@ -60,7 +60,7 @@ def note_fault(results: Path, graded: Graded) -> None:
 
 
 def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
-    """The ledger's entry of a submission, or what is known of one that has none, alike."""
+    """The ledger's entry for a submission, or one like it where the ledger has none."""
     results = folder.results(assignment, student)
     if entry := read_ledger(results / LEDGER):
         return entry
@@ -75,7 +75,7 @@ def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
 
 
 def note_other_door(results: Path) -> None:
-    """Forget what our command knew of a submission: nbgrader itself has graded it since."""
+    """Discard the entry of a submission that nbgrader itself has graded since."""
     for name in (LEDGER, FAULT):
         (results / name).unlink(missing_ok=True)
     (results / OTHER_DOOR).write_text("graded by nbgrader's command or formgrader\n", "utf-8")
@@ -99,8 +99,7 @@ def grader_digest(folder: CourseFolder, study: Study) -> str:
     files = [folder.root / CONFIG_FILE, *(path for stage in stages
                                           for path in sorted(stage.rglob("*")))]
     if study.checks:
-        files += [verdicts.expected_file(study), verdicts.HERE / f"{study.name}.toml",
-                  HERE / f"{study.name}.toml"]
+        files += [verdicts.expected_file(study), verdicts.cases_file(study), study.table]
     return hashlib.sha256(b"\0".join(
         path.name.encode() + b"\0" + path.read_bytes() for path in files if path.is_file())
         ).hexdigest()
@@ -108,7 +107,7 @@ def grader_digest(folder: CourseFolder, study: Study) -> str:
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold the lock of a results folder: a run that was killed may still end a submission."""
+    """Hold the lock of a results folder: a worker of a killed run may still be writing to it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("a") as file:
         if os.name == "posix":

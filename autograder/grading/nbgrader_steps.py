@@ -1,4 +1,4 @@
-"""nbgrader's `Execute` step, replaced: cells run in a sandbox, checks are decided by `verdict`.
+"""Replaces nbgrader's `Execute` step: cells run in a sandbox, checks are decided by `verdict`.
 
 A cell that only calls `check(...)` is not run: its module is asked the hidden questions in a
 process of its own, and the verdict is written as the cell's outcome, where nbgrader's own next
@@ -30,8 +30,8 @@ from autograder.grading.verdict import Seconds, decide
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
-from autograder.workspace import ANSWERS
-from course.probes import Check
+from autograder.workspace import answers_folder
+from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.process import SECONDS, ask_module
@@ -41,14 +41,14 @@ MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into th
 
 
 class RestoreCells(NbGraderPreprocessor):
-    """nbgrader's first step here: the release's cells, in the notebooks that its own door takes.
+    """Restores the released cells in notebooks that come in by nbgrader's own door.
 
     Our command does the same before nbgrader sees a notebook; nbgrader's commands and formgrader's
     button begin here.
     """
 
     def preprocess(self, nb, resources):
-        """Give `nb` the graded cells and the metadata that were released."""
+        """Give `nb` the graded cells and the metadata of the release."""
         where = resources["nbgrader"]
         path = Path("release", where["assignment"], f"{where['notebook']}.ipynb")
         if path.is_file():
@@ -62,11 +62,11 @@ class GradingStep(NbGraderPreprocessor):
     """Runs a submission's notebook and marks its checks."""
 
     isolation = Enum(["sandbox", "process"], "sandbox", help=(
-        "Where submissions run: 'sandbox', behind walls (Linux), or 'process', in processes that "
+        "Where submissions run: 'sandbox', isolated (Linux only), or 'process', in processes that "
         "can do whatever you can do.")).tag(config=True)
     run_cells = Enum(["needed", "always"], "needed", help=(
-        "Which notebooks are run: those with a graded code cell that is no check, or all. What is "
-        "not run keeps the outputs that were handed in.")).tag(config=True)
+        "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
+        "'always', all. The others keep the outputs that were handed in.")).tag(config=True)
     cell_seconds = Float(10, help="Seconds for one cell.").tag(config=True)
     probe_seconds = Float(SECONDS, help="Seconds for one check.").tag(config=True)
     later_seconds = Float(2, help=(
@@ -126,17 +126,18 @@ class GradingStep(NbGraderPreprocessor):
         return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds))
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
+        answers = answers_folder(load_study(check.study))
         if self.isolation == "process":
-            return ask_module(folder / module, check, seconds, ANSWERS)
+            return ask_module(folder / module, check, seconds, answers)
         return self._inside(
-            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, ANSWERS))
+            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers))
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""
         try:
             return work(self._sandbox())
         except SandboxFault as fault:
-            self.log.warning("the sandbox failed, and is started anew: %s", fault)
+            self.log.warning("the sandbox failed and is being restarted: %s", fault)
             self._sandbox().close()
             _sandbox.cache_clear()
         try:
@@ -176,7 +177,7 @@ _submission = _Submission()
 
 
 def fault_of(error: Exception) -> str:
-    """Why grading failed, in one line: the sandbox's own words where nbgrader keeps them back."""
+    """Why grading failed, in one line: the sandbox's own message where nbgrader hides it."""
     reason, _submission.fault = _submission.fault, None
     return reason or f"{type(error).__name__}: {error}".splitlines()[0]
 
@@ -215,7 +216,7 @@ def _is_marked(cell: NotebookNode) -> bool:
 
 
 def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
-    """Write what the cells put out into the notebook; a cell that did not end has failed."""
+    """Write the cells' outputs into the notebook; a cell that did not finish gets an error."""
     for number, cell in enumerate(cells):
         found = ran.outputs[number]
         cell.outputs, cell.execution_count = found or [], ran.counts[number]
@@ -223,18 +224,18 @@ def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
             cell.outputs.append(
                 _error("CellTimeoutError", f"stopped after {ran.late[number]:g} s"))
         elif found is None:
-            cell.outputs = [_error("NotRun", f"not run to its end: {ran.stopped}")]
+            cell.outputs = [_error("NotRun", f"not finished: {ran.stopped}")]
 
 
 def _why_stopped(ran: Ran) -> str | None:
     first = next(iter(ran.late.values()), None)
-    return ran.stopped or (first and f"a cell did not end within {first:g} s")
+    return ran.stopped or (first and f"a cell did not finish within {first:g} s")
 
 
 class SaveOutcomes(NbGraderPreprocessor):
-    """Keeps what the checks saw, and books extra credit, which nbgrader has no cell outcome for."""
+    """Saves the outcomes of the checks, and books extra credit, which nbgrader's steps do not."""
 
-    our_door = Bool(False, help="Whether our own command grades.").tag(config=True)
+    our_door = Bool(False, help="Whether `autograder grade` is grading.").tag(config=True)
 
     def preprocess(self, nb, resources):
         """Write `results/{assignment}/{student}/{notebook}.json` in the course folder."""
@@ -268,12 +269,12 @@ class SaveOutcomes(NbGraderPreprocessor):
             grade.extra_credit = earned
             gradebook.db.commit()
         else:
-            self.log.warning("%s: extra credit %s was given by hand and stays", grade_id,
+            self.log.warning("%s: extra credit %s was entered by a person and is kept", grade_id,
                              grade.extra_credit)
 
 
 def outputs(outcome: Outcome) -> list:
-    """The outcome as a cell's outputs: the explanation, then the points as nbgrader reads them."""
+    """An outcome as a cell's outputs: the explanation, then the points as nbgrader reads them."""
     text, page = as_text(outcome), as_html(outcome)
     shown = new_output("display_data", {"text/plain": text, "text/html": page})
     if outcome.extra_credit:  # the cell has no points of its own
@@ -282,7 +283,7 @@ def outputs(outcome: Outcome) -> list:
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """What was kept of each notebook of a submission, by the notebook's name."""
+    """The saved results of a submission's notebooks, by the notebook's name."""
     return {path.stem: json.loads(path.read_text("utf-8"))
             for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
 

@@ -1,4 +1,4 @@
-"""Import this first: it spares a second at every start.
+"""Import this first: it saves a second at every start.
 
 nbformat's validator, jsonschema, compiles a grammar of internationalised addresses when it is
 imported, where the package `rfc3987_syntax` is installed; notebooks hold no such addresses.

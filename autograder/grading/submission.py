@@ -1,6 +1,6 @@
-"""Grades one submission after another: the side of `grade` that runs in a worker process.
+"""Grades one submission after another: the part of `grade` that runs in a worker process.
 
-Each is taken in, converted by nbgrader with our step in the place of `Execute`, and entered in the
+Each is taken in, autograded by nbgrader with our step instead of `Execute`, and entered in the
 ledger. The worker has one sandbox and one open gradebook for all of them.
 """
 
@@ -46,13 +46,13 @@ from course.probes.question import NOT_WRITTEN
 
 
 class CanaryError(RuntimeError):
-    """What is known to be right does not get full marks, or what is known to be wrong gets some."""
+    """A known right answer does not get full marks, or a known wrong one gets some."""
 
 
 @contextlib.contextmanager
 def grader(folder: CourseFolder, study: Study, force: bool,
            isolation: str | None) -> Iterator[Callable[[str], Graded]]:
-    """Give a function that grades one student's submission to `study`.
+    """Yield a function that grades one student's submission to `study`.
 
     Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
     """
@@ -122,8 +122,8 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
     source = folder.root / "source" / study.assignment
     notebooks = sorted(source.glob("*.ipynb"))
     if not notebooks:
-        raise CanaryError(f"there is no notebook in {source}: without the instructor's solution "
-                          "nothing proves that what is right gets its marks")
+        raise CanaryError(f"there is no notebook in {source}: the instructor's solution is needed "
+                          "to prove that a right answer gets its marks")
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
         tests = {cell.metadata.nbgrader.grade_id: cell.source
@@ -138,7 +138,7 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             points, most = _points(step, solved, place)
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
-                                  f"{points:g} of {most:g} points")
+                                  f"{points:g} of {most:g} points: correct it or its tests")
             unsolved = nbformat.read(folder.release(study.assignment) / path.name, as_version=4)
             for cell in filter(_is_own_test, unsolved.cells):  # hidden tests are not in a release
                 cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
@@ -146,7 +146,8 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             points, most = _points(step, unsolved, place)
             if points == most > 0:
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
-                                  "nothing solved: its tests pass whatever students write")
+                                  "nothing solved: its tests pass whatever students write, so "
+                                  "correct them and release again")
 
 
 def _is_own_test(cell: nbformat.NotebookNode) -> bool:

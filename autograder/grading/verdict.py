@@ -1,4 +1,4 @@
-"""Decides the mark of one check: the module's replies, compared out here with the expected ones.
+"""Decides the mark of one check: compares the module's replies with the expected ones, out here.
 
 The hidden cases come from `autograder/verdicts/`, the comparison is `course.probes.outcome`, the
 words are `course.probes.explain`.
@@ -18,8 +18,8 @@ Ask = Callable[[str, Check, float], Replies]  # a module's name, what it is aske
 
 
 class Seconds(NamedTuple):
-    """The limits of one check: `given` overrides the check's own and the `usual` ones; a trace,
-    which only explains, has `later`."""
+    """The time limits of one check: `given` overrides the check's own and the `usual` one; a
+    trace, which only explains, has `later`."""
 
     given: float | None
     usual: float
@@ -29,7 +29,7 @@ class Seconds(NamedTuple):
 def decide(check_id: str, ask: Ask, seconds: Seconds) -> Outcome:
     """The outcome of a check ("study3.type_a"): points, the case that explains them, the cause.
 
-    `ask(module, check, seconds)` puts the cases to the student's module, wherever that runs.
+    `ask(module, check, seconds)` asks the student's module the cases, wherever that runs.
     """
     study = verdicts.hidden_study(check_id.split(".", maxsplit=1)[0])
     check = next(c for c in study.checks.values() if c.id == check_id)

@@ -1,4 +1,4 @@
-"""Runs tasks in worker processes; a worker that dies costs its own task and no other."""
+"""Runs tasks in worker processes; a worker that dies costs only its own task."""
 
 import multiprocessing
 import os
@@ -13,13 +13,13 @@ Work = Callable[..., AbstractContextManager[Callable[[Any], Any]]]
 
 
 class Failed(NamedTuple):
-    """In the place of a result: the task could not be done, and why in one line."""
+    """Takes the place of a result: the task could not be done, and why in one line."""
 
     reason: str
 
 
 class CannotWork(RuntimeError):
-    """A worker could not be made ready; the message says why. No task of it was begun."""
+    """A worker could not be set up; the message says why. None of its tasks was begun."""
 
 
 class _Worker:
@@ -58,11 +58,11 @@ def prepare(modules: Sequence[str]) -> None:
 
 def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
               jobs: int) -> Iterator[tuple[Any, Any]]:
-    """Yield each task with what `with work(*arguments) as do: do(task)` gives, as they are done.
+    """Yield each task with the result of `with work(*arguments) as do: do(task)`, as they finish.
 
-    In the place of a result there is `Failed` if that raised, or if the worker died. `work`,
-    arguments and tasks must be picklable. Workers end when this process does, after the task that
-    they have begun. Raises `CannotWork` if `work` cannot be entered before any task is done.
+    The result is `Failed` if that raised or if the worker died. `work`, arguments and tasks must be
+    picklable. Workers end when this process does, after the task that they have begun. Raises
+    `CannotWork` if `work` cannot be entered before any task is done.
     """
     waiting = list(tasks)[::-1]
     workers: list[_Worker] = []

@@ -4,40 +4,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.probes import complain_about_keys, load_study, read_table, table_error
+from course.probes import Study, complain_about_keys, load_study, read_table, table_error
 from course.probes.questions import QUESTIONS
-
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Mutant:
     """One slip. `loses` maps a check's name to the aspects that must lose marks, and no others.
 
-    Aspects that no points are given for are left out when it is loaded.
+    Aspects that are worth no points are left out when it is loaded.
     """
 
     name: str
     sentence: str
     loses: Mapping[str, Sequence[str]]
     edits: Sequence[tuple[str, str]]  # (old text, new text), old occurring exactly once
-    file: Path = HERE  # where it stands
+    file: Path  # where it stands
 
     def apply(self, answer: str) -> str:
         """The wrong answer; raises `StudyTableError` if an edit does not fit the reference."""
         for old, new in self.edits:
             if answer.count(old) != 1:
                 raise table_error(self.file, f"mutant {self.name}", "the text to replace must "
-                                  f"occur once in the answer, and {old!r} occurs "
+                                  f"occur once in the answer, but {old!r} occurs "
                                   f"{answer.count(old)} times")
             answer = answer.replace(old, new)
         return answer
 
 
+def mutants_file(study: Study) -> Path:
+    """The file of a study's mutants."""
+    return study.home / "autograder" / "mutants" / f"{study.name}.toml"
+
+
 def load_mutants(study: str) -> list[Mutant]:
     """The mutants of "study3", in the order of their file; raises `StudyTableError`."""
-    file = HERE / f"{study}.toml"
-    checks = load_study(study).checks
+    loaded = load_study(study)
+    file, checks = mutants_file(loaded), loaded.checks
     mutants: dict[str, Mutant] = {}
     table = read_table(file)
     complain_about_keys(table, {"mutant": list}, file, "at the top")
@@ -46,7 +49,7 @@ def load_mutants(study: str) -> list[Mutant]:
         complain_about_keys(entry, {"name": str, "sentence": str, "loses": dict, "edit": list},
                             file, where)
         if entry["name"] in mutants:
-            raise table_error(file, where, "there are two of this name")
+            raise table_error(file, where, "there are two mutants of this name")
         for edit in entry["edit"]:
             complain_about_keys(edit, {"old": str, "new": str}, file, where)
         loses = {}
@@ -56,7 +59,7 @@ def load_mutants(study: str) -> list[Mutant]:
             there_are = QUESTIONS[checks[check].ask].aspects
             if not isinstance(aspects, list) or any(a not in there_are for a in aspects):
                 raise table_error(file, where, f"what it loses in {check} must be a list of some "
-                                               f"of {', '.join(there_are)}, and is {aspects!r}")
+                                               f"of {', '.join(there_are)}, but is {aspects!r}")
             if marked := [aspect for aspect in aspects if aspect in checks[check].points]:
                 loses[check] = marked
         edits = [(edit["old"], edit["new"]) for edit in entry["edit"]]

@@ -1,4 +1,4 @@
-"""All that goes out to students: stubs, notebooks, assignments, the kit, the book.
+"""Makes everything that is handed out to students: stubs, notebooks, assignments, kit, book.
 
 May import `workspace` and what staff edit; nothing that grades.
 """

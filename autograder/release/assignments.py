@@ -11,7 +11,6 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.errors import Refused
-from autograder.release.derive import COURSE
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from course.probes import Study
@@ -23,16 +22,15 @@ class ReleaseError(Refused):
 
 def released_files(study: Study) -> list[Path]:
     """The allowlist: the study's stub module and its notebooks, and nothing else."""
-    folder = COURSE / study.assignment
-    return [folder / study.module,
-            *(path.with_suffix(".ipynb") for path in notebook_texts(folder))]
+    return [study.folder / study.module,
+            *(path.with_suffix(".ipynb") for path in notebook_texts(study.folder))]
 
 
 def release(folder: CourseFolder, study: Study) -> Path:
     """Release `study` into the course folder; returns the folder of what students get.
 
-    What was released before is replaced only when the new release has passed the search for leaks.
-    Raises `ReleaseError`.
+    An earlier release is replaced only when the new one has passed the search for leaks. Raises
+    `ReleaseError`.
     """
     with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.root) as temporary:
         stages = {name: Path(temporary, name) / study.assignment for name in ("source", "release")}
@@ -56,7 +54,7 @@ def release(folder: CourseFolder, study: Study) -> Path:
 
 def _refuse_leaks(study: Study, files: Path) -> None:
     if leaks := find_leaks(study, files.iterdir()):
-        raise ReleaseError(f"{study.assignment} is not released: " + "; ".join(leaks))
+        raise ReleaseError(f"{study.assignment} was not released: " + "; ".join(leaks))
 
 
 def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
@@ -77,7 +75,7 @@ def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
 
 
 def add_students(folder: CourseFolder, students: Iterable[tuple[str, str, str]]) -> None:
-    """Put students, as (id, first name, last name), on the gradebook's roster."""
+    """Add students, as (id, first name, last name), to the gradebook's roster."""
     config = folder.config()
     with Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id) as gradebook:
         for student, first, last in students:

@@ -1,4 +1,4 @@
-"""Everything that is derived from something else: stubs, notebooks, replies, counts, searches.
+"""Builds the derived files: stubs, notebooks, expected replies, node counts, reference searches.
 
 `derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
 byte with what is committed.
@@ -19,7 +19,6 @@ from autograder import verdicts, workspace
 from autograder.mutants import load_mutants
 from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
 from autograder.workspace.strip import stub
-from course import probes
 from course.probes import Study, load_study, studies, table_error
 from course.probes.outcome import equal
 from course.probes.positions import read_position
@@ -35,7 +34,7 @@ Tick = Callable[[str], None]
 
 
 def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
-    """Write every derived file that is not fresh; returns those that were written."""
+    """Write every derived file that is out of date; returns those that were written."""
     written = []
     for path, text in derived_files(only, tick):
         if not path.exists() or path.read_text("utf-8") != text:
@@ -61,7 +60,7 @@ def derived_files(only: str | None = None,
 
 
 def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
-    folder = COURSE / study.assignment
+    folder = study.folder
     answer = workspace.answer_path(study)
     yield folder / study.module, stub(answer.read_text("utf-8"), answer.name)
     texts = {path: build_notebook(path.read_text("utf-8"), path.stem, study)
@@ -88,8 +87,8 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
             if reply.broken or reply.stopped or "errors" in seen:
                 why = reply.broken or reply.stopped or next(iter(seen["errors"].values()))
                 public = case in study.checks[check].cases
-                raise table_error((probes if public else verdicts).HERE / f"{study.name}.toml",
-                                  check, f"the reference fails on the case {case}: {why}")
+                raise table_error(study.table if public else verdicts.cases_file(study), check,
+                                  f"the reference fails on the case {case}: {why}")
     sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
 
     def table(part: Callable[[str], slice]) -> str:
@@ -110,13 +109,13 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
     def rest(check: str) -> slice:
         return slice(len(study.checks[check].cases), None)
 
-    yield probes.HERE / f"{study.name}.expected.json", table(public)
+    yield study.expected_file, table(public)
     yield verdicts.expected_file(study), table(rest)
 
 
 def _asked(study: Study, name: str) -> list[str]:
-    """The checks that a module is asked: games are played by the reference alone, as no slip can be
-    told by them."""
+    """The checks that a module is asked: games are played by the reference alone, as they identify
+    no slip."""
     return [check.name for check in study.checks.values()
             if name == "reference" or check.ask not in MATCHES]
 
@@ -127,28 +126,28 @@ def _differs(expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
 
 
 def node_counts() -> dict:
-    """Nodes visited, root counted, by search: for every board with at most two marks, and in total
-    over all non-terminal boards with 0, 1, ... 8 marks."""
-    study1, study2, study3 = map(workspace.load_answer, studies()[:3])
-    agents = {
-        "minimax": study1.Minimax(), "alpha_beta": study2.AlphaBeta(), "type_a": study3.TypeA(),
-        "type_a_pruned": study3.TypeAPlus(order=lambda state: state.legal_moves()),
-        "type_a_plus": study3.TypeAPlus(),
-    }  # fmt: skip
+    """Nodes visited, root counted, by each search that a study's table [counts] names: in total
+    over all non-terminal boards with 0, 1, ... 8 marks and, where it says `by_board`, for every
+    board with at most two marks."""
+    published = {name: (study, table) for study in map(load_study, studies())
+                 for name, table in study.counts.items()}
     boards = [board for board in values() if not board.is_terminal()]
-    counts: dict = {"totals": {name: [0] * 9 for name in agents}}
-    for name, agent in agents.items():
+    counts: dict = {"totals": {name: [0] * 9 for name in published}}
+    for name, (study, table) in published.items():
+        options = {k: v for k, v in table.items() if k not in ("agent", "by_board")}
+        made = getattr(workspace.load_answer(study.name), table["agent"])
+        agent = made(**agent_options(options))
         nodes = {board: agent.search(board).nodes for board in boards}
         for board in boards:
             counts["totals"][name][_marks(board)] += nodes[board]
-        if name in ("minimax", "alpha_beta"):
+        if table.get("by_board"):
             counts[name] = {b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text)
                             if _marks(b) <= 2}
     return counts
 
 
 def reference_searches() -> list[dict]:
-    """The reference's searches that the public cases ask for, as far as they are small."""
+    """The reference's searches that the public cases ask for, if they are small."""
     found = []
     for study in map(load_study, studies()):
         for case in ({**check.settings, **case} for check in study.checks.values()

@@ -1,4 +1,4 @@
-"""Makes the student kit: one archive of all that students are given, which works by itself.
+"""Makes the student kit: one self-contained archive of everything that students are given.
 
 Nothing in it is listed by hand: the public packages, the allowlist of each study, the students'
 pages with what they link to, and an environment derived from what all of these import.
@@ -30,7 +30,7 @@ from packaging.utils import canonicalize_name
 from autograder import workspace
 from autograder.release.assignments import ReleaseError, released_files
 from autograder.release.derive import COURSE
-from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, public_files
+from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, shipped
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
@@ -52,13 +52,13 @@ Contents = Mapping[str, bytes]  # by path in the kit, in the order of the paths
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive, as far as the search for leaks asks for one."""
+    """A file in an archive, with the part of Path's interface that the search for leaks uses."""
 
     name: str
     data: bytes
 
     def read_bytes(self) -> bytes:
-        """What the file holds."""
+        """The contents of the file."""
         return self.data
 
 
@@ -75,20 +75,20 @@ def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
     """Make the archive `path`, a .zip or a .tar.gz, of all that students of `wanted` are given.
 
     The same files give the same bytes, wherever and whenever it is made (with the same zlib). An
-    archive that was there is replaced only when every byte of the new one has passed the search
-    for leaks. Raises `ReleaseError`.
+    existing archive is replaced only when every byte of the new one has passed the search for
+    leaks. Raises `ReleaseError`.
     """
     pack = next((pack for ending, pack in (
         (".zip", _zip), (".tar.gz", _tar), (".tgz", _tar)) if path.name.endswith(ending)), None)
     if pack is None:
-        raise ReleaseError(f"{path.name} is no name for the kit: it must end in .zip or .tar.gz")
+        raise ReleaseError(f"the kit cannot be named {path.name}: use .zip or .tar.gz")
     if path.is_dir() or not path.parent.is_dir():
-        raise ReleaseError(f"{path} is a folder" if path.is_dir() else
+        raise ReleaseError(f"{path} is a folder: name a file" if path.is_dir() else
                            f"there is no folder {path.parent}")
     data = pack(contents(wanted))
     files = read(data)
     if leaks := find_all_leaks(files):
-        raise ReleaseError("the kit is not made: " + "; ".join(leaks))
+        raise ReleaseError("the kit was not made: " + "; ".join(leaks))
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".kit-", delete=False) as file:
         file.write(data)
     Path(file.name).chmod(0o644)
@@ -100,27 +100,37 @@ def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
 
 
 def contents(wanted: Sequence[Study]) -> Contents:
-    """Every file of the kit for these studies; raises `ReleaseError` where one is not fit."""
+    """Every file of the kit for these studies; raises `ReleaseError` if one is not as it must be.
+    """
     root = COURSE.parent
     if not (root / "pyproject.toml").is_file():
-        raise ReleaseError("the kit is made from a checkout, and here are only the packages")
+        raise ReleaseError("the kit can be made from a checkout only, but here the packages are "
+                           "installed without one")
     if stale := [path.name for study in wanted for path in _stale(study)]:
-        raise ReleaseError(f"the kit is not made: {', '.join(stale)} not as `autograder build` "
-                           "makes it; run it, or put back what was filled in by hand")
-    paths = [*_packages(root), *_pages(root), root / "LICENSE",
-             *(path for study in wanted for path in released_files(study))]
-    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+        raise ReleaseError(f"the kit was not made: {', '.join(stale)} not as `autograder build` "
+                           "makes it; run it, or undo what was filled in by hand")
+    top = (root / "LICENSE", root / "conftest.py")
+    paths = [(root, path) for path in (*_packages(root), *_pages(root), *top)]
+    paths += [(study.home, path) for study in wanted
+              for path in (*released_files(study), *_public_tables(study))]
+    found = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
     found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
     return dict(sorted(found.items()))
+
+
+def _public_tables(study: Study) -> Iterator[Path]:
+    """What `check` reads of a study, which may have a home of its own."""
+    yield from (study.table, study.expected_file)
+    yield from sorted((study.table.parent / "questions").glob(f"{study.name}_*.py"))
 
 
 def _stale(study: Study) -> Iterator[Path]:
     """Stub and notebooks that are not what their sources make: edited, run, filled in, missing."""
     answer = workspace.answer_path(study)
-    fresh = {COURSE / study.assignment / study.module:
+    fresh = {study.folder / study.module:
              stub(answer.read_text("utf-8"), answer.name)}
     fresh |= {text.with_suffix(".ipynb"): build_notebook(text.read_text("utf-8"), text.stem, study)
-              for text in notebook_texts(COURSE / study.assignment)}
+              for text in notebook_texts(study.folder)}
     for path, text in fresh.items():
         if not path.is_file() or path.read_text("utf-8") != text:
             yield path
@@ -130,7 +140,7 @@ def _packages(root: Path) -> Iterator[Path]:
     """The files of the public packages, except the studies' folders: for those the release's
     allowlist holds. Tests with a search in them, or that import tests, stay here: they show how."""
     names = {Path(package.__file__).parent.name for package in PUBLIC_PACKAGES}
-    for path in public_files():
+    for path in shipped(root):
         first, *rest = path.relative_to(root).parts
         in_study = first == COURSE.name and len(rest) > 1 and rest[0].startswith("study")
         if first not in names or in_study or any(map(JUNK.search, rest)):
@@ -182,9 +192,9 @@ def _toml_list(items: Iterable[str]) -> str:
 
 
 def own_run(template: str, run: str) -> str:
-    """The kit's run.py: a template whose lines "# from run.py: NAMES" become what has these names
-    at the top of `run`, the text of our own run.py. Raises `ReleaseError` for a name that is not
-    there."""
+    """The kit's run.py: a template whose lines "# from run.py: NAMES" are replaced by what `run`,
+    the text of our own run.py, defines under these names. Raises `ReleaseError` for a name that it
+    does not define."""
     parts = {}
     for node in ast.parse(run).body:
         if isinstance(node, ast.FunctionDef):
@@ -194,7 +204,7 @@ def own_run(template: str, run: str) -> str:
 
     def named(line: re.Match) -> str:
         if missing := [name for name in line[1].split() if name not in parts]:
-            raise ReleaseError(f"run.py has no {', '.join(missing)} for the kit's own run.py")
+            raise ReleaseError(f"run.py has no {', '.join(missing)}, which the kit's run.py needs")
         return "\n".join(parts[name] for name in line[1].split()).lstrip("\n")
 
     return FROM_RUN.sub(named, template)
@@ -204,8 +214,8 @@ def own_run(template: str, run: str) -> str:
 
 
 def requirements(project: Mapping, found: Contents) -> list[str]:
-    """What the kit's environment must hold: the six packages of the course and what the files in
-    it import, with the versions that `project`, our own pyproject.toml's table, asks for."""
+    """The requirements of the kit's environment: the six packages of the course and what the kit's
+    files import, with the versions in `project`, the table of our own pyproject.toml."""
     asked = {canonicalize_name(r.name): str(r)
              for r in map(Requirement, _all_requirements(project))}
     wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(found))}
@@ -245,19 +255,20 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def distributions(modules: Iterable[str]) -> set[str]:
-    """The packages that modules come from; raises `ReleaseError` for a module that none has."""
+    """The packages that provide these modules; raises `ReleaseError` for a module that none does.
+    """
     known = packages_distributions()
     if unknown := sorted(set(modules) - known.keys()):
-        raise ReleaseError(f"the kit imports {', '.join(unknown)}, and no package that is "
-                           "installed has it")
+        raise ReleaseError(f"the kit imports {', '.join(unknown)}, and no installed package "
+                           "provides it")
     return {canonicalize_name(name) for module in modules for name in known[module]}
 
 
 def locked(lock: str, wanted: Iterable[str], everything: Iterable[str]) -> str:
-    """The part of a lock that is needed by `wanted`, where all of it is needed by `everything`.
+    """The part of a lock that `wanted` needs, where all of it is needed by `everything`.
 
-    What is needed is read off the packages that are installed. Of one that is for other systems
-    only, nobody can say here what it needs; so all that is left out is what the rest needs here.
+    The needs are read from the installed packages. Those of a package for other systems only are
+    unknown here, so that only what the left-out requirements need here is left out.
     """
     left_out = needed(everything) - needed(wanted)
     blocks = re.split(r"\n(?=\S)", lock.strip())
@@ -326,7 +337,7 @@ def read(data: bytes) -> list[Member]:
 
 
 def find_all_leaks(files: Sequence[Member]) -> list[str]:
-    """What in these files gives away something of any study, of the staff or of this machine."""
+    """The leaks in these files: of any study, of the staff's files, of this machine."""
     found = [leak for name in studies() for leak in find_leaks(load_study(name), files)]
     staff = {path.read_bytes(): path.relative_to(STAFF).as_posix()
              for path in STAFF.rglob("*") if path.is_file() and path.stat().st_size >= MIN_LEAK}
@@ -334,7 +345,7 @@ def find_all_leaks(files: Sequence[Member]) -> list[str]:
     here = re.compile(rf"(?<![\w.~-]){re.escape(os.fspath(COURSE.parent))}(?![\w.-])".encode())
     for file in files:
         if file.data in staff:
-            found.append(f"{file.name} is the staff's {staff[file.data]}")
+            found.append(f"{file.name} is the staff's file {staff[file.data]}")
         if here.search(file.data):
             found.append(f"{file.name} holds the path of this checkout")
         text = _squeezed(file.data.decode("utf-8", "replace").replace("\\n", "\n"))
@@ -345,7 +356,8 @@ def find_all_leaks(files: Sequence[Member]) -> list[str]:
 
 def _written_answers() -> set[str]:
     """The lines of the model answers that are long enough to give them away."""
-    lines = {_squeezed(line) for path in workspace.ANSWERS.rglob("*.md")
+    folders = {workspace.answers_folder(load_study(name)) for name in studies()}
+    lines = {_squeezed(line) for folder in folders for path in folder.rglob("*.md")
              for line in path.read_text("utf-8").splitlines()}
     return {line for line in lines if len(line) >= MIN_LEAK}
 

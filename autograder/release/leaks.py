@@ -1,6 +1,6 @@
-"""Searches what students are given for what gives a mark away: positions, replies, solutions.
+"""Searches files for leaks: hidden positions, expected replies, solutions.
 
-Before every release, on the bytes; the doctor searches everything outside `autograder/`.
+Every release is searched, byte by byte; the doctor searches everything outside `autograder/`.
 """
 
 import json
@@ -16,6 +16,7 @@ from autograder import verdicts, workspace
 from autograder.course_folder import CONFIG_FILE
 from autograder.workspace.strip import BEGIN, solutions
 from course.probes import Study, load_expected
+from course.probes.homes import homes
 from course.probes.question import texts_of
 from course.progress import NOTES
 from course.start import PAGE
@@ -28,18 +29,19 @@ STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are 
 
 
 def public_files() -> list[Path]:
-    """Everything that a student may be given: all of the repository outside `autograder/`.
+    """Everything that a student may be given: all outside `autograder/`, in every home of studies.
 
     Where only the packages are installed, the files of the public ones.
     """
-    root = COURSE.parent
+    root, others = COURSE.parent, homes()[1:]
     if (root / "pyproject.toml").is_file():
-        return list(_shipped(root))
-    roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
-    return [path for root in roots for path in _shipped(root)]
+        roots = [root]
+    else:
+        roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
+    return [path for root in (*roots, *others) for path in shipped(root)]
 
 
-def _shipped(root: Path) -> Iterator[Path]:
+def shipped(root: Path) -> Iterator[Path]:
     """The files below `root` without what git ignores, environments and course folders."""
     for folder, folders, files in os.walk(root):
         here = Path(folder)
@@ -50,11 +52,11 @@ def _shipped(root: Path) -> Iterator[Path]:
                     or (here / name / "pyvenv.cfg").exists()
                     or (here / name / CONFIG_FILE).exists()))
         yield from (here / name for name in sorted(files)
-                    if name not in (NOTES, PAGE) and (here / name).is_file())
+                    if name not in (".git", NOTES, PAGE) and (here / name).is_file())
 
 
 def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
-    """What in `files` gives away hidden positions, expected replies or solutions, in sentences."""
+    """The leaks of hidden positions, expected replies or solutions in `files`, in sentences."""
     hidden = verdicts.hidden_study(study.name)
     public = {text for check in study.checks.values() for case in check.cases
               for text in texts_of(case)}

@@ -21,11 +21,11 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 class NotebookError(Refused):
-    """The text of a notebook and the study's table do not fit together."""
+    """The text of a notebook does not match the study's table."""
 
 
 def check_id(cell: NotebookNode) -> str | None:
-    """The id of the check that a cell runs, or None if it is any other cell."""
+    """The id of the check that a cell runs, or None for any other cell."""
     found = CHECK_CALL.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
     return found.group(2) if found else None
 
@@ -47,14 +47,15 @@ def build_notebook(text: str, name: str, study: Study) -> str:
 
 
 def complain_about_graded_cells(notebooks: Iterable[NotebookNode], study: Study) -> None:
-    """Raise `NotebookError` unless each check and written answer of the study occurs just once."""
+    """Raise `NotebookError` unless each check and written answer of the study occurs once."""
     ids = [cell.metadata.nbgrader.grade_id for notebook in notebooks for cell in notebook.cells
            if "nbgrader" in cell.metadata]
     expected = [c.grade_id for c in study.checks.values()] + list(map(answer_id, study.written))
     for grade_id in {*ids, *expected}:
         if ids.count(grade_id) != 1:
             raise NotebookError(f"{study.assignment}: the cell {grade_id} occurs "
-                                f"{ids.count(grade_id)} times in the notebooks, it must occur once")
+                                f"{ids.count(grade_id)} times in the notebooks, but must occur "
+                                "once")
 
 
 def answer_id(written: str) -> str:

@@ -1,5 +1,5 @@
-"""Runs submissions behind walls: a warm parent, and a fork for every check and notebook.
+"""Runs submissions in a sandbox: a warm parent process, and a fork for every check and notebook.
 
-`inside/` is all that stands within the walls beside the public packages; it imports nothing of
-ours but those. The rest may import the public packages only.
+`inside/` is our only code in the sandbox besides the public packages, and imports nothing else of
+ours. The rest may import the public packages only.
 """

@@ -1,7 +1,7 @@
 """The trusted side of the sandbox: sends jobs in, watches them, and takes plain data out.
 
-What comes out is believed in one sense only: it is what the submission said. Whatever does not fit
-the schema counts as no answer, and can cost nobody but the submission itself.
+What comes out is trusted only to be what the submission replied. Whatever does not fit the schema
+counts as no answer, and can harm nobody but the submission itself.
 """
 
 import base64
@@ -49,10 +49,10 @@ class SandboxFault(RuntimeError):
 
 @dataclass
 class Ran:
-    """What became of a notebook's cells: outputs by cell, None for one that did not end.
+    """The result of running a notebook: the outputs of each cell, None if it did not finish.
 
-    `stopped` is the sentence why the run ended before its time, `late` the cells that were
-    interrupted because they did not end, with the seconds that they had.
+    `stopped` says in a sentence why the run ended early; `late` holds the cells that were
+    interrupted because they did not finish, with the seconds that they were given.
     """
 
     outputs: list[list | None]
@@ -64,13 +64,13 @@ class Ran:
 
 
 class Ended(Exception):
-    """The process was ended for the reason in the message, or ended by itself without one."""
+    """The process was stopped for the reason in the message, or ended by itself if it is empty."""
 
 
 class Sandbox:
-    """A warm parent behind walls; `with Sandbox(limits) as sandbox`. Not for several threads.
+    """A sandbox, started with `with Sandbox(limits) as sandbox`; for one thread only.
 
-    Raises `CannotIsolate` where this machine has no walls to offer.
+    Raises `CannotIsolate` where this machine cannot isolate.
     """
 
     def __init__(self, limits: Limits, hidden: Iterable[Path] = ()) -> None:
@@ -93,7 +93,7 @@ class Sandbox:
                   later_seconds: float, all_seconds: float) -> Ran:
         """Run code cells, in order, beside `files`.
 
-        A cell that does not end in `cell_seconds` is interrupted, and the later ones have only
+        A cell that does not finish in `cell_seconds` is interrupted, and later ones have only
         `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
         """
         ran = Ran([None] * len(cells), [None] * len(cells))
@@ -121,10 +121,10 @@ class Sandbox:
                 frame = job.receive(limit)
             except TimeoutError:
                 if limit == end:
-                    raise Ended("the notebook's time was over") from None
+                    raise Ended("the notebook's time was up") from None
                 if interrupted:
-                    raise Ended(f"a cell was stopped after {seconds:g} s, and did not let itself "
-                                 "be interrupted") from None
+                    raise Ended(f"a cell did not finish within {seconds:g} s and could not be "
+                                 "interrupted") from None
                 ran.late[number] = seconds
                 job.interrupt()
                 interrupted, limit = True, time.monotonic() + GRACE
@@ -139,7 +139,7 @@ class Sandbox:
             seconds: float, answers: Path | None = None) -> Replies:
         """Ask the module of that name among `files` every case of `check`, in a fork of its own.
 
-        `answers`: the folder of the staff's answers, where some opponents stand. Raises
+        `answers`: the folder of the staff's answers, which holds some opponents. Raises
         `SandboxFault`.
         """
         if module not in files:
@@ -167,7 +167,7 @@ class Sandbox:
     @contextlib.contextmanager
     def job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
             most: int) -> Iterator["Job"]:
-        """A process inside that does one job; its messages together may have `most` bytes.
+        """Start a process inside for one job; its messages together may have `most` bytes.
 
         Raises `SandboxFault`.
         """
@@ -180,7 +180,7 @@ class Sandbox:
                                     [theirs.fileno()])
                 _, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
             except OSError as error:
-                raise SandboxFault(f"the sandbox does not answer: {error}") from error
+                raise SandboxFault(f"the sandbox does not respond: {error}") from error
             if not descriptors:
                 raise SandboxFault("the sandbox has ended")
             job = Job(ours, descriptors[0], self.limits, most)
@@ -195,7 +195,7 @@ class Sandbox:
 
 
 class Job:
-    """One process inside, as seen from outside: its messages, and a hand on it.
+    """One process inside, controlled from outside: exchanges messages with it and can end it.
 
     All its messages together may have `most` bytes.
     """
@@ -238,7 +238,7 @@ class Job:
             if len(self._buffer) >= LENGTH.size:
                 size, = LENGTH.unpack_from(self._buffer)
                 if size > self.left:
-                    raise Ended("it put out more than is kept")
+                    raise Ended("its output exceeded the limit")
                 if len(self._buffer) >= LENGTH.size + size:
                     data = bytes(self._buffer[LENGTH.size:LENGTH.size + size])
                     del self._buffer[:LENGTH.size + size]
@@ -260,11 +260,11 @@ class Job:
                 self._look()
 
     def how_it_ended(self) -> str:
-        """What the system says of the end, in brackets; empty if it says nothing."""
+        """How the process ended, in brackets, according to the system; empty if unknown."""
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
             if number == signal.SIGKILL and self.cpu >= self.limits.cpu_seconds:
-                return f" (stopped after {self.limits.cpu_seconds} s of computing)"
+                return f" (stopped after {self.limits.cpu_seconds} s of computing time)"
             if number != signal.SIGKILL:
                 return f" ({signal.strsignal(number)})"
         return ""
@@ -276,10 +276,10 @@ class Job:
         if memory > self.limits.memory_mb << 20:
             raise Ended(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
         if seconds > self.limits.cpu_seconds:
-            raise Ended(f"stopped after {self.limits.cpu_seconds} s of computing")
+            raise Ended(f"stopped after {self.limits.cpu_seconds} s of computing time")
 
     def interrupt(self) -> None:
-        """What Ctrl-C does."""
+        """Interrupt the process, as Ctrl-C does."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
 
@@ -292,9 +292,9 @@ class Job:
 
 
 class SandboxPlayer:
-    """A line of the league to a submission's agent, in a fork of its own for every game.
+    """Connects the league to a submission's agent, in a fork of its own for every game.
 
-    What the machinery fails at is raised as `SandboxFault`, and costs the agent no warning.
+    A failure of the machinery is raised as `SandboxFault`, and costs the agent no warning.
     """
 
     def __init__(self, sandbox: Sandbox, files: Mapping[str, bytes], module: str) -> None:
@@ -309,7 +309,7 @@ class SandboxPlayer:
             self._sandbox.job("agent", self._files, request, MAX_REPLIES))
         reply = self._reply(time.monotonic() + seconds)
         if "ready" not in reply:
-            why = reply.get("error") or reply.get("unknown") or "its answer was none"
+            why = reply.get("error") or reply.get("unknown") or "it gave no valid reply"
             raise Raised(f"could not be loaded: {clean(str(why))}")
 
     def ask(self, observation: Observation, seconds: float) -> Action:
@@ -339,8 +339,8 @@ def _pid(pidfd: int) -> int:
 
 
 def _usage(pid: int) -> tuple[int, float]:
-    """Memory in bytes, shared pages divided among those who share them, and seconds of computing,
-    of a process and all that it started."""
+    """Memory in bytes, shared pages divided among those who share them, and computing time in
+    seconds, of a process and all that it started."""
     memory, seconds = 0, 0.0
     try:
         process = psutil.Process(pid)

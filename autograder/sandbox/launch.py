@@ -13,6 +13,7 @@ from pathlib import Path
 import course
 import sequence
 import tictactoe
+from course.probes.homes import VARIABLE, homes
 
 HERE = Path(__file__).parent
 AUTOGRADER = HERE.parent  # never to be seen inside
@@ -38,7 +39,7 @@ class CannotIsolate(RuntimeError):
 def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]:
     """Start a warm parent; returns its process and the socket to it, ready for jobs.
 
-    `hidden`: folders that must not be seen inside, even where they stand in the environment's.
+    `hidden`: folders that must not be visible inside, even if they lie in the environment's.
     Raises `CannotIsolate`.
     """
     if sys.platform != "linux":
@@ -53,7 +54,7 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
     raise CannotIsolate(_sentence(
         "; ".join(reasons), "allow unprivileged user namespaces (sysctl "
         "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
-        "Ubuntu), or let the container have CAP_SYS_ADMIN"))
+        "Ubuntu), or give the container CAP_SYS_ADMIN"))
 
 
 def bubblewrap() -> str:
@@ -104,6 +105,7 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
     What is the kit's own stands below /kit, wherever it stands outside, even below /tmp.
     """
     public = [Path(package.__file__).parent for package in PACKAGES]
+    others = homes()[1:]
     seen = {Path(path): Path(path) for path in (
         *SYSTEM, sys.base_prefix, Path(sys.executable).resolve().parents[1])}
     seen[Path(sys.prefix)] = _prefix()
@@ -116,16 +118,21 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), str(place))
         else:
             yield from ("--ro-bind", str(path), str(place))
-    for path in (AUTOGRADER, *public, *hidden):
-        for root, place in seen.items():
-            if path.is_relative_to(root):  # what is installed beside it is not to be seen
-                yield from ("--tmpfs", str(place / path.relative_to(root)))
+    covers = [str(place / path.relative_to(root))
+              for path in (AUTOGRADER, *public, *others, *hidden)
+              for root, place in seen.items() if path.is_relative_to(root)]
+    for place in covers:  # what is installed beside what may be seen, and is not to be seen
+        yield from ("--tmpfs", place)
     for path in public:
         yield from ("--ro-bind", str(path), str(KIT / "public" / path.name))
+    for home, place in zip(others, _homes_inside(), strict=True):
+        yield from ("--ro-bind", str(home / "course"), f"{place}/course")
     yield from ("--ro-bind", str(HERE / "inside"), str(KIT / "inside"))
     yield from ("--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev", "--dir", "/dev/shm")
     for name in DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+    for place in (*covers, "/dev", "/"):  # else an ordinary user's students could change them
+        yield from ("--remount-ro", place)
 
 
 def _prefix() -> Path:
@@ -137,12 +144,18 @@ def _python() -> str:
     return str(_prefix() / Path(sys.executable).relative_to(sys.prefix))
 
 
+def _homes_inside() -> list[str]:
+    """The paths inside of the public parts of further homes of studies."""
+    return [str(KIT / "studies" / str(number)) for number in range(len(homes()) - 1)]
+
+
 def _environment() -> Iterator[str]:
     for name, value in {
         "PATH": f"{Path(_python()).parent}:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
         "PYTHONPATH": f"{KIT}:{KIT / 'public'}", "PYTHONHASHSEED": "0",
         "MPLCONFIGDIR": "/tmp/matplotlib", "IPYTHONDIR": "/tmp/ipython",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        VARIABLE: os.pathsep.join(_homes_inside()),
         "NBGRADER_EXECUTION": "autograde", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
     }.items():
         yield from ("--setenv", name, value)

@@ -1,14 +1,14 @@
-"""How much one submission may use; every number can be set in the course's nbgrader_config.py."""
+"""The limits of one submission: time, memory, processes, files and output."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one process group of a submission may use before it is stopped.
+    """What the processes of one job may use before they are stopped.
 
-    `memory_mb` is of all its processes together, `cpu_seconds` too; `processes` counts threads;
-    `files_mb` is the size of all files that it writes, `characters` what its cells put out.
+    `memory_mb` and `cpu_seconds` are of all its processes together; `processes` includes threads;
+    `files_mb` is the size of all files that it writes, `characters` the output of its cells.
     """
 
     cpu_seconds: int = 60

@@ -1,4 +1,4 @@
-"""What people read of marks: feedback pages, the report, exports.
+"""Presents marks to people: feedback pages, the report, exports.
 
 May import `grading` and what lies below it; never decides or changes a mark.
 """

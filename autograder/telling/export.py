@@ -1,8 +1,8 @@
 """Marks of all assignments as CSV: everything in the gradebook, or what Canvas and Moodle import.
 
 A text that a spreadsheet would take for a formula, because it begins with = + - @ or a control
-character, gets an apostrophe in front. Marks that are not to be had, because nothing was handed in
-or it has not been graded, are left blank: a blank is no zero.
+character, gets an apostrophe in front. Missing marks, where nothing was handed in or it has not
+been graded, are left blank: a blank is not a zero.
 """
 
 import csv
@@ -25,7 +25,7 @@ Line = list[Any]
 
 @dataclass(frozen=True)
 class Column:
-    """One assignment: its points, and the marks of whoever has been graded."""
+    """One assignment: its points, and the marks of everybody who has been graded."""
 
     assignment: str
     max_points: float
@@ -34,7 +34,7 @@ class Column:
 
     @property
     def waiting(self) -> list[str]:
-        """Whose written answers wait for a person."""
+        """The students whose written answers are still to be marked."""
         return sorted(student for student, marks in self.marks.items() if marks.waiting)
 
 
@@ -78,13 +78,13 @@ def export(roster: Roster, kind: str) -> str:
 
 
 def warnings(roster: Roster) -> Iterator[str]:
-    """What whoever uses the numbers should know, in sentences."""
+    """Yield what users of the numbers should know, in sentences."""
     for column in roster.columns:
         if column.waiting:
-            yield (f"{column.assignment}: written answers wait to be marked by a person, and count "
-                   f"as nothing until then: {', '.join(column.waiting)}")
+            yield (f"{column.assignment}: written answers are still to be marked, and count 0 "
+                   f"until then: {', '.join(column.waiting)}")
         if column.unmarked:
-            yield (f"{column.assignment}: no marks, so left blank: "
+            yield (f"{column.assignment}: no marks yet, so left blank: "
                    + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items()))
 
 

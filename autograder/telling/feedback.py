@@ -1,4 +1,4 @@
-"""Feedback pages for students, by nbgrader's own converter, readable without a network.
+"""Writes feedback pages for students with nbgrader's own converter, readable offline.
 
 This module imports little: the workers import nbgrader.
 """
@@ -19,7 +19,7 @@ LOG = "feedback.log"
 
 
 class Feedback(NamedTuple):
-    """One student's pages: their folder, and why they could not be written, if they could not."""
+    """One student's pages: their folder, and, if they could not be written, why not."""
 
     student: str
     folder: Path
@@ -31,7 +31,7 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
                    done: Callable[[Feedback], None] = lambda feedback: None) -> list[Feedback]:
     """Write `feedback/{student}/{assignment}/*.html` for everybody who has been graded.
 
-    `done` hears of each. Raises `GradingError` if nobody has been graded, or not all `students`.
+    `done` gets each result. Raises `GradingError` if nobody, or not each of `students`, is graded.
     """
     prepare(["autograder.grading.quick_start", "nbgrader.converters"])
     assignment = study.assignment
@@ -59,7 +59,7 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
 
 @contextlib.contextmanager
 def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[str], None]]:
-    """The worker's side: gives a function that writes one student's pages."""
+    """The worker's side: yields a function that writes one student's pages."""
     import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
     from nbgrader.converters import GenerateFeedback
     from nbgrader.coursedir import CourseDirectory

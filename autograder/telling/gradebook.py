@@ -1,4 +1,4 @@
-"""What nbgrader's gradebook holds of an assignment, read with a few queries for a whole class."""
+"""Reads an assignment's marks from nbgrader's gradebook, with a few queries for a whole class."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def open_gradebook(folder: CourseFolder) -> Iterator[api.Gradebook]:
 
 
 def max_points(gradebook: api.Gradebook, assignment: str) -> float:
-    """The points that there are to earn, extra credit apart."""
+    """The points of an assignment, extra credit apart."""
     try:
         return gradebook.find_assignment(assignment).max_score
     except api.MissingEntry:

@@ -1,4 +1,4 @@
-"""What about a submission may be no accident, in sentences; nothing of it changes a mark."""
+"""Finds what is suspicious about submissions, in sentences; none of it changes a mark."""
 
 import hashlib
 import io
@@ -24,7 +24,7 @@ LAYOUT = {tokenize.ENCODING, tokenize.COMMENT, tokenize.NL}
 
 
 def suspicions(folder: CourseFolder, study: Study) -> dict[str, list[str]]:
-    """By student, what is odd about the submissions to `study`; only those with something odd."""
+    """What is suspicious about the submissions to `study`, by student, if anything is."""
     release = folder.release(study.assignment)
     found = defaultdict(list)
     for student, submission in folder.submitted(study.assignment).items():
@@ -35,7 +35,7 @@ def suspicions(folder: CourseFolder, study: Study) -> dict[str, list[str]]:
     for students in _same_modules(folder, study):
         for student in students:
             others = ", ".join(other for other in students if other != student)
-            found[student].append(f"same {study.module} as {others}")
+            found[student].append(f"the same {study.module} as {others}")
     return dict(sorted(found.items()))
 
 
@@ -49,7 +49,7 @@ def _links(submission: Path) -> Iterator[str]:
 
 
 def _shadows(submission: Path, study: Study, release: Path) -> Iterator[str]:
-    """Files and folders that would be imported in the place of what is installed."""
+    """Files and folders that would be imported instead of what is installed."""
     if submission.is_symlink() or not submission.is_dir():
         return
     for path in sorted(submission.iterdir()):
@@ -58,7 +58,7 @@ def _shadows(submission: Path, study: Study, release: Path) -> Iterator[str]:
             continue
         if path.suffix in IMPORTED or path.is_dir():
             if name in AT_START:
-                yield f"{_shown(path.name)} would be run whenever Python starts"
+                yield f"{_shown(path.name)} would run whenever Python starts"
             elif name in KIT or name in sys.stdlib_module_names or _is_installed(name):
                 yield f"{_shown(path.name)} has the name of an installed module"
 
@@ -76,7 +76,7 @@ def _changed_cells(submission: Path, release: Path) -> Iterator[str]:
     for path in sorted(release.glob("*.ipynb")):
         released = dict(_marked_cells(path))
         for grade_id, cell in dict.fromkeys(_differences(submission / path.name, released)):
-            yield f"{path.name}: the {cell} of the cell {grade_id} were changed; they were put back"
+            yield f"{path.name}: the {cell} of the cell {grade_id} were changed; they were restored"
 
 
 def _differences(path: Path, released: dict[str, dict]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The report of one assignment: a page that stands by itself, and the same numbers as CSV."""
+"""The report of one assignment: a self-contained page, and the same numbers as CSV."""
 
 import csv
 from collections import Counter, defaultdict
@@ -49,19 +49,19 @@ class Row:
 
     @property
     def score(self) -> float | None:
-        """What counts: extra credit and marks by hand included, less the penalty for lateness."""
+        """What counts: with extra credit and marks by people, less the penalty for lateness."""
         return self.marks.score if self.marks else None
 
     @property
     def reasons(self) -> list[str]:
-        """Why a person should look at this submission, each reason once; empty if none should."""
+        """Why a person should look at this submission, each reason once; empty if there is none."""
         unmarked = [f"no marks: {self.status}"] if self.marks is None else []
         return [*unmarked, *self.problems]
 
 
 @dataclass(frozen=True)
 class Class:
-    """Everything that the report is made of."""
+    """Everything that the report of one assignment shows."""
 
     study: Study
     max_points: float
@@ -70,12 +70,12 @@ class Class:
 
     @property
     def graded(self) -> list[Row]:
-        """Whoever has marks."""
+        """The rows that have marks."""
         return [row for row in self.rows if row.marks]
 
 
 def look_at(folder: CourseFolder, study: Study) -> Class:
-    """Read the marks of everybody who handed in something, and what the checks saw."""
+    """Read the marks of everybody who handed in something, and the outcomes of their checks."""
     odd = suspicions(folder, study)
     with open_gradebook(folder) as gradebook:
         marks, names = marks_of(gradebook, study.assignment), _names(gradebook)

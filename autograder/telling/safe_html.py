@@ -35,7 +35,7 @@ _cleaner = bleach.Cleaner(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES
 
 
 class HideTests(NbGraderPreprocessor):
-    """Takes hidden tests, which nbgrader puts back to grade, out of what students are shown."""
+    """Removes hidden tests, which nbgrader restores for grading, from what students are shown."""
 
     def preprocess_cell(self, cell, resources, index):
         """Remove the regions of hidden tests, and the tracebacks, which quote them."""

@@ -1,4 +1,4 @@
-"""What each check is marked on: hidden positions, and the replies expected there.
+"""The hidden positions that each check is marked on, and the replies expected there.
 
 `studyN.toml` holds the positions, `studyN.expected.json` (derived) the reference's replies to them
 and those of every mutant. Both stay with the staff.
@@ -8,14 +8,17 @@ from pathlib import Path
 
 from course.probes import Study, load_study
 
-HERE = Path(__file__).parent
-
 
 def hidden_study(name: str) -> Study:
-    """Study `name` with the hidden cases in the place of the public ones."""
-    return load_study(name, HERE / f"{load_study(name).name}.toml")
+    """Study `name` with the hidden cases instead of the public ones."""
+    return load_study(name, cases_file(load_study(name)))
+
+
+def cases_file(study: Study) -> Path:
+    """The file of the hidden cases."""
+    return study.home / "autograder" / "verdicts" / f"{study.name}.toml"
 
 
 def expected_file(study: Study) -> Path:
-    """Where the expected replies to the hidden cases stand."""
-    return HERE / f"{study.name}.expected.json"
+    """The file of the expected replies to the hidden cases."""
+    return cases_file(study).with_suffix(".expected.json")

@@ -1,7 +1,8 @@
-"""A workspace is one set of modules beside the given packages: reference, stub, mutant, submission.
+"""Asks the reference, stubs, mutants and any other module text the questions of a study's checks.
 
-They all go the same way, so that a check can be trusted: what it says of the reference, the stub
-and the mutants is what it would say of a student's file with the same text.
+A workspace is a folder with one such module. All are asked in the same way, so that a check can be
+trusted: what it says about the reference, the stub and the mutants is what it would say about a
+student's file with the same text.
 """
 
 import tempfile
@@ -24,16 +25,19 @@ from course.probes.outcome import Outcome, mark_by_file
 from course.probes.process import SECONDS, ask_module
 from course.probes.replies import Replies
 
-ANSWERS = Path(__file__).parents[1] / "answers"
-
 
 def answer_path(study: Study) -> Path:
-    """The reference answer of a study."""
-    return ANSWERS / study.assignment / study.module
+    """The path of a study's reference answer."""
+    return answers_folder(study) / study.assignment / study.module
+
+
+def answers_folder(study: Study) -> Path:
+    """The folder of the staff's answers in the home of a study; it holds some opponents too."""
+    return study.home / "autograder" / "answers"
 
 
 def load_answer(study: str) -> ModuleType:
-    """The reference answer of a study ("study3"), imported as the plain module it is."""
+    """The reference answer of a study ("study3"), imported as a module."""
     path = answer_path(load_study(study))
     spec = spec_from_file_location(f"reference_{path.stem}", path)
     module = module_from_spec(spec)
@@ -50,7 +54,7 @@ def module_texts(study: Study) -> dict[str, str]:
 
 @contextmanager
 def workspace(study: Study, text: str) -> Iterator[Path]:
-    """A temporary folder that holds the module with this text; gives the module's path."""
+    """Make a temporary folder with the module of this text; yields the module's path."""
     with tempfile.TemporaryDirectory(prefix="workspace-") as folder:
         module = Path(folder) / study.module
         module.write_text(text, "utf-8")
@@ -73,9 +77,10 @@ def _ask(study: Study, text: str, check: Check, seconds: float | None) -> Replie
     sandbox = _sandbox()
     if sandbox is None:
         with workspace(study, text) as module:
-            return ask_module(module, check, seconds, ANSWERS)
+            return ask_module(module, check, seconds, answers_folder(study))
     try:
-        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds, ANSWERS)
+        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
+                           answers_folder(study))
     except SandboxFault:
         del _own.holder
         raise
@@ -111,7 +116,7 @@ def _can_isolate() -> bool:
 
 
 def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:
-    """How a module with this text does in the hidden checks of a study."""
+    """The outcomes of the hidden checks of a study for a module with this text."""
     hidden = verdicts.hidden_study(study.name)
     replies = ask_all(hidden, text, checks=checks)
     return [mark_by_file(hidden.checks[name], reply, verdicts.expected_file(hidden))

@@ -42,11 +42,12 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
         if line.strip() == BEGIN:
             if start:
                 raise SolutionRegionError(
-                    f"{name}, line {number}: a region begins inside the one of line {start}")
+                    f"{name}, line {number}: a solution region begins inside that of line {start}")
             start = number
         elif line.strip() == END:
             if not start:
-                raise SolutionRegionError(f"{name}, line {number}: a region ends that never began")
+                raise SolutionRegionError(
+                    f"{name}, line {number}: a solution region ends without having begun")
             if not any(_is_code(body) for body in lines[start:number - 1]):
                 raise SolutionRegionError(f"{name}, line {start}: the solution region is empty")
             if any(_indent(body) < _indent(line) for body in lines[start - 1:number] if body.strip()

@@ -2,24 +2,25 @@
 
 `studyN.toml` holds the points, the questions and the public positions of study N, and
 `studyN.expected.json` (derived) what a right answer, and each known slip, replies to them. Staff
-keep the same two files elsewhere, for the positions that marks are given on.
+keep the same two files elsewhere, for the positions that marks are given on: `course.probes.homes`
+says where everything that belongs to a study is found.
 """
 
 import json
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from course.probes import homes
 from course.probes.positions import read_position
 from course.probes.question import texts_of
 from course.probes.questions import QUESTIONS
 
-HERE = Path(__file__).parent
 Case = Mapping[str, Any]  # one question: the position "on", and what else the probe wants to know
 Observation = Mapping[str, Any]  # the reply to one case: aspect -> plain value, and "errors"
 
@@ -80,6 +81,23 @@ class Study:
     module: str  # "heuristic.py"
     checks: Mapping[str, Check]
     written: Mapping[str, float]  # id of a written answer -> points
+    home: Path  # the folder below which all that belongs to it is found: `course.probes.homes`
+    counts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # published node counts
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the stub and the notebooks."""
+        return self.home / "course" / self.assignment
+
+    @property
+    def table(self) -> Path:
+        """The file with the title, points, questions and public positions."""
+        return self.home / homes.TABLES / f"{self.name}.toml"
+
+    @property
+    def expected_file(self) -> Path:
+        """Where the expected replies to the public cases stand."""
+        return self.table.with_suffix(".expected.json")
 
     @property
     def max_points(self) -> float:
@@ -89,21 +107,17 @@ class Study:
 
 
 def studies() -> list[str]:
-    """The names of all studies that have checks, in order."""
-    return sorted(path.stem for path in HERE.glob("study*.toml"))
+    """The names of all studies, in order: study2 before study10."""
+    return list(_homes())
 
 
 def load_study(name: str, cases_file: Path | None = None) -> Study:
-    """Study `name` ("study3" or "study3_type_a") with its public cases.
+    """Study `name` ("study3", "study3_type_a" or "type_a") with its public cases.
 
     `cases_file`: a TOML file whose table `cases` replaces the public ones, check by check.
     Raises `UnknownCheck`, and `StudyTableError` if one of the two files has a mistake in it.
     """
-    known = studies()
-    short = name.split("_", maxsplit=1)[0]
-    file = HERE / f"{short}.toml"
-    if short not in known or name not in (short, _study_table(file)["assignment"]):
-        raise UnknownCheck(f"there is no study {name!r}; the studies are {', '.join(known)}")
+    short, file = _table_of(name)
     data = _study_table(file)
     if cases_file is None:
         cases = {check: table.get("cases") for check, table in data["checks"].items()}
@@ -120,7 +134,27 @@ def load_study(name: str, cases_file: Path | None = None) -> Study:
         checks[check] = Check(short, check, table["ask"], settings, data["points"][check],
                               check in data["extra_credit"], cases[check], table.get("seconds"))
         _complain_about_cases(checks[check], cases_file or file)
-    return Study(short, data["title"], data["assignment"], data["module"], checks, data["written"])
+    return Study(short, data["title"], data["assignment"], data["module"], checks, data["written"],
+                 file.parents[2], data["counts"])
+
+
+def _homes() -> dict[str, Path]:
+    try:
+        return homes.tables()
+    except ValueError as error:
+        raise StudyTableError(str(error)) from error
+
+
+def _table_of(name: str) -> tuple[str, Path]:
+    """The short name and the table of the study that is called `name` in one of three ways."""
+    known = {short: home / homes.TABLES / f"{short}.toml" for short, home in _homes().items()}
+    short = name.split("_", maxsplit=1)[0]
+    if short in known and name in (short, _study_table(known[short])["assignment"]):
+        return short, known[short]
+    for short, file in known.items():
+        if _study_table(file)["assignment"] == f"{short}_{name}":
+            return short, file
+    raise UnknownCheck(f"there is no study {name!r}; the studies are {', '.join(known)}")
 
 
 def load_check(check_id: str) -> Check:
@@ -168,8 +202,8 @@ def complain_about_keys(table: Any, keys: Mapping[str, type], file: Path, where:
 def _study_table(file: Path) -> dict[str, Any]:
     """The table of a study, with everything checked except the cases."""
     keys = {"title": str, "assignment": str, "module": str, "extra_credit": list, "points": dict,
-            "written": dict, "checks": dict}
-    data = {"extra_credit": [], **read_table(file)}
+            "written": dict, "checks": dict, "counts": dict}
+    data = {"extra_credit": [], "counts": {}, **read_table(file)}
     complain_about_keys(data, keys, file, "at the top")
     checks = data["checks"]
     for check in sorted(checks.keys() ^ data["points"].keys()):

@@ -4,14 +4,13 @@ This runs in the student's process. A question is split into parts, so that what
 costs only the aspects of that part. Nothing here knows a right answer.
 """
 
-import traceback
 from numbers import Integral, Real
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from course.probes.question import MAX_ITEMS, NOT_WRITTEN, BadReply
 from course.probes.questions import EXPLANATIONS, QUESTIONS
+from tictactoe.errors import describe, text
 
 MAX_LENGTH = 1000  # characters of a string; a whole number may have ten times as many bits
 MAX_DEPTH = 10  # of lists in lists
@@ -62,20 +61,9 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
 
 
 def describe_error(error: BaseException) -> str:
-    """The error in one line, with the last line of the student's own file that it passed."""
+    """The error in one line, as `tictactoe.errors.describe`; a stub's says that it is one."""
     if isinstance(error, BadReply):
         return str(error)
     if isinstance(error, NotImplementedError):
-        return f"{NOT_WRITTEN}: {_text(error)}"
-    here = str(Path(__file__).parent)
-    frames = [f for f in traceback.extract_tb(error.__traceback__)
-              if here not in f.filename and not f.filename.startswith("<")]
-    where = f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
-    return f"{type(error).__name__}: {_text(error)}{where}"
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return f"{error!s:.300}"
-    except BaseException:  # its own __str__ is broken
-        return "(its message cannot be shown)"
+        return f"{NOT_WRITTEN}: {text(error)}"
+    return describe(error)

@@ -34,13 +34,13 @@ def heuristic(state, player):
 def is_quiescent(state):
     """Whether nobody is one move away from winning, whoever is to move.
 
-    Hint: `lane_counts` already tells, for either player, how many lanes are one mark short.
+    Hint: `lane_counts` already says, for either player, how many lanes are one mark short.
     """
     raise NotImplementedError("is_quiescent: write this function")
 
 
 class TypeA:
-    """Shannon's Type A strategy: full width, a depth limit, and no cut-off in the midst of a fight
+    """Shannon's Type A strategy: full width, a depth limit, no cut-off in the middle of a fight
     (Shannon 1950, sections 3 and 4).
 
     `limit` is the depth from which quiescent states are evaluated instead of searched.
@@ -94,8 +94,8 @@ def by_priority(state):
 class TypeAPlus:
     """Type A with alpha-beta pruning and move ordering (optional: extra credit).
 
-    `order` is a function from a state to its moves in the order in which they are searched, in
-    every node, the root included.
+    `order` is a function that returns the moves of a state in the order in which to search them; it
+    is used in every node, the root included.
     """
 
     def __init__(self, limit=2, order=by_priority):

@@ -11,17 +11,17 @@ from math import tanh
 from tictactoe import opponent
 from tictactoe.games.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
 
-# What the report that this study follows (seed 002) has chosen.
+# The choices of the report that notebook 06 follows.
 WIN, DRAW, LOSS = 1, 0.5, -1  # the rewards of a finished game
-FILLED = -5  # and of the attempt to take a filled cell
-INITIAL = 1  # the Q value of what was never tried
+FILLED = -5  # the reward of an attempt to take a filled cell
+INITIAL = 1  # the Q value of a move that was never tried
 EPSILON = 0.2  # the share of moves that explore
 ALPHA = 0.3  # learning rate
 GAMMA = 0.9  # discount
 
-# Our own: what a lane can be good or bad for, by the marks of the player who just moved and those
-# of the opponent; and a learning rate that begins small, since some twenty lanes learn at once, and
-# halves in so many games.
+# Our own choices. The kinds of lanes that count, each by the marks of the player who just moved and
+# those of the opponent. A learning rate that begins small, since some twenty lanes learn at once,
+# and the number of games after which it is half as large.
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))
 LANE_ALPHA = 0.01
 HALVED_AFTER = 500
@@ -31,7 +31,7 @@ HALVED_AFTER = 500
 
 
 def step(state, move):
-    """Make a move: returns `(following, own, other)`.
+    """Make a move and return `(following, own, other)`.
 
     `following` is the next state, `own` the reward of the player who moves, `other` that of the
     opponent. A win gives `WIN` and `LOSS`, a draw `DRAW` to both; while the game goes on there are
@@ -44,17 +44,17 @@ def step(state, move):
 
 
 def greedy_moves(values):
-    """All moves of the largest value, as a list; `values` maps moves to numbers."""
+    """All moves with the largest value, as a list; `values` maps moves to numbers."""
     raise NotImplementedError("greedy_moves: write this function")
 
 
 def epsilon_greedy(values, epsilon, chance):
-    """A move: with probability `epsilon` any one, else one of the greedy moves.
+    """Choose a move: with probability `epsilon` any legal move, else one of the greedy moves.
 
-    `values` maps the legal moves to numbers, `chance` is a `random.Random`. Either way all moves
-    that come into question have the same probability: ties are broken at random.
+    `values` maps the legal moves to numbers, `chance` is a `random.Random`. Either way, all the
+    moves to choose from have the same probability: ties are broken at random.
 
-    Hint: `chance.random()` is a number from 0 to 1, `chance.choice(moves)` one of a list.
+    Hint: `chance.random()` is a number from 0 to 1, `chance.choice(moves)` an item of a list.
     """
     raise NotImplementedError("epsilon_greedy: write this function")
 
@@ -62,8 +62,8 @@ def epsilon_greedy(values, epsilon, chance):
 class QPlayer:
     """Keeps a Q table and plays epsilon-greedily by it.
 
-    `table` maps (state, move) to the Q value; what was never tried is not in it. `epsilon`, `alpha`
-    and `gamma` can be set at any time: an agent that is measured explores no more.
+    `table` maps (state, move) to the Q value; a pair that was never tried is not in it. `epsilon`,
+    `alpha` and `gamma` can be set at any time: an agent should not explore while it is measured.
     """
 
     def __init__(self, seed=None, epsilon=EPSILON, alpha=ALPHA, gamma=GAMMA):
@@ -72,7 +72,7 @@ class QPlayer:
         self.reset(seed)
 
     def reset(self, seed):
-        """Start the random numbers anew; what was learned stays."""
+        """Restart the random numbers; what was learned stays."""
         self.chance = random.Random(seed)
 
     def choose(self, state):
@@ -84,16 +84,16 @@ class QPlayer:
         return {move: self.q(state, move) for move in state.legal_moves()}
 
     def q(self, state, move):
-        """Q(state, move): `INITIAL` for what was never tried. Looking does not fill the table."""
+        """Q(state, move), `INITIAL` if it was never tried. Reading does not fill the table."""
         raise NotImplementedError("QPlayer.q: write this method")
 
     def update(self, state, move, reward, following):
         """The Bellman update: Q(s, a) <- Q(s, a) + alpha (r + gamma max Q(s', a') - Q(s, a)).
 
-        `reward` is all that this player was given from its `move` until its next turn, `following`
-        (s') the state in which it has the next turn, or the end of the game.
+        `reward` is all that this player was given from its `move` until its next turn; `following`
+        (s') is the state in which it has its next turn, or the terminal state.
 
-        Hint: after the end of the game nothing follows, and the future is worth 0.
+        Hint: after a terminal state nothing follows, so the future is worth 0.
         """
         raise NotImplementedError("QPlayer.update: write this method")
 
@@ -103,25 +103,25 @@ def play_episode(players, start):
 
     `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
     following)`. A player's update for a move is made when it is to move again, before it chooses,
-    with the rewards of both moves since then added up; or at the end of the game.
+    with the sum of its rewards from both moves since then; or at the end of the game.
 
-    Hint: remember of each player its last state and move and the rewards since.
+    Hint: for each player, remember its last state and move and the rewards since then.
     """
     raise NotImplementedError("play_episode: write this function")
 
 
 def train(players, episodes, start, after_each=lambda done: None):
-    """Play that many episodes; `after_each(done)` is called after each: for progress and curves."""
+    """Play `episodes` episodes; call `after_each(done)` after each, for progress and curves."""
     for done in range(1, episodes + 1):
         play_episode(players, start)
         after_each(done)
 
 
-# ---- What does work: values of afterstates, shared over lanes
+# ---- What works instead: values of afterstates, shared over lanes
 
 
 def lane_kinds(state, player):
-    """For each of the 76 lanes the pair (marks of `player`, marks of the opponent), in order.
+    """The pair (marks of `player`, marks of the opponent) for each of the 76 lanes, in order.
 
     Hint: `LANE_MASKS` are the lanes as bitboards, `state.mask(player)` are a player's marks, and
     `(a & b).bit_count()` is the number of bits that two masks share.
@@ -142,7 +142,7 @@ class LaneLearner:
         self.reset(seed)
 
     def reset(self, seed):
-        """Start the random numbers anew; what was learned stays."""
+        """Restart the random numbers; what was learned stays."""
         self.chance = random.Random(seed)
 
     def choose(self, state):
@@ -160,14 +160,14 @@ class LaneLearner:
         """The value, for the player to move, of the afterstate of every legal move, by move.
 
         Hint: do not make the afterstates. A move changes only the lanes through its cell,
-        `LANES_THROUGH[move]` has their numbers, and each of them gets one mark more.
+        `LANES_THROUGH[move]` has their numbers, and each of them gets one more mark.
         """
         raise NotImplementedError("LaneLearner.move_values: write this method")
 
     def target(self, state, player):
-        """What the afterstate `state` of `player` should be worth, by what follows.
+        """What the afterstate `state` of `player` should be worth, judged by what follows.
 
-        The utility at the end of the game. Before it the opponent moves, and the better its best
+        For a terminal state, its utility. Otherwise the opponent moves, and the better its best
         afterstate is for the opponent, the worse for `player`: -gamma times that value.
         """
         raise NotImplementedError("LaneLearner.target: write this method")
@@ -184,7 +184,7 @@ class LaneLearner:
 
 
 def self_play(learner, start):
-    """Play one game of the learner against itself; it learns from every move when it is made.
+    """Play one game of the learner against itself; it learns from every move as it is made.
 
     The moves are those of `learner.choose(state)`. Returns the final state.
     """
@@ -192,9 +192,9 @@ def self_play(learner, start):
 
 
 def train_lanes(learner, games, start, after_each=lambda done: None):
-    """Play that many games of self-play, ever more cautiously: alpha falls like 1 / games.
+    """Play `games` games of self-play, learning ever more slowly: alpha falls like 1 / games.
 
-    `after_each(done)` is called after each game: for progress and curves.
+    `after_each(done)` is called after each game, for progress and curves.
     """
     for done in range(games):
         learner.alpha = LANE_ALPHA / (1 + done / HALVED_AFTER)
@@ -206,21 +206,21 @@ def train_lanes(learner, games, start, after_each=lambda done: None):
 
 
 def symmetries():
-    """The 192 ways to rearrange the cells that take lanes to lanes, each a tuple of 64 cells.
+    """The 192 ways to rearrange the cells that map lanes to lanes, each a tuple of 64 cells.
 
-    Item i of a tuple is the cell that cell i goes to. They are made of three things: the axes
-    (layer, row, column) change places; any axis is turned round; and on all three axes alike, the
+    Item i of a tuple is the cell that cell i goes to. Each way combines three things: the axes
+    (layer, row, column) change places; any axis is reversed; and on all three axes alike, the
     coordinates 0 to 3 are rearranged so that opposite ones (0 and 3, 1 and 2) stay opposite.
 
-    Hint: the parts overlap, since turning all three axes round is such a rearrangement too: keep
-    each tuple once. `cell_at(layer, row, column)` numbers the cells.
+    Hint: the parts overlap, since reversing all three axes is such a rearrangement too: keep each
+    tuple once. `cell_at(layer, row, column)` numbers the cells.
     """
     raise NotImplementedError("symmetries: write this function")
 
 
 def canonical(state, ways):
-    """One state for all that are the same by symmetry; `ways` is what `symmetries()` returned.
+    """One state for all states that are equal by symmetry; `ways` is what `symmetries()` returned.
 
-    Hint: of all rearrangements of the two masks take the smallest pair.
+    Hint: take the smallest pair of masks among all rearrangements of the two.
     """
     raise NotImplementedError("canonical: write this function")

@@ -17,10 +17,10 @@ from collections import Counter
 from course.check import check
 from course.plots import figure, picture
 from evaluator import places
-from sequence import LINES, TABLE, Greedy, Random, State, card_at, cells_with, example, play, sketch
+from sequence import (LINES, TABLE, Greedy, Random, State, card_at, cells_with, compare, example,
+                      play, sketch)
 from sequence.agents.beliefs import may_hold, sample, unseen_cards
 from sequence.board.layout import BIT, CELLS, LINES_THROUGH, cells_of, mask_of
-from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## The board
@@ -229,27 +229,14 @@ print(game.final)
 # 1. **The same deal from both seats.** Each deal is played twice with changed seats, so that good
 #    cards and the first move help either side once. Such a pair is a *paired deal*.
 # 2. **An interval.** From a few games you know the strength only roughly. Wilson's 95 % interval
-#    says how roughly. A tie counts half.
+#    says how roughly.
+#
+# `compare(first, second, deals)` takes both. Its score is the share of the points that `first` wins,
+# and a tie, which it calls drawn, counts half.
 
 # %%
-def paired(first, second, deals):
-    """The share of points that `first` wins over so many deals, each from both seats."""
-    points = 0.0
-    for deal in range(deals):
-        for seat, agents in enumerate(([first, second], [second, first])):
-            winner = play(agents, seed=deal).winner
-            points += 0.5 if winner is None else winner == seat
-    return points / (2 * deals)
-
-
-def with_interval(share, games):
-    """The share and Wilson's 95 % interval, as a text."""
-    low, high = wilson_interval(share, games)
-    return f"{share:.2f} (95 % interval {low:.2f} to {high:.2f})"
-
-
-print("Greedy against Random:", with_interval(paired(Greedy(), Random(), 30), 60))
-print("Random against Random:", with_interval(paired(Random(), Random(), 30), 60))
+print("Greedy against Random:", compare(Greedy(), Random(), deals=30))
+print("Random against Random:", compare(Random(), Random(), deals=30))
 
 # %% [markdown]
 # The second line is a **control**. Nobody is better there, so the interval ought to hold 0.5. A

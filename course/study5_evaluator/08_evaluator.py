@@ -15,7 +15,7 @@
 # %load_ext autoreload
 # %autoreload 2
 from functools import cache
-from statistics import mean
+from statistics import mean, median
 from time import perf_counter
 
 from course.check import check
@@ -23,7 +23,7 @@ from course.plots import figure, picture
 from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_gain, board_score,
                        cell_score, draft_score, line_cost, line_score, parts, play_score,
                        simple_score, threat)
-from sequence import Greedy, Random, example, play, sketch
+from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.board.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
 from tictactoe.games.play import wilson_interval
 
@@ -312,31 +312,21 @@ check("study5.draft")
 # of them once and remember.
 
 # %%
-@cache
-def seats(first, second, deals=30):
-    """The points of `first` from each seat, as shares, over paired deals."""
-    points = [0.0, 0.0]
-    for deal in range(deals):
-        for seat, agents in enumerate(([first, second], [second, first])):
-            winner = play(agents, seed=deal).winner
-            points[seat] += 0.5 if winner is None else winner == seat
-    return points[0] / deals, points[1] / deals
+compared = cache(compare)  # what has been played is not played again
 
 
-def report(name, found, deals=30):
-    """Print the share from both seats with its interval, and from each seat."""
-    low, high = wilson_interval(mean(found), 2 * deals)
-    print(f"{name:28} {mean(found):.2f} ({low:.2f} to {high:.2f})   "
-          f"first {found[0]:.2f}, second {found[1]:.2f}")
+def report(name, found):
+    """Print a comparison, and its score from each seat."""
+    first, second = found.seats
+    print(f"{name}: {found}\n    playing first {first.score:.2f}, second {second.score:.2f}")
 
 
 greedy, recipe = Greedy(), Evaluator()
-report("recipe against Random", seats(recipe, Random(), 15), 15)
-report("recipe against Greedy", seats(recipe, greedy))
+report("recipe against Random", compared(recipe, Random(), deals=15))
+report("recipe against Greedy", compared(recipe, greedy, deals=30))
 
-game = play([recipe, greedy], seed=3)
-spent = sorted(1000 * s for state, s in zip(game.states, game.seconds) if state.to_move == 0)
-print(f"a move takes {spent[len(spent) // 2]:.1f} ms (median), the slowest {spent[-1]:.1f} ms")
+spent, _ = compared(recipe, greedy, deals=30).seconds
+print(f"a move takes {1000 * median(spent):.1f} ms (median), the slowest {1000 * max(spent):.1f} ms")
 
 # %%
 check("study5.evaluator")
@@ -395,8 +385,8 @@ check("study5.blocking")
 
 # %%
 blocking = Evaluator(BLOCKING)
-report("recipe against Greedy", seats(recipe, greedy))
-report("blocking against Greedy", seats(blocking, greedy))
+report("recipe against Greedy", compared(recipe, greedy, deals=30))
+report("blocking against Greedy", compared(blocking, greedy, deals=30))
 for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, greedy),
                           ("recipe", recipe, recipe), ("blocking", blocking, blocking)):
     games = 60
@@ -432,17 +422,19 @@ for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, gre
 
 # %%
 weights = (0, 0.5, 1, 1.5, 2)
-found = [mean(seats(Evaluator(RECIPE._replace(blocking=weight)), greedy, 20)) for weight in weights]
-ends = [wilson_interval(share, 40) for share in found]
+found = [compared(Evaluator(RECIPE._replace(blocking=weight)), greedy, deals=20)
+         for weight in weights]
+shares = [comparison.score for comparison in found]
+ends = [comparison.interval for comparison in found]
 axes = figure(6.5, 3.6)
-axes.errorbar(weights, found, fmt="o-", capsize=4, color="#0072B2",
-              yerr=[[max(0, share - low) for share, (low, _) in zip(found, ends)],
-                    [max(0, high - share) for share, (_, high) in zip(found, ends)]])
+axes.errorbar(weights, shares, fmt="o-", capsize=4, color="#0072B2",
+              yerr=[[max(0, share - low) for share, (low, _) in zip(shares, ends)],
+                    [max(0, high - share) for share, (_, high) in zip(shares, ends)]])
 axes.axhline(0.5, color="black", linestyle="--", linewidth=1)
 axes.set(xlabel="weight of the threat", ylabel="share of points against Greedy", ylim=(0, 0.75),
          title="How much blocking? (95 % intervals, 20 paired deals each)")
 picture(axes, "Share of points against Greedy by the weight of the threat: " + ", ".join(
-    f"{weight}: {share:.2f}" for weight, share in zip(weights, found)) + ".")
+    f"{weight}: {share:.2f}" for weight, share in zip(weights, shares)) + ".")
 
 # %% [markdown]
 # A little blocking helps, and then the curve falls off a cliff. The first guess is that the agent
@@ -525,23 +517,23 @@ check("study5.line_counter")
 
 # %%
 counter = LineCounter()
-results = {"lines against recipe": seats(counter, recipe),
-           "lines against Greedy": seats(counter, greedy),
-           "blocking against Greedy": seats(blocking, greedy),
-           "recipe against Greedy": seats(recipe, greedy)}
+results = {"lines against recipe": compared(counter, recipe, deals=30),
+           "lines against Greedy": compared(counter, greedy, deals=30),
+           "blocking against Greedy": compared(blocking, greedy, deals=30),
+           "recipe against Greedy": compared(recipe, greedy, deals=30)}
 for name, found in results.items():
     report(name, found)
 
 axes = figure(7, 3)
 for row, (name, found) in enumerate(results.items()):
-    low, high = wilson_interval(mean(found), 60)
-    axes.errorbar(mean(found), row, xerr=[[mean(found) - low], [high - mean(found)]], fmt="o",
+    low, high = found.interval
+    axes.errorbar(found.score, row, xerr=[[found.score - low], [high - found.score]], fmt="o",
                   capsize=4, color="#0072B2" if "lines" in name else "#E69F00")
 axes.axvline(0.5, color="black", linestyle="--", linewidth=1)
 axes.set_yticks(range(len(results)), results)
 axes.set(xlim=(0, 1), ylim=(len(results) - 0.5, -0.5), xlabel="share of points, 95 % interval")
 picture(axes, "Shares of points with 95 % intervals over 30 paired deals: " + ", ".join(
-    f"{name} {mean(found):.2f}" for name, found in results.items()) + ".")
+    f"{name} {found.score:.2f}" for name, found in results.items()) + ".")
 
 # %% [markdown]
 # With 100 paired deals: the line counter has 0.65 (0.58 to 0.71) of the points against the recipe,

@@ -22,21 +22,22 @@ from sequence.board.layout import (
     mask_of,
 )
 
-# "The recipe" is the description of an evaluator that this study rebuilds (seed 001).
-# What a line costs, in actions: placing on an empty cell; removing an opponent's chip and placing;
-# and what a cell costs on top where an own chip stands on it already.
+# "The recipe" is the description of an evaluator that this study rebuilds.
+# The costs of a line, in actions: to place on an empty cell; to remove a chip of the opponent and
+# place.
+# Then the extra cost of a cell on which an own chip stands already.
 EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
 NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
 BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number
 DISCOUNT = 0.75  # of a card that is played next turn at the earliest; the recipe names no number
-# The recipe wants fixed values and names none: more than making a four, less than a sequence.
+# The recipe asks for fixed values but names none: more than making a four, less than a sequence.
 JACK_VALUE = {"jd": 150, "jc": 150, "jh": 120, "js": 120}
 LINE_BASE = 4  # in `line_count`: each chip makes a line four times as good
 SURE = 10_000  # in `simple_score`: more than the 20 lines through a cell with 4 ** 4 each
 
 
 class Weights(NamedTuple):
-    """The parameters of `score`: the recipe's six (seed 001), and one that it does not have."""
+    """The parameters of `score`: the recipe's six, and one that the recipe does not have."""
 
     sequence: float = 100
     sequence_exponent: float = 2
@@ -90,11 +91,11 @@ class Chips(NamedTuple):
 def places(observation, card):
     """The cells on which `card` can be used now, row by row.
 
-    Those are the card's empty cells; of a two-eyed jack all empty cells; of a one-eyed jack the
+    Those are the card's empty cells; for a two-eyed jack all empty cells; for a one-eyed jack the
     cells of the other side's chips that are in no completed sequence.
 
     Hint: `observation.empty_mask` is a bitboard, `Chips.of(observation)` holds three more, and
-    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is that of a card's two cells.
+    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is the one of a card's two cells.
     """
     raise NotImplementedError("places: write this function")
 
@@ -124,7 +125,7 @@ def cell_score(cell, chips):
 
 
 def board_score(chips):
-    """`BOARD_MAX` less the scores of all cells but the corners: the more the better.
+    """`BOARD_MAX` minus the scores of all cells but the corners: the higher the better.
 
     Hint: `cells_of(PLAYABLE)` lists those cells.
     """
@@ -132,16 +133,16 @@ def board_score(chips):
 
 
 def line_score(chips, cell=None):
-    """`NEVER` less the cost of the cheapest line: of all lines, or of those through `cell`."""
+    """`NEVER` minus the cost of the cheapest line: of all lines, or of those through `cell`."""
     raise NotImplementedError("line_score: write this function")
 
 
 @lru_cache(maxsize=64)
 def cells_by_cost(chips):
-    """By cost, 0 to `NEVER`, the bitboard of the cells whose cheapest line costs that much.
+    """For each cost from 0 to `NEVER`, the bitboard of the cells whose cheapest line costs that.
 
-    Corners are left out. Only for speed: `board_gain` can do without. The boards that were asked
-    last are remembered.
+    Corners are left out. This is only for speed: `board_gain` can do without it. The results for
+    the latest boards are remembered.
     """
     raise NotImplementedError("cells_by_cost: write this function")
 
@@ -163,12 +164,12 @@ def edge_distance(cell):
 def parts(observation, kind, cell):
     """The three numbers that judge a "place" on, or "remove" from `cell`: sequence, line, board.
 
-    *sequence*: the own sequences when it is done. *line*: the line score through the cell when it
-    is done, with completed sequences as they were before. *board*: the board gain plus the distance
-    to the edge.
+    *sequence*: the own sequences after the action. *line*: the line score through the cell after
+    it, with completed sequences as they were before. *board*: the board gain plus the distance to
+    the edge.
 
     Hint: `new_sequences(own, locked, bit, heart)[0]` counts the sequences that a chip completes,
-    the chip already in `own`; `observation.rules.heart` says whether the heart counts.
+    with the chip already in `own`; `observation.rules.heart` says whether the heart counts.
     """
     raise NotImplementedError("parts: write this function")
 
@@ -192,17 +193,17 @@ def play_score(observation, kind, cell, weights=RECIPE):
 
 
 def draft_score(observation, card, weights=RECIPE):
-    """What it is worth to take `card`, to be played in a later turn: `DISCOUNT` times ...
+    """What it is worth to take `card` now and to play it in a later turn.
 
-    ... the best play score among the card's places as the board is now, 0 if it has none. A jack
-    is not tried out: it has the `score` of the present number of own sequences, line 0 and
-    `JACK_VALUE` for the board.
+    `DISCOUNT` times the best play score among the card's places on the present board, 0 if it has
+    none. A jack is not tried out: in place of a play score it has the `score` of the present number
+    of own sequences, line 0 and `JACK_VALUE` for the board.
     """
     raise NotImplementedError("draft_score: write this function")
 
 
 def best_action(observation, play, draft):
-    """The legal action that is worth most; of equals the first in the documented order.
+    """The legal action that is worth most; among equals the first in the documented order.
 
     An action is worth `play(kind, cell)` of its cell, if it has one, plus `draft(card)` of the
     card that it takes, if it takes one.
@@ -214,7 +215,7 @@ def best_action(observation, play, draft):
 
 
 class Evaluator:
-    """The recipe's agent: plays the action with the best score, without a look ahead."""
+    """The recipe's agent: plays the action with the best score, without look-ahead."""
 
     def __init__(self, weights=RECIPE):
         self.weights = weights
@@ -230,17 +231,17 @@ class Evaluator:
 def line_count(chips, cell):
     """What the lines through `cell` are worth to the own side, the cell itself being empty.
 
-    The sum of `LINE_BASE` to the power of the own chips (and corners) in it, over the lines in
-    which the others have no chip and that can be finished.
+    The sum, over the lines that can be finished and hold no chip of the others, of `LINE_BASE` to
+    the power of the number of own chips (and corners) in the line.
     """
     raise NotImplementedError("line_count: write this function")
 
 
 def simple_score(observation, kind, cell):
-    """What a "place" on, or "remove" from `cell` is worth, in lines that are counted.
+    """What a "place" on, or "remove" from `cell` is worth, found by counting lines.
 
-    The line counts of the cell for both sides, as if it were empty, plus `SURE` for each sequence
-    that a placement completes.
+    The sum of the cell's line counts for both sides, as if it were empty, plus `SURE` for each
+    sequence that a placement completes.
     """
     raise NotImplementedError("simple_score: write this function")
 

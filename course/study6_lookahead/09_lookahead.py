@@ -29,11 +29,10 @@ from lookahead import (
     Chips, LookAhead, SampledSearch, TopK, best_reply, catalogue, draft_value, gains, heat,
     line_links, line_text, links, plain_replies, plays_of, quick_replies, reward,
 )
-from sequence import Greedy, Random, card_at, example, play, sketch
+from sequence import Greedy, Random, card_at, compare, example, play, sketch
 from sequence.agents.beliefs import may_hold, sample
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
 from tictactoe import Search
-from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## How wide is it?
@@ -351,17 +350,6 @@ check("study6.quick_replies")
 # other. It tests our bookkeeping, not our luck.
 
 # %%
-def paired(first, second, deals, seed=0):
-    """The score of the first agent over so many deals, each from both seats, and its interval."""
-    points = 0.0
-    for deal in range(seed, seed + deals):
-        for seat in (0, 1):
-            winner = play([first, second] if seat == 0 else [second, first], deal).winner
-            points += 0.5 if winner is None else winner == seat
-    score = points / (2 * deals)
-    return score, wilson_interval(score, 2 * deals)
-
-
 def finder():
     """Quick replies if you have written them, plain ones otherwise."""
     try:
@@ -373,21 +361,20 @@ def finder():
 # %%
 rivals = {"any possible card": LookAhead(finder()), "known cards": LookAhead(finder(), "known"),
           "control: no reply": LookAhead(None)}
-scores = {name: paired(rival, LookAhead(None), deals=6) for name, rival in rivals.items()}
-for name, (score, (low, high)) in scores.items():
-    print(f"{name:18} {score:.2f}   95 % interval {low:.2f} to {high:.2f}")
+scores = {name: compare(rival, LookAhead(None), deals=6) for name, rival in rivals.items()}
+for name, found in scores.items():
+    print(f"{name:18} {found}")
 
 axes = figure(7.5, 2.6)
-for row, (name, (score, (low, high))) in enumerate(scores.items()):
-    axes.plot([low, high], [row, row], color="#0072B2", marker="|", linewidth=2)
-    axes.plot([score], [row], color="#E69F00", marker="o", linestyle="", markersize=9)
+for row, found in enumerate(scores.values()):
+    axes.plot(found.interval, [row, row], color="#0072B2", marker="|", linewidth=2)
+    axes.plot([found.score], [row], color="#E69F00", marker="o", linestyle="", markersize=9)
 axes.axvline(0.5, color="black", linestyle="--", linewidth=1)
 axes.set(xlim=(0, 1), ylim=(2.5, -0.5), xlabel="score against the agent without a reply",
          title="Does the reply help? (few games: see how wide the bars are)")
 axes.set_yticks(range(3), list(scores))
 picture(axes, "Scores with intervals against the agent without a reply. " + ". ".join(
-    f"{name}: {score:.2f}, {low:.2f} to {high:.2f}"
-    for name, (score, (low, high)) in scores.items()))
+    f"{name}: {found}" for name, found in scores.items()))
 
 # %% [markdown]
 # Twelve games say next to nothing: look how wide the bars are. To tell 0.55 from 0.5 one

@@ -1,8 +1,8 @@
-"""Study 6: look-ahead in Sequence: what an action brings, less the best reply of the opponent.
+"""Study 6: look-ahead in Sequence: what an action brings, minus the best reply of the opponent.
 
 You fill in this module. Notebook 09 explains every part; hand in this file with the notebook. The
-method is that of seed 003 for two players; it names the parts and gives the two discounts, the
-other numbers are choices made here.
+parts and the two discounts follow the description of an agent for two players; the other numbers
+are choices made here.
 """
 
 from collections import Counter
@@ -32,10 +32,10 @@ HEAT_DECAY = 0.5  # of the kernel: the factor for each step away from the heart
 LINK_MADE = (0, 1, 4, 16, 64, 1024)  # by the own chips in the best five, the new one included
 LINK_BROKEN = (0, 2, 8, 32, 512)  # by the other side's chips in its best five: about half of that
 SHARED = 1  # chips of an earlier sequence that a new one may use (the rules)
-REPLY_DISCOUNT = 0.9  # seed 003
-DRAFT_DISCOUNT = 0.8  # seed 003
+REPLY_DISCOUNT = 0.9  # of the opponent's best reply
+DRAFT_DISCOUNT = 0.8  # of the card that is taken
 TWO_EYED_VALUE = 500.0  # of a drafted jack; below a card that completes a sequence
-ONE_EYED_VALUE = 400.0  # two-eyed before one-eyed (seed 003), and both before other cards
+ONE_EYED_VALUE = 400.0  # two-eyed before one-eyed, and both before other cards
 WIN = 100_000.0  # more than all rewards of a search together
 
 
@@ -53,7 +53,7 @@ class Chips(NamedTuple):
 
     @classmethod
     def seen_by(cls, position, player: int | None = None) -> "Chips":
-        """Those of an observation or a state, by default from the view of the player to move."""
+        """The chips of an observation or a state, by default as the player to move sees them."""
         side = position.rules.side(position.to_move if player is None else player)
         return cls(position.chip_masks[side], position.chip_masks[1 - side],
                    position.locked_mask, position.rules.heart)
@@ -99,8 +99,8 @@ class Chips(NamedTuple):
 def heat(cell):
     """The heat of a cell: `HEAT_PEAK` in the heart, times `HEAT_DECAY` for each step from it.
 
-    A step goes to any of the eight neighbours, as the king moves; what counts is the nearest of
-    the four `HEART_CELLS`.
+    A step goes to any of the eight neighbours, like a king in chess; steps are counted from the
+    nearest of the four `HEART_CELLS`.
     """
     raise NotImplementedError("heat: write this function")
 
@@ -109,7 +109,7 @@ def line_text(chips, cell, direction):
     """The line through `cell` in one of the `DIRECTIONS`, as text: the cells within four of it.
 
     In reading order, that is from (row - 4 * down, col - 4 * right) to (row + 4 * down, ...), cells
-    beyond the edge left out. Each is written as `chips.mark` has it, and `cell` itself as "#".
+    beyond the edge left out. Each is written as `chips.mark` says, and `cell` itself as "#".
 
     Hint: a cell is on the board if it is in `BIT`.
     """
@@ -131,7 +131,7 @@ def links(text):
 
 @lru_cache(maxsize=1 << 17)
 def scan(chips, cell, direction):
-    """`links` of a line, remembered for these very `chips`. This function is given."""
+    """`links` of a line, remembered for exactly these `chips`. This function is given."""
     return links(line_text(chips, cell, direction))
 
 
@@ -146,8 +146,8 @@ def reach(cell, direction):
 def line_links(chips, cell, direction):
     """`links` of the line through `cell`, scanned only if its chips have not been seen before.
 
-    Hint: `scan` remembers whole boards. Hand it the chips that lie in this line and no others: then
-    a chip elsewhere on the board makes no difference to it.
+    Hint: `scan` remembers whole boards. Pass it only the chips that lie in this line: then a chip
+    elsewhere on the board makes no difference to it.
     """
     raise NotImplementedError("line_links: write this function")
 
@@ -165,8 +165,8 @@ def line_reward(chips, cell, direction, kind):
 def reward(chips, action):
     """What an action is worth at once to the own side of `chips`.
 
-    The rewards of the four lines through the square and, for a placement, its heat. An action that
-    changes no chip is worth 0.
+    The sum of the rewards of the four lines through the square and, for a placement, its heat. An
+    action that changes no chip is worth 0.
     """
     raise NotImplementedError("reward: write this function")
 
@@ -206,7 +206,7 @@ def plays_of(chips, cards):
 class Catalogue(NamedTuple):
     """The opponent's cards: those `known` to be in the hand, and all that are `possible`.
 
-    Both in card order; a card twice in `known` if both copies are there, once in `possible`.
+    Both are in card order; `known` lists a card twice if both copies are there, `possible` once.
     """
 
     known: tuple[str, ...]
@@ -218,11 +218,11 @@ def catalogue(observation):
 
     Known are the cards that the opponent was seen to draft and has not played since. (If it plays a
     card of which it drafted a copy, that copy counts as played.) If these are not the whole hand,
-    any card may be among the rest of which you have not seen all `COPIES`: in your own hand, in
-    the draft row, among those played by either player, or known to be the opponent's.
+    the rest may be any card of which you have not seen all `COPIES`: in your own hand, in the draft
+    row, among those played by either player, or known to be the opponent's.
 
-    Hint: `observation.plays()` gives every action so far with its player. In an action, a card that
-    is not there is "".
+    Hint: `observation.plays()` gives every action so far with its player. In an action, "" stands
+    for no card.
     """
     raise NotImplementedError("catalogue: write this function")
 
@@ -236,9 +236,9 @@ def best_reply(chips, cards):
 
 
 def plain_replies(chips, cards):
-    """A function from an own action to the opponent's best reply with these cards.
+    """Make a function from an own action to the opponent's best reply with these cards.
 
-    `chips` is from the own view, before the action. This one looks at every reply anew, whatever
+    `chips` is from the own view, before the action. This one evaluates every reply again, whatever
     the action changes. It is given.
     """
     return lambda action: best_reply(chips.after(action).turned(), cards)
@@ -254,15 +254,15 @@ def neighbours(cell):
 
 
 def quick_replies(chips, cards):
-    """The same function as `plain_replies`, scanning only the lines that an action changes.
+    """Make the same function as `plain_replies`, scanning only the lines that an action changes.
 
     (Extra credit.) Before any action all replies are rewarded line by line and sorted, the best
     first. An action on a square changes only the cells that are `neighbours` of it, and there only
-    the line through both. Of all the others the best reply stays the best.
+    the line through both. Among all the others, the best reply stays the best.
 
-    Hint: what can happen on the square itself is new: a chip just placed can be removed, a cell
-    just emptied can be taken. Where an action completes a sequence, more changes than a line: then
-    ask `best_reply`.
+    Hint: the replies on the square itself are new: a chip just placed can be removed, a cell just
+    emptied can be taken. Where an action completes a sequence, more than a line changes: then ask
+    `best_reply`.
     """
     raise NotImplementedError("quick_replies: write this function")
 
@@ -271,7 +271,7 @@ def quick_replies(chips, cards):
 
 
 class LookAhead:
-    """Plays what brings most: reward, plus the card taken, less the opponent's best reply.
+    """Plays what brings most: reward, plus the card taken, minus the opponent's best reply.
 
     `replies` makes the function that finds the best reply (`plain_replies` or `quick_replies`), or
     is None for an agent without the reply term. `cards` says which of the opponent's cards reply:
@@ -286,8 +286,8 @@ class LookAhead:
         """The value of every legal action: a dictionary in the documented order of actions.
 
         It is `reward + DRAFT_DISCOUNT * draft_value - REPLY_DISCOUNT * reply`. The card is valued
-        and the reply found on the board after the action. After a trade, a forgo or a pass there is
-        no reply to be subtracted.
+        and the reply found on the board after the action. After a trade, a forgone trade or a pass,
+        no reply is subtracted.
 
         Hint: actions that differ only in the card they take have the same reward and the same
         reply. Find these once for each play.
@@ -295,7 +295,7 @@ class LookAhead:
         raise NotImplementedError("LookAhead.values: write this method")
 
     def choose(self, observation):
-        """The action of the highest value, the first such one in the documented order."""
+        """The action with the highest value; among equals the first in the documented order."""
         raise NotImplementedError("LookAhead.choose: write this method")
 
 
@@ -308,11 +308,11 @@ def gains(state):
 
 
 class TopK:
-    """A game in which only the `k` best actions are there and that ends after `depth` of them.
+    """A game in which only the `k` best actions are legal and that ends after `depth` actions.
 
     It wraps a full state and has the members of `tictactoe.State`, so that any search of study 2
     can be used on it unchanged. `rate(state)` gives the gain of every legal action; `total` is what
-    the player `root` has gained on the way here, less what the opponent has.
+    the player `root` has gained on the way here, minus what the opponent has gained.
     """
 
     def __init__(self, state, k=4, depth=3, rate=gains, *, root=None, total=0.0):
@@ -327,24 +327,24 @@ class TopK:
         return self.state.to_move
 
     def _gains(self):
-        """The gains of the legal actions, asked for once. This method is given."""
+        """The gains of the legal actions, computed only once. This method is given."""
         if self.rated is None:
             self.rated = self.rate(self.state)
         return self.rated
 
     def legal_moves(self):
-        """The `k` actions of the highest gain, the best first; equal ones in documented order.
+        """The `k` actions with the highest gain, the best first; equal ones in documented order.
 
-        None if the game is over here.
+        There are none if the game is over here.
 
         Hint: `sorted` keeps equal items in order, also with `reverse=True`.
         """
         raise NotImplementedError("TopK.legal_moves: write this method")
 
     def after(self, move):
-        """The game after `move`: a depth less, and its gain added to the total, or subtracted.
+        """The game after `move`: one depth less, and its gain added to the total, or subtracted.
 
-        It is subtracted if it is the opponent's of `root`.
+        The gain is subtracted if the opponent of `root` makes the move.
         """
         raise NotImplementedError("TopK.after: write this method")
 
@@ -371,7 +371,7 @@ class SampledSearch:
         self.reset(seed)
 
     def reset(self, seed):
-        """Start the random numbers anew; `play` calls this before every game."""
+        """Restart the random numbers; `play` calls this before every game."""
         self.random = Random(seed)
 
     def values(self, observation):
@@ -383,5 +383,5 @@ class SampledSearch:
         raise NotImplementedError("SampledSearch.values: write this method")
 
     def choose(self, observation):
-        """The action of the highest mean, the first such one."""
+        """The action with the highest mean, the first one among equals."""
         raise NotImplementedError("SampledSearch.choose: write this method")

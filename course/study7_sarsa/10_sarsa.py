@@ -28,8 +28,7 @@ from sarsa import (
     Scores, action_features, direction_info, one_side, pattern, pattern_counts, place_score, ray,
     state_features, td_target, train, views, with_chip,
 )  # fmt: skip
-from sequence import Greedy, Random, play, sketch
-from tictactoe.games.play import wilson_interval
+from sequence import Greedy, Random, compare, play, sketch
 
 # %% [markdown]
 # ## A board as text
@@ -506,6 +505,9 @@ class AnyOfTheBest(SarsaAgent):
         return self._random.choice([c.action for c in rated if c.score == best])
 
 
+FIRST_DEAL = 10_000  # far from the deals that were trained on
+
+
 @cache
 def agents():
     """The agents to be compared, by name."""
@@ -521,22 +523,11 @@ def agents():
     }
 
 
-def duel(first, second, deals=8, start=10_000):
-    """Points of the first agent, and games, over paired deals."""
-    points = 0
-    for deal in range(start, start + deals):
-        for seat in (0, 1):
-            winner = play([first, second] if seat == 0 else [second, first], deal).winner
-            points += 0.5 if winner is None else winner == seat
-    return points, 2 * deals
-
-
 @cache
 def result(name, other):
-    """Score and interval of an agent against `Random`, `Greedy` or another agent."""
+    """What an agent wins against `Random`, `Greedy` or another agent."""
     opponent = {"Random": Random, "Greedy": Greedy}.get(other, lambda: agents()[other])()
-    points, games = duel(agents()[name], opponent)
-    return points / games, *wilson_interval(points / games, games)
+    return compare(agents()[name], opponent, deals=8, seed=FIRST_DEAL)
 
 # %%
 pairs = [(name, "Random") for name in agents() if name != "corners as walls"] + [
@@ -544,17 +535,17 @@ pairs = [(name, "Random") for name in agents() if name != "corners as walls"] + 
     ("corners as walls", "reward only")]
 axes = figure(7.5, 4.2)
 for row, (name, other) in enumerate(pairs):
-    score, low, high = result(name, other)
-    print(f"{name:16} against {other:12} {score:.2f}  ({low:.2f} to {high:.2f})")
+    found = result(name, other)
+    print(f"{name:16} against {other:12} {found}")
     colour = "#0072B2" if other == "Random" else "#E69F00"
-    axes.plot([low, high], [row, row], "-", color=colour, marker="", linewidth=3)
-    axes.plot([score], [row], "o" if other == "Random" else "s", color=colour, markersize=8)
+    axes.plot(found.interval, [row, row], "-", color=colour, marker="", linewidth=3)
+    axes.plot([found.score], [row], "o" if other == "Random" else "s", color=colour, markersize=8)
 axes.axvline(0.5, color="black", linestyle="--", linewidth=1)
 axes.set(xlim=(-0.02, 1.02), ylim=(len(pairs) - 0.4, -0.6), xlabel="win rate with 95 % interval",
          title="Sixteen games each (eight paired deals)")
 axes.set_yticks(range(len(pairs)), [f"{name} - {other}" for name, other in pairs])
 picture(axes, "Win rates with intervals. " + ". ".join(
-    f"{name} against {other}: {result(name, other)[0]:.2f}" for name, other in pairs))
+    f"{name} against {other}: {result(name, other).score:.2f}" for name, other in pairs))
 
 # %% [markdown]
 # Sixteen games are few: read the intervals, not the points. For more, raise `deals`. But some things
@@ -601,7 +592,7 @@ def counted(learned):
     """Look-ups and finds in four games against `Greedy`."""
     table = CountingTable()
     table.values = learned.values
-    duel(SarsaAgent(table), Greedy(), deals=2)
+    compare(SarsaAgent(table), Greedy(), deals=2, seed=FIRST_DEAL)
     return table.asked, table.found
 
 # %%
@@ -632,9 +623,8 @@ def small():
 # %%
 visits = small().visits
 print(f"{len(visits)} entries, updated {mean(visits.values()):.0f} times each")
-points, games = duel(ActionsOnly(small()), SarsaAgent(q_weight=0))
-low, high = wilson_interval(points / games, games)
-print(f"mixed, actions only, against reward only: {points / games:.2f} ({low:.2f} to {high:.2f})")
+print("mixed, actions only, against reward only:",
+      compare(ActionsOnly(small()), SarsaAgent(q_weight=0), deals=8, seed=FIRST_DEAL))
 for (_, action), value in sorted(small().values.items(), key=lambda item: -item[1])[:5]:
     print(f"{value:9,.0f}", {name: n for name, n in zip(ACTION_FEATURES, action, strict=True) if n})
 
@@ -674,9 +664,8 @@ print(QTable.from_json(text).values == training("q_learning")[0].values)
 # %%
 online = SarsaAgent(QTable.from_json(training("q_learning")[0].to_json()), learn=True)
 before = len(online.table.values)
-points, games = duel(online, Greedy(), deals=4)
-print(f"{points} of {games} points against Greedy; the table had {before:,} entries "
-      f"and has {len(online.table.values):,} now")
+print("against Greedy:", compare(online, Greedy(), deals=4, seed=FIRST_DEAL))
+print(f"the table had {before:,} entries and has {len(online.table.values):,} now")
 
 # %% [markdown]
 # ### The discard pile (extra credit)

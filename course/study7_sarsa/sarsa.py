@@ -17,10 +17,10 @@ from sequence.pictures.text import SIDES
 # What a cell shows to the side that looks: "M" and "T" are chips of completed sequences.
 MINE, THEIRS, EMPTY, WALL = "m", "t", "_", "#"
 SIZE, FIVE = 10, 5
-DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))  # the four of seed 000
-MAX_GAPS = 2  # between the chips of one pattern, in both senses together (seed 000)
+DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))  # down, right and both diagonals
+MAX_GAPS = 2  # between the chips of one pattern, front and back together
 
-# What a pattern is worth to the side that makes it (seed 000).
+# What a pattern is worth to the side that makes it.
 PATTERN_VALUES = {
     "NONE": 0,
     "LIVE_ONE": 1,
@@ -32,12 +32,12 @@ PATTERN_VALUES = {
     "LIVE_FOUR": 10_000,  # two ways to finish it
     "LIVE_FIVE": 15_000,
 }
-# And what it is worth to take a pattern from the opponent; others are worth nothing (seed 000).
+# And what it is worth to take a pattern from the opponent; other patterns are worth nothing.
 BLOCKING_VALUES = {"LIVE_THREE": 1_000, "LIVE_FOUR": 12_000, "LIVE_FIVE": 13_000}
-DRAW_WEIGHT = 0.5  # of the card that is taken, beside the effect on the board; our choice
+DRAW_WEIGHT = 0.5  # of the card that is taken, added to the effect on the board; our choice
 
-# What is counted on the board: the patterns as regular expressions over one line of cells, as the
-# side sees it that makes them. Nothing but the chips is consumed: what is beside them stays.
+# The patterns that are counted on the board: regular expressions over one line of cells, as seen by
+# the side that makes them. A match takes up only the chips, and none of the cells beside them.
 _ENDS = r"(?<=_){0}(?=[^_m])|(?<=[^_m]){0}(?=_)"  # one end open, the other one not
 PATTERNS = {
     "SLEEP_TWO": _ENDS.format("mm") + r"|(?<!m)m_m(?!m)",
@@ -49,11 +49,11 @@ PATTERNS = {
     "LIVE_FIVE": r"m{5}|M{5}",
 }
 OPPONENT_PATTERNS = ("LIVE_FOUR", "CHONG_FOUR", "LIVE_THREE", "LIVE_FIVE")
-FEATURES = (*PATTERNS, *(f"OPP_{name}" for name in OPPONENT_PATTERNS))  # the eleven of seed 000
+FEATURES = (*PATTERNS, *(f"OPP_{name}" for name in OPPONENT_PATTERNS))  # eleven
 ACTION_FEATURES = (*FEATURES, "TRADE")
 
-Q_WEIGHT, REWARD_WEIGHT = 0.6, 0.4  # of the table and of the heuristic reward (seed 000)
-ALPHA, GAMMA, EPSILON = 0.3, 0.9, 0.2  # of seed 002: seed 000 does not name its own
+Q_WEIGHT, REWARD_WEIGHT = 0.6, 0.4  # of the table and of the heuristic reward
+ALPHA, GAMMA, EPSILON = 0.3, 0.9, 0.2  # those of study 4
 TRAINING_GAMES = 50
 
 
@@ -65,7 +65,7 @@ def views(observation, corner=MINE):
 
     Each is a text of 100 cells, row by row: the side's own chips are "m", the others' "t", capital
     letters stand in completed sequences, "_" is empty. `corner` is what the corners show to both:
-    by the rules they are everybody's own chips, in seed 000 they are walls.
+    by the rules they are everybody's own chips; with `WALL` they are walls.
     """
     chips = [observation[row, col] for row in range(SIZE) for col in range(SIZE)]
     own = SIDES[observation.side]
@@ -79,7 +79,7 @@ def views(observation, corner=MINE):
 
 
 def ray(board, cell, step):
-    """The cells from `cell` (left out) to the edge in the direction `step`, then a wall, as text.
+    """The cells beyond `cell` to the edge in the direction `step`, then a wall, as text.
 
     >>> ray("m_mt" + 96 * "_", (0, 0), (0, 1))
     '_mt______#'
@@ -144,7 +144,7 @@ def _lines():
 
 
 class DirectionInfo(NamedTuple):
-    """What a chip on a cell is part of, in one direction (seed 000)."""
+    """What a chip on a cell is part of, in one direction."""
 
     connect_count: int = 1  # own chips in an unbroken run through the cell, the new one included
     mid_gap_count: int = 0  # single empty cells with own chips on both sides, `MAX_GAPS` at most
@@ -159,13 +159,13 @@ def one_side(text, gaps=MAX_GAPS):
     """Read a ray: `(connected, gaps, discrete, is_open)`.
 
     `connected` are the own chips at its beginning. A single empty cell with an own chip behind it
-    is a gap, and reading goes on behind it, over at most `gaps` of them: `discrete` are the own
+    is a gap, and reading continues behind it, over at most `gaps` gaps: `discrete` are the own
     chips found there. `is_open` says whether the cell where the reading ends is empty.
 
     >>> one_side("m_mm_t#")
     (1, 1, 2, True)
 
-    Hint: what is left of a text without its first own chips is `text.lstrip(MINE)`.
+    Hint: `text.lstrip(MINE)` is a text without its first own chips.
     """
     raise NotImplementedError("one_side: write this function")
 
@@ -182,7 +182,7 @@ def direction_info(board, cell, direction):
 
 
 def pattern(info):
-    """The name of the pattern, a key of `PATTERN_VALUES`.
+    """The name of the pattern that `info` describes, a key of `PATTERN_VALUES`.
 
     Five connected chips are a LIVE_FIVE. Without an open end nothing else counts: NONE. Otherwise
     count all chips, connected and discrete. LIVE_n has both ends open and no gap; what is not
@@ -209,13 +209,13 @@ def remove_score(theirs, cell):
     """What it is worth to take away the opponent's chip on a cell.
 
     The blocking value of a LIVE_FOUR for each direction in which the chip is part of one; anything
-    less is not worth a jack (seed 000).
+    less is not worth a jack.
     """
     raise NotImplementedError("remove_score: write this function")
 
 
 class Scores:
-    """The scores of one position, each computed once (seed 000 keeps them in dictionaries too)."""
+    """The scores of one position, each computed only once."""
 
     def __init__(self, observation, corner=MINE):
         self.mine, self.theirs = views(observation, corner)
@@ -250,7 +250,7 @@ class Scores:
         """The effect of an action on the board: its placement's or removal's score, else 0.
 
         The card that is taken is left out: with it, an action without any effect would be
-        rewarded for what may be done later (seed 000).
+        rewarded for what may be done later.
         """
         raise NotImplementedError("Scores.reward: write this method")
 
@@ -259,7 +259,7 @@ class Scores:
         raise NotImplementedError("Scores.score: write this method")
 
     def candidates(self, legal):
-        """The legal actions that are worth a look, in their order (seed 000).
+        """The legal actions that are worth considering, in their order.
 
         Those that take the best draft card; trades of these come before everything else. All legal
         actions if none takes it.
@@ -294,7 +294,7 @@ def action_features(mine, theirs, action):
 
 
 def discard_features(observation):
-    """What may be added to the state: how many jacks of each kind lie on the discard pile."""
+    """An optional part of the state: how many jacks of each kind lie on the discard pile."""
     raise NotImplementedError("discard_features: write this function")
 
 
@@ -302,11 +302,11 @@ def discard_features(observation):
 
 
 class QTable:
-    """Action values by the features of a state and of an action; what is not there is worth 0."""
+    """Action values by the features of a state and of an action; a missing entry is worth 0."""
 
     def __init__(self):
         self.values = {}  # (state, action) -> float
-        self.visits = {}  # (state, action) -> updates, for looking at
+        self.visits = {}  # (state, action) -> number of updates, only to look at
 
     def value(self, state, action):
         """Q(s, a)."""
@@ -315,8 +315,8 @@ class QTable:
     def update(self, state, action, target, alpha=ALPHA):
         """Move Q(s, a) towards the target by the share `alpha`.
 
-        An action whose features are all zero changes nothing on the board and is never stored
-        (seed 000).
+        An action whose features are all zero changes nothing on the board; no value is ever stored
+        for it.
         """
         raise NotImplementedError("QTable.update: write this method")
 
@@ -328,21 +328,21 @@ class QTable:
 
     @classmethod
     def from_json(cls, text):
-        """The table of such a text; raises ValueError if it is none.
+        """The table from such a text; raises ValueError for any other text.
 
-        JSON holds numbers, texts and lists and nothing that could run, whoever sent the file.
+        JSON holds numbers, texts and lists, and nothing that could run, whoever sent the file.
         """
         table = cls()
         try:
             data = json.loads(text)
             if data["features"] != list(ACTION_FEATURES):
-                raise ValueError("its features are others")
+                raise ValueError("it has other features")
             for state, action, value in data["entries"]:
                 if not all(type(n) is int for n in (*state, *action)) or not isfinite(value):
-                    raise ValueError(f"{value!r} is no value of an entry")
+                    raise ValueError(f"{value!r} is not the value of an entry")
                 table.values[tuple(state), tuple(action)] = float(value)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise ValueError(f"this is no table of action values: {error}") from error
+            raise ValueError(f"this is not a table of action values: {error}") from error
         return table
 
 
@@ -350,7 +350,7 @@ def td_target(method, reward, taken, values, gamma=GAMMA):
     """What Q(s, a) is moved towards, once the next action is known.
 
     `taken` is Q(s', a') of the action that the agent now takes, `values` are the Q(s', a) of all
-    its candidates; both None and empty when the game is over. `method` is "sarsa": the reward and
+    its candidates; None and empty when the game is over. `method` is "sarsa": the reward and
     gamma times the value of the action taken; or "q_learning": the best value in its place.
 
     Raises ValueError for another method.
@@ -368,7 +368,7 @@ class Rated(NamedTuple):
     features: tuple
     reward: float
     q: float
-    score: float  # what the agent goes by
+    score: float  # what the agent chooses by
 
 
 class Settings(NamedTuple):
@@ -399,7 +399,7 @@ class SarsaAgent:
         self._random = random.Random(seed)
 
     def reset(self, seed):
-        """Start a game: what is left to be learned of the one before is learned first."""
+        """Start a game; first learn what is left to learn from the previous one."""
         if self._last is not None:
             self.finish()
         self._random = random.Random(seed)
@@ -444,10 +444,10 @@ class SarsaAgent:
 
 def train(games, method="q_learning", seed=0, *, table=None, outcome=0.0,
           progress=lambda game, table, changes: None, **settings):
-    """A table after so many games of self-play: both players share and update it.
+    """The table after `games` games of self-play: both players share and update it.
 
-    `outcome` is the reward of a win and the loss of a defeat at the end of a game, for both; the
-    seed has none. `progress(game, table, changes)` is called after each game with the absolute
+    `outcome` is the reward for a win at the end of a game, and minus that for a loss; the default
+    is none. `progress(game, table, changes)` is called after each game with the absolute
     changes of all values updated in it.
     """
     table = QTable() if table is None else table
@@ -468,5 +468,5 @@ def train(games, method="q_learning", seed=0, *, table=None, outcome=0.0,
 
 
 def trained(games=TRAINING_GAMES, seed=0):
-    """The agent as seed 000 describes it, after some games of self-play: a few seconds."""
+    """An agent with the default settings, after some games of self-play: takes a few seconds."""
     return SarsaAgent(train(games, seed=seed))

@@ -12,12 +12,10 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
-import itertools
-
 from course.check import check
 from course.plots import figure, picture
 from my_agent import MyAgent
-from sequence import Greedy, Random, example, play
+from sequence import Greedy, Random, compare, example, play
 from sequence.league import TrustedPlayer, league
 from sequence.widget import replay
 from tictactoe.games.play import wilson_interval
@@ -26,20 +24,10 @@ from tictactoe.games.play import wilson_interval
 # ## What luck does
 #
 # In Sequence the better player does not always win: the cards decide too. So one game says next to
-# nothing. Here are two agents that are exactly alike, `Greedy` against itself, over the same ten
-# deals from both seats. Whoever wins more often is better by nothing at all.
+# nothing. Here are two agents that are exactly alike, `Greedy` against itself, over ten deals at a
+# time. Whoever wins more often is better by nothing at all.
 
 # %%
-def score_of(first, second, deals, seed=1):
-    """The points of `first` over paired deals, a tie counting half, and the number of games."""
-    points = 0
-    for deal, seat in itertools.product(range(deals), (0, 1)):
-        agents = [first(), second()]
-        winner = play(agents[::-1] if seat else agents, seed=1000 * seed + deal).winner
-        points += 0.5 if winner is None else winner == seat
-    return points, 2 * deals
-
-
 for seed in range(5):
     won = sum(play([Greedy(), Greedy()], seed=1000 * seed + deal).winner == 0 for deal in range(10))
     print(f"ten deals of seed {seed}: player 0 won {won} of 10")
@@ -114,12 +102,11 @@ print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_act
 #    you have seen, so you can look ahead in several of them and take the action that is best on the
 #    average. `sequence.agents.worth` has the evaluation and the quick player that `ISMCTS` uses.
 #
-# The cell below plays a few games against `Greedy`. Change one thing at a time, and play again.
+# The cell below plays a few games against `Greedy`; `compare` is given the class, so that every game
+# gets a new `MyAgent`, as in the league. Change one thing at a time, and play again.
 
 # %%
-points, number = score_of(MyAgent, Greedy, deals=4)
-low, high = wilson_interval(points / number, number)
-print(f"{points:g} of {number} against Greedy; the rate lies between {low:.2f} and {high:.2f}")
+print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 
 # %% [markdown]
 # Here is the ladder's public part. The part that carries your marks has other opponents too: the

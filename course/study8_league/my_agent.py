@@ -2,7 +2,7 @@
 
 You fill in this module. Notebook 11 explains the league; hand in this file with the notebook. The
 agent may be anything that plays by the rules and the clock: what you learned in studies 5 to 7, a
-search, or an idea of your own. It must not need another study's file: copy what you want to use.
+search, or an idea of your own. It must not need files of other studies: copy what you want to use.
 """
 
 

@@ -25,7 +25,7 @@ class Random:
 
 
 SEQUENCE_WORTH = 100_000  # more than all lines through a cell can be worth together
-LINE_WORTH = (1, 4, 16, 64, 256, 1024)  # by the chips that are in a line already
+LINE_WORTH = (1, 4, 16, 64, 256, 1024)  # of one more chip, by those in the line already
 
 
 class Greedy:
@@ -41,12 +41,12 @@ class Greedy:
 
     def choose(self, observation: Observation) -> Action:
         """The legal action that is worth most."""
-        worth = _Worth(observation)
+        worth = _Appraisal(observation)
         return max(observation.legal_actions(), key=worth.of_action)
 
 
-class _Worth:
-    """What actions are worth on the board of one observation; cells and cards are valued once."""
+class _Appraisal:
+    """What actions are worth to `Greedy` on one board; cells and cards are valued once."""
 
     def __init__(self, observation: Observation) -> None:
         self._own = observation.chip_masks[observation.side]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from operator import itemgetter
 
+from sequence.agents.players import LINE_WORTH, SEQUENCE_WORTH
 from sequence.board.actions import (
     FORGO,
     JACKS,
@@ -29,10 +30,9 @@ from sequence.board.layout import CELLS, HEART, LINES, NO_CELL, PLAYABLE, REACHE
 from sequence.engine.state import State
 
 REMEMBERED = 1 << 15  # groups of lines with chips in them, of each kind of worth: about 10 MB
-SEQUENCE = 100_000  # more than all that is no sequence can be worth together
-# What a chip in an open line is worth by the cells that are missing before it: four times as much
-# for each that is not, as to Greedy, and a sequence for the last.
-CHIP_WORTH = (0, SEQUENCE, 64, 16, 4, 1)
+# What a chip in an open line is worth by the cells that are missing before it: as much as to
+# Greedy, and a sequence for the last.
+CHIP_WORTH = (0, SEQUENCE_WORTH, *reversed(LINE_WORTH[:4]))
 JACK_WORTH = 300  # of a jack that is kept: more than a chip in a few lines of three
 # A side's odds of winning, as logarithms: logistic regression over the ends of 1,500 games of
 # `best_action` against itself, with a tenth of the actions random among the promising, rounded.
@@ -131,7 +131,7 @@ def _takes(state: State, play: tuple) -> list[tuple[int, int]]:
         if card in REMOVERS:
             worth = JACK_WORTH
         elif card in WILD:
-            worth = JACK_WORTH + (SEQUENCE if _last_cells(*board) else 0)
+            worth = JACK_WORTH + (SEQUENCE_WORTH if _last_cells(*board) else 0)
         else:
             worth = max([_cell(*board, cell) for cell in bits(cells)], default=0)
         found.append((worth, card))

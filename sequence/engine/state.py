@@ -139,6 +139,8 @@ class State(OpenState):
         new.is_over = (new.passes == rules.players or (not new.row_pile and rules.row > 0)
                        or (new.sequences is not self.sequences
                            and max(new.sequences) >= rules.sequences))
+        # Its class closes it. To set the fields through `object.__setattr__` instead takes 1.5
+        # times the instructions of a whole random game (callgrind).
         new.__class__ = State
         return new
 

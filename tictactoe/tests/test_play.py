@@ -42,30 +42,30 @@ class First:
 
 
 class Slow(First):
-    """Thinks for `seconds` before it plays as First does."""
+    """Plays as First does, after the clock of the fixture `ticks` has gone on by `seconds`."""
 
-    def __init__(self, seconds):
+    def __init__(self, ticks, seconds):
         super().__init__()
-        self.seconds = seconds
+        self.ticks, self.seconds = ticks, seconds
 
     def choose(self, state):
         """The first legal move, late."""
-        time.sleep(self.seconds)
+        self.ticks.now += self.seconds
         return super().choose(state)
 
 
 @pytest.fixture
 def ticks(monkeypatch):
-    """Replaces the clock: each reading is later than the one before by the last item of a list."""
-    now, step = [0.0], [1.0]
+    """Replaces the clock: each reading is later than the one before by `step`."""
+    clock = SimpleNamespace(now=0.0, step=1.0)
 
     def read():
-        now[0] += step[0]
-        return now[0]
+        clock.now += clock.step
+        return clock.now
 
     module = importlib.import_module("tictactoe.games.play")
     monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=read))
-    return step
+    return clock
 
 
 @given(st.integers(0, 2**32), st.integers(0, 2**32))
@@ -85,7 +85,7 @@ def test_a_game_is_its_history(x_seed, o_seed):
 
 def test_every_move_has_its_thinking_time(ticks):
     """There is one time for each move, from the question to the answer."""
-    ticks[0] = 0.25
+    ticks.step = 0.25
     game = play({"x": First(), "o": First()})
     assert game.seconds == (0.25,) * len(game.moves)
     assert len(game.states) == len(game.moves) + 1 == 8
@@ -136,7 +136,8 @@ def test_a_finished_start_is_not_played_on():
 
 def test_a_slow_agent_loses_on_time():
     """An agent that sleeps longer than its clock loses, and its late move is not made."""
-    game = play({"x": Slow(0.02), "o": First()}, clock=0.01)
+    sleeper = SimpleNamespace(choose=lambda state: time.sleep(0.02) or 0)
+    game = play({"x": sleeper, "o": First()}, clock=0.01)
     assert (game.winner, game.reason) == ("o", "time")
     assert (game.states, game.moves, game.seconds) == ((Board(),), (), ())
     assert str(game) == "o wins (time) after 0 moves: []"
@@ -150,9 +151,9 @@ def test_the_clock_is_for_the_whole_game(ticks):
     assert (game.winner, game.reason, len(game.moves)) == ("o", "time", 6)
 
 
-def test_each_player_has_a_clock_of_its_own():
+def test_each_player_has_a_clock_of_its_own(ticks):
     """The slow second player loses even though the first one never waits."""
-    game = play({"x": First(), "o": Slow(0.03)}, clock=0.02)
+    game = play({"x": First(), "o": Slow(ticks, 20)}, clock=10)
     assert (game.winner, game.reason, len(game.moves)) == ("x", "time", 1)
 
 
@@ -247,9 +248,9 @@ def test_sides_alternate_from_a_position_where_o_moves():
     assert {state.to_move for state in second.states} == {"x"}
 
 
-def test_a_match_keeps_the_clock():
+def test_a_match_keeps_the_clock(ticks):
     """The clock holds in every game: who oversteps it loses on both sides."""
-    assert match(Slow(0.02), First(), 2, clock=0.01) == Match(0, 0, 2)
+    assert match(Slow(ticks, 20), First(), 2, clock=10) == Match(0, 0, 2)
 
 
 @pytest.mark.parametrize("games", [0, -1])

@@ -23,8 +23,9 @@ from sequence.board.layout import (
 )
 
 # "The recipe" is the description of an evaluator that this study rebuilds.
-# What a line costs, in actions: placing on an empty cell; removing an opponent's chip and placing.
-# And what a cell costs in addition if an own chip stands on it already.
+# The costs of a line, in actions: to place on an empty cell; to remove a chip of the opponent and
+# place.
+# Then the extra cost of a cell on which an own chip stands already.
 EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
 NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
 BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number

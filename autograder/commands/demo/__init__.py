@@ -18,25 +18,25 @@ from course.probes import Study, load_study
 HERE = Path(__file__).parent
 HANDED_IN = "2026-03-02 10:00:00 UTC"
 MARK = "made_by_the_demo.txt"
-MARKED = """`autograder demo` made this folder, and the next demo deletes it with all that is in it.
+MARKED = """`autograder demo` made this folder, and the next demo deletes everything in it.
 
 Keep nothing of your own here. Without this file the demo leaves the folder alone.
 """
 LIMITS = """
-# The bundled class has an endless loop in it; it is stopped sooner than the default says.
+# One submission of the bundled class never ends; it is stopped sooner than by default.
 c.GradingStep.cell_seconds = 6
 c.GradingStep.probe_seconds = 6
 """
 
 
 def make_way(course: Path) -> None:
-    """Make a new course folder with the demo's mark, in the place of an earlier demo's, if any.
+    """Create a course folder for the demo, replacing an earlier demo's.
 
-    Raises `CourseFolderError` for a folder that holds anything else; it is left as it is.
+    Raises `CourseFolderError` for a folder that holds anything else, and leaves it as it is.
     """
     mark = course / MARK
     if course.is_symlink():
-        raise CourseFolderError(f"{course} is a link: name a folder")
+        raise CourseFolderError(f"{course} is a symbolic link: name a real folder")
     if mark.is_file():
         for path in course.iterdir():
             if path.is_dir() and not path.is_symlink():
@@ -89,7 +89,7 @@ def _hand_in(folder: CourseFolder, study: Study, work: dict, target: Path) -> No
 
 
 def module_text(study: Study, work: dict) -> str | None:
-    """The text of the module that a piece of work hands in, None if it hands in none."""
+    """The text of the module handed in with a piece of work, or None if there is none."""
     answer = answer_path(study).read_text("utf-8")
     kind, _, name = work["module"].partition(": ")
     match kind:
@@ -102,7 +102,7 @@ def module_text(study: Study, work: dict) -> str | None:
         case "mutant":
             text = next(m for m in load_mutants(study.name) if m.name == name).apply(answer)
         case "edit":
-            text = Mutant("edit", "", {}, [(work["old"], work["new"])]).apply(answer)
+            text = Mutant("edit", "", {}, [(work["old"], work["new"])], HERE).apply(answer)
         case "file":
             text = (HERE / name).read_text("utf-8")
         case _:
@@ -129,4 +129,4 @@ def _spoil(target: Path, change: dict) -> None:
                 data["cells"].append({**checks[0], "id": "copied"})
             path.write_text(json.dumps(data), "utf-8")
         case what:
-            raise ValueError(f"class.toml: notebooks do not get {what!r}")
+            raise ValueError(f"class.toml: there is no change to notebooks named {what!r}")

@@ -1,8 +1,8 @@
-"""Makes the book: the course as a static site that is read without a network.
+"""Makes the book: the course as a static site that can be read offline.
 
 Every notebook is run with the reference answers beside it, in a folder that is deleted afterwards.
 The pages show what the notebooks show, and no line of the answers: the site is searched for leaks
-before it takes the place of an earlier one.
+before it replaces an earlier one.
 """
 
 import json
@@ -21,7 +21,6 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from autograder.release.book.pages import PICTURES, BookError, Chapter, Renderer, chapter, markdown
-from autograder.release.derive import COURSE
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
@@ -33,7 +32,7 @@ TITLE = "Adversarial search"
 CELL_SECONDS = 600  # for one cell, far more than any needs
 COUNTS = "node-counts"
 MARK = "made_by_the_book.txt"
-MARKED = """`autograder book` made this folder, and the next book takes its place.
+MARKED = """`autograder book` made this folder, and the next book replaces it.
 
 Keep nothing of your own here. Without this file the folder is left alone.
 """
@@ -66,12 +65,12 @@ class Source:
 
 
 def sources(only: Sequence[str] | None = None) -> list[Source]:
-    """The notebooks of all studies in the order in which they are read, or `only` those named.
+    """The notebooks of all studies in reading order, or `only` those named.
 
     Raises `BookError` for a name that no notebook has.
     """
     every = [Source(study, path.with_suffix(".ipynb")) for study in map(load_study, studies())
-             for path in notebook_texts(COURSE / study.assignment)]
+             for path in notebook_texts(study.folder)]
     unknown = sorted(set(only or ()) - {source.name for source in every})
     if unknown:
         raise BookError(f"there is no notebook {', '.join(unknown)}; there are "
@@ -83,7 +82,7 @@ def sources(only: Sequence[str] | None = None) -> list[Source]:
 
 
 def count_cells(wanted: Sequence[Source]) -> int:
-    """How many cells are run for these chapters."""
+    """The number of cells to be run for these chapters."""
     return sum(_is_run(cell) for source in wanted for cell in source.read().cells)
 
 
@@ -96,7 +95,7 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
     """Make the book of these notebooks in `folder`; returns its first page.
 
     An earlier book there is replaced only when the new one has passed the search for leaks.
-    `complain` hears of what the pages leave out. Raises `BookError`.
+    `complain` is called with a sentence on anything left out. Raises `BookError`.
     """
     _refuse_what_is_no_book(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -108,8 +107,8 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
         for source in wanted:
             done = run(source, workspace / source.study.assignment, tick)
             for number in _wrote_to_stderr(done):
-                complain(f"{source.name}.ipynb, cell {number}: left out of the book is what it "
-                         "wrote to stderr")
+                complain(f"{source.name}.ipynb, cell {number}: what it wrote to stderr is left out "
+                         "of the book")
             chapters.append(chapter(source.study, source.name, done, pictures))
         _write_site(site, chapters, pictures)
         _refuse_leaks(site, Path(temporary, "texts"))
@@ -121,7 +120,7 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
 
 def _refuse_what_is_no_book(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise BookError(f"{folder} is no folder: name a new one for the book")
+        raise BookError(f"{folder} is not a folder: name a new one for the book")
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).is_file():
         raise BookError(f"{folder} is not empty and holds no book, so it is left alone: "
                         "name another folder")
@@ -136,9 +135,9 @@ def _lay_out(workspace: Path) -> None:
 
 
 def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> NotebookNode:
-    """The notebook as it is after all its cells were run in `folder`.
+    """Run all cells of the notebook in `folder`; returns the notebook with their outputs.
 
-    What its widgets leave is their still picture. Raises `BookError` if a cell fails.
+    Widgets leave a still picture. Raises `BookError` if a cell fails.
     """
     notebook = source.read()
     now = 0
@@ -157,12 +156,12 @@ def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> Noteboo
     try:
         client.execute()
     except CellTimeoutError:
-        raise BookError(f"{where} {now}: it did not end within {CELL_SECONDS} s") from None
+        raise BookError(f"{where} {now}: it did not finish within {CELL_SECONDS} s") from None
     except DeadKernelError:
         raise BookError(f"{where} {now}: it ended the Python process") from None
     except CellExecutionError as error:
-        raise BookError(f"{where} {now}: with the reference answers every cell runs, and this one "
-                        f"ended with {error.ename}: {error.evalue}") from None
+        raise BookError(f"{where} {now}: with the reference answers every cell must run, but this "
+                        f"one raised {error.ename}: {error.evalue}") from None
     return notebook
 
 
@@ -241,7 +240,7 @@ def _counts() -> dict[str, object]:
 
 
 def search_name(key: str) -> str:
-    """How a table names a search."""
+    """The name of a search in the tables."""
     return SEARCHES.get(key, key.replace("_", " "))
 
 
@@ -257,7 +256,7 @@ def _refuse_leaks(site: Path, texts: Path) -> None:
     leaks = dict.fromkeys(leak for study in map(load_study, studies())
                           for leak in find_leaks(study, files))
     if leaks:
-        raise BookError("the book is not written: " + "; ".join(leaks))
+        raise BookError("the book was not written: " + "; ".join(leaks))
 
 
 def _text(page: str) -> str:

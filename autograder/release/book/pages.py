@@ -1,6 +1,6 @@
 """Turns a notebook that has been run into a chapter of the book: its page, sections and pictures.
 
-Only what a page can show by itself is taken from outputs: HTML, text, and pictures with words.
+Only what a page can show by itself is taken from outputs: HTML, text, and described pictures.
 """
 
 import base64
@@ -119,7 +119,7 @@ def _markdown_cell(cell: NotebookNode, renderer: IPythonRenderer) -> str:
     graded = cell.metadata.get("nbgrader", {})
     if graded.get("solution"):
         points = f"{graded['points']:g} point" + ("" if graded["points"] == 1 else "s")
-        return f'<p class="answer">You answer this in the notebook, for up to {points}.</p>'
+        return f'<p class="answer">Answer this in the notebook, for up to {points}.</p>'
     return markdown(cell.source, renderer)
 
 
@@ -141,8 +141,8 @@ def _output(output: NotebookNode, where: str, pictures: MutableMapping[str, byte
     if "text/html" in data:
         return _with_files(data["text/html"], where, pictures)
     if any(kind.startswith("image/") for kind in data):
-        raise BookError(f"{where} shows a picture without words: "
-                        "let it end with `course.plots.picture(axes, alt)`")
+        raise BookError(f"{where} shows a picture without a description: "
+                        "end the cell with `course.plots.picture(axes, alt)`")
     return f"<pre>{ansi2html(data['text/plain'])}</pre>" if "text/plain" in data else ""
 
 

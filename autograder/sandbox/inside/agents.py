@@ -1,4 +1,4 @@
-"""Answers for the submission's agent in a game: warm twin of `sequence.league.players.inside`."""
+"""Runs the submission's agent in a game: the warm twin of `sequence.league.players.inside`."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -69,7 +69,7 @@ class Outputs:
             self.clear_before_next = False
         if size > self.characters:
             output = {"output_type": "stream", "name": "stderr",
-                      "text": "\n[more was put out than is kept]\n"}
+                      "text": "\n[output beyond the limit was dropped]\n"}
             size = self.characters
             if self.found and self.found[-1] == output:
                 return
@@ -102,7 +102,7 @@ class _Stream(io.TextIOBase):
         return len(text)
 
     def writable(self) -> bool:
-        """Yes."""
+        """Whether it can be written to: yes."""
         return True
 
     def fileno(self) -> int:
@@ -116,7 +116,7 @@ class _Publisher(DisplayPublisher):
     outputs: Outputs
 
     def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
-        """Keep displayed data, or put it in the place of what its id has shown."""
+        """Keep displayed data, or replace what its id has shown."""
         name = (transient or {}).get("display_id")
         output = {"output_type": "display_data", "data": _jsonable(data),
                   "metadata": metadata or {}}
@@ -141,7 +141,7 @@ class _Hook(DisplayHook):
     outputs: Outputs
 
     def write_output_prompt(self):
-        """The number stands beside the data."""
+        """Write nothing: the number is sent with the data."""
 
     def write_format_data(self, format_dict, md_dict=None):
         """Keep the value in all its forms."""
@@ -150,18 +150,18 @@ class _Hook(DisplayHook):
                           "execution_count": self.prompt_count}, _size(data))
 
     def finish_displayhook(self):
-        """There is nothing to flush."""
+        """Do nothing: there is nothing to flush."""
 
 
 class Shell(InteractiveShell):
-    """IPython's shell with a place for outputs."""
+    """IPython's shell, with its outputs collected."""
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
     outputs: Outputs
 
     def collect_in(self, outputs: Outputs) -> None:
-        """From now on, all that cells put out goes to `outputs`."""
+        """Send all output of cells to `outputs` from now on."""
         self.outputs = outputs
         self.display_pub.outputs = self.displayhook.outputs = outputs
         sys.stdout = _Stream("<stdout>", outputs, 1)
@@ -174,14 +174,14 @@ class Shell(InteractiveShell):
     system = InteractiveShell.system_raw  # there are no terminals; descriptors are collected
 
     def enable_gui(self, gui=None):
-        """There is no screen."""
+        """Do nothing: there is no screen."""
 
     def ask_exit(self):
-        """`exit` ends nothing: the cells below are run, as nbgrader runs them."""
+        """Ignore `exit`: the cells below are still run, as nbgrader runs them."""
 
 
 def warm_up() -> None:
-    """Make the shell and import what notebooks import."""
+    """Create the shell and import in advance what notebooks import."""
     config = Config()
     config.HistoryManager.enabled = False  # it would write files, and start a thread
     shell = Shell.instance(config=config)

@@ -72,7 +72,7 @@ def _filter() -> seccomp.SyscallFilter:
 
 
 class Walls:
-    """Prepared once by the warm parent; `enter` puts a child behind them.
+    """The walls, prepared once by the warm parent; `enter` puts a child behind them.
 
     `uid` is the user that a child becomes where the parent is root; in a user namespace it is
     somebody without rights already.
@@ -146,7 +146,7 @@ def _drop_capabilities() -> None:
 def _write_files(files: dict[str, str]) -> None:
     """Write the submission's files, base64 by relative path, and make their folder the current.
 
-    Those for which there is no room are not there: that is no fault of the machinery.
+    Files for which there is no room are left out: that is no fault of the machinery.
     """
     FOLDER.mkdir()
     paths = []

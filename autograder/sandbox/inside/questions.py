@@ -10,7 +10,7 @@ from .isolate import FOLDER
 
 
 def warm_up() -> None:
-    """Import what modules import."""
+    """Import in advance what submissions' modules import."""
     import course.probes.made_up  # noqa: F401
     import tictactoe  # noqa: F401
 

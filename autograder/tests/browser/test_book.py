@@ -73,9 +73,9 @@ def test_search_by_keyboard(browser, book):
 
 
 @pytest.mark.parametrize(("words", "found"), [
-    ("zzzz", "Nothing about zzzz. A shorter word finds more."),
+    ("zzzz", "Nothing found for zzzz. Try a shorter word."),
     ("(", None),
-    ("\\d [", "Nothing about \\d [. A shorter word finds more."),
+    ("\\d [", "Nothing found for \\d [. Try a shorter word."),
     ("SHANNON chess", "1 section:"),
     ("wilson_interval", None),
 ])

@@ -36,18 +36,16 @@ CELLS = {  # name of a widget -> the cell that shows it
     "replay": "replay(play_game([Greedy(), Greedy()], seed=2))",
 }
 # Notes, for each click or key, the milliseconds until the picture that it changes is painted.
-STOPWATCH = """() => {
+STOPWATCH = """widget => {
   window.times = [];
-  if (window.begun) return;
-  window.begun = 0;
   for (const name of ["click", "keydown", "input"]) {
-    document.addEventListener(name, () => { window.begun = performance.now(); }, true);
+    widget.addEventListener(name, () => { window.begun = performance.now(); }, true);
   }
   const note = () => {
     const started = window.begun;
     requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - started)));
   };
-  for (const drawing of document.querySelectorAll(".click-board .drawing")) {
+  for (const drawing of widget.querySelectorAll(".drawing")) {
     new MutationObserver(note).observe(drawing, {childList: true});
   }
 }"""
@@ -55,7 +53,8 @@ STOPWATCH = """() => {
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A browser in which a notebook with all the widgets has run, beside the reference agents."""
+    """A browser with a notebook of all the widgets, beside the reference agents; what they need is
+    imported, and each test runs the cells that it looks at."""
     root, private = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("private")
     for study in ("study1", "study2", "study3"):
         shutil.copy(answer_path(load_study(study)), root)
@@ -66,16 +65,18 @@ def lab(tmp_path_factory):
         browser.open(server, lab_path(NOTEBOOK))
         browser.wait_for_lab()
         browser.wait_for_notebook(server, NOTEBOOK)
-        browser.run_all()
+        browser.run_cell(0)
         yield browser
 
 
 class Widget:
-    """One widget in its cell, scrolled to."""
+    """One widget in its cell, run anew: what other tests did to it is gone."""
 
     def __init__(self, browser, name: str) -> None:
         self.browser = browser
-        self.root = browser.show_cell(1 + list(CELLS).index(name)).locator(".click-board")
+        number = 1 + list(CELLS).index(name)
+        browser.run_cell(number)
+        self.root = browser.show_cell(number).locator(".click-board")
         self.root.wait_for()
 
     def status(self) -> str:
@@ -208,8 +209,10 @@ def test_sequence_is_played_by_mouse_and_by_keyboard(lab):
     """
     game = Widget(lab, "sequence")
     game.part("card 4d").first.click()
+    game.wait_for("click a lit cell")
     game.part("cell 2,4").focus()
     game.press("Enter")
+    game.wait_for("click a card of the draft row")
     game.part("take 6d").first.click()
     game.wait_for("Player 1: ")
     lab.screenshot("widget-sequence")
@@ -255,11 +258,11 @@ def test_keys_stay_in_the_widget(lab):
 def test_how_long_a_step_takes(lab):
     """Every click repaints the picture once; the times are written to build/widget-times.json."""
     times = {}
-    for name, moves in (("explorer", ["first", *["next"] * 20]), ("large tree", ["next"] * 20),
-                        ("two searches", ["first", *["next"] * 12]), ("play", ["4", "undo"] * 4),
-                        ("replay", ["first", *["next"] * 12])):
+    for name, moves in (("explorer", [*["next"] * 20, "first"]), ("large tree", ["next"] * 20),
+                        ("two searches", [*["next"] * 12, "first"]), ("play", ["4", "undo"] * 4),
+                        ("replay", [*["next"] * 12, "first"])):
         widget = Widget(lab, name)
-        lab.evaluate(STOPWATCH)
+        widget.root.evaluate(STOPWATCH)
         for number, move in enumerate(moves, 1):
             widget.part(move).click()
             lab.wait_until(lambda n=number: lab.evaluate("() => times.length") >= n,
@@ -267,9 +270,12 @@ def test_how_long_a_step_takes(lab):
         found = lab.evaluate("() => times")
         times[name] = {"steps": len(found), "median ms": round(median(found)),
                        "most ms": round(max(found))}
+    (KIT / "build").mkdir(exist_ok=True)
     (KIT / "build" / "widget-times.json").write_text(json.dumps(times, indent=1), "utf-8")
 
 
 def test_nothing_is_asked_of_other_hosts(lab):
     """The widgets work without the web."""
+    for name in CELLS:
+        Widget(lab, name)
     assert lab.elsewhere == []

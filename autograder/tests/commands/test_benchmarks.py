@@ -202,7 +202,7 @@ def test_counting_open_spiels_nodes_leaves_it_as_it_was():
 
 def test_time_of_a_fresh_process_is_that_of_the_statement():
     """Only the second text is timed, in a process that ran nothing else."""
-    assert 0.01 < search.first_seconds("time.sleep(0)", "time.sleep(0.01)") < 5
+    assert 0.01 < search.first_seconds("time.sleep(0)", "time.sleep(0.01)") < 60
 
 
 def test_the_page_of_agents_names_them_all():

@@ -278,6 +278,20 @@ def test_the_environments_programs_come_first(ready, programs, monkeypatch):
     assert environment["HOME_TOWN"] == "Dartmouth"
 
 
+def test_how_long_the_tests_take_is_told_at_once(bare, capsys):
+    """Before anything is set up, with the command for the quick ones; not where somebody chose."""
+    said = []
+    bare.run.set_up = lambda extra: said.append(capsys.readouterr())
+    assert bare.main("test") == bare.main("test", "-m", "not slow") == 0
+    every, quick = bare.run.TEST_MINUTES
+    assert said[0].err == (
+        f"On two cores, every test takes about {every} minutes, and the quick ones about {quick}: "
+        'python3 run.py test -m "not slow"\n')
+    assert [said[0].out, *said[1]] == ["", "", ""]
+    page = (RUN.parent / "CONTRIBUTING.md").read_text("utf-8")
+    assert f'python3 run.py test -m "not slow"` takes about {quick}\nminutes' in page
+
+
 @pytest.mark.parametrize("status", [0, 1, 5])
 def test_the_exit_status_is_passed_on(ready, status):
     """Whatever the command ends with, run.py ends with."""

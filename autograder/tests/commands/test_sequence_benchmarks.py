@@ -38,17 +38,17 @@ def test_the_target_is_for_random_play_on_states(monkeypatch):
 
 def test_every_deal_is_played_from_both_seats(capsys):
     """Greedy against itself has half of the points: what one seat wins the other one loses."""
-    match, longest = ismcts.against_greedy(Greedy, 3, "itself")
+    match, longest = ismcts.against_greedy(Greedy(), 3, "itself")
     assert (match.games, match.wins) == (6, match.losses)
     assert longest > 0
-    assert "itself: 6 of 6 games, 3 won, 0 tied" in capsys.readouterr().err
+    assert "itself: 6 of 6 games, 3 won, 0 drawn" in capsys.readouterr().err
 
 
 def test_the_agent_is_the_one_that_is_measured(capsys):
     """Wins are those of the agent and not of Greedy, whichever seat it has."""
-    random, _ = ismcts.against_greedy(Random, 3, "random")
+    random, _ = ismcts.against_greedy(Random(), 3, "random")
     assert (random.wins, random.losses) == (0, 6)
-    searching, _ = ismcts.against_greedy(lambda: ISMCTS(iterations=1), 1, "one iteration")
+    searching, _ = ismcts.against_greedy(ISMCTS(iterations=1), 1, "one iteration")
     assert searching.games == 2
     capsys.readouterr()
 
@@ -67,7 +67,7 @@ def test_growth_is_measured_and_drawn(monkeypatch, tmp_path, capsys):
     played = []
 
     def against_greedy(agent, deals, title):
-        played.append((agent().iterations, agent().seconds, deals))
+        played.append((agent.iterations, agent.seconds, deals))
         return Match(deals, 0, deals), 0.1
 
     monkeypatch.setattr(ismcts, "against_greedy", against_greedy)

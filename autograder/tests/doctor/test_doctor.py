@@ -8,10 +8,11 @@ import pytest
 
 from autograder import doctor, verdicts, workspace
 from autograder.course_folder import CourseFolder
+from autograder.doctor import proof
 from autograder.grading.nbgrader_steps import GradingStep
 from autograder.grading.submission import CanaryError, prove_by_canaries
 from autograder.mutants import Mutant, load_mutants
-from autograder.release import assignments as release
+from autograder.release import leaks
 from autograder.release.assignments import released_files
 from autograder.release.leaks import find_leaks, public_files
 from course.probes import StudyTableError, load_study, studies
@@ -51,14 +52,15 @@ def test_mutants_lose_only_what_there_is(name):
 def test_a_mutant_that_fits_nowhere_is_an_error():
     """An edit whose old text is not in the answer just once is refused, by name."""
     with pytest.raises(StudyTableError, match="mutant odd: the text to replace must occur once"):
-        Mutant("odd", "Odd.", {}, [("return", "yield")]).apply("return 1\nreturn 2\n")
+        Mutant("odd", "Odd.", {}, [("return", "yield")], Path("odd.toml")).apply(
+            "return 1\nreturn 2\n")
 
 
 def test_a_sick_mutant_is_found(monkeypatch):
     """A mutant that is said to lose nothing, but loses marks, is not healthy."""
     study = load_study("study2")
     harmless = [replace(m, loses={}) for m in load_mutants("study2") if m.name == "strict_cut"]
-    monkeypatch.setattr(doctor, "load_mutants", lambda name: harmless)
+    monkeypatch.setattr(proof, "load_mutants", lambda name: harmless)
     texts = workspace.module_texts(study)
     monkeypatch.setattr(workspace, "module_texts", lambda _: {
         "reference": texts["reference"], "stub": texts["stub"], "strict_cut": texts["strict_cut"]})
@@ -120,6 +122,13 @@ def test_expected_replies_are_found(tmp_path, check, way):
         f"notes.md holds expected replies to the hidden positions of {name}"]
 
 
+def test_a_worktrees_way_to_its_repository_is_not_public(tmp_path):
+    """In a worktree `.git` is a file, with a path of this machine in it."""
+    for name in (".git", "LICENSE"):
+        (tmp_path / name).touch()
+    assert list(leaks.shipped(tmp_path)) == [tmp_path / "LICENSE"]
+
+
 def test_all_but_the_staffs_is_searched():
     """Guides, scripts and locks may be handed out as well as the packages; what git ignores not."""
     root = Path(__file__).parents[3]
@@ -139,14 +148,14 @@ def test_what_is_made_in_the_checkout_is_not_searched(tmp_path, monkeypatch):
     for name in (*wanted, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    monkeypatch.setattr(release, "COURSE", tmp_path / "course")
+    monkeypatch.setattr(leaks, "COURSE", tmp_path / "course")
     found = [path.relative_to(tmp_path).as_posix() for path in public_files()]
     assert sorted(found) == sorted(wanted)
 
 
 def test_without_a_repository_the_public_packages_are_searched(tmp_path, monkeypatch):
     """Where the packages are installed among others, those are nobody's business."""
-    monkeypatch.setattr(release, "COURSE", tmp_path / "course")
+    monkeypatch.setattr(leaks, "COURSE", tmp_path / "course")
     found = {path.relative_to(Path(__file__).parents[3]).parts[0] for path in public_files()}
     assert found == {"course", "sequence", "tictactoe"}
 

@@ -7,28 +7,29 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder import mutants, verdicts, workspace
+from autograder import workspace
 from autograder.commands.cli import app
-from autograder.mutants import load_mutants
+from autograder.mutants import load_mutants, mutants_file
 from autograder.release import derive
 from autograder.verdicts import hidden_study
-from course import probes
-from course.probes import StudyTableError, load_study, studies
+from course.probes import StudyTableError, homes, load_study, studies
 from course.probes.ask import reply
 from course.probes.questions import MATCHES, QUESTIONS
 
-PLACES = {"probes": probes, "verdicts": verdicts, "mutants": mutants}
+PLACES = {"probes": "course/probes", "verdicts": "autograder/verdicts",
+          "mutants": "autograder/mutants"}
 
 
 @pytest.fixture
 def edit(tmp_path, monkeypatch):
     """Work on copies of all tables; the function replaces a text in one of them, once."""
-    for name, package in PLACES.items():
-        shutil.copytree(package.HERE, tmp_path / name)
-        monkeypatch.setattr(package, "HERE", tmp_path / name)
+    for name in ("course", "autograder/answers", *PLACES.values()):
+        shutil.copytree(homes.KIT / name, tmp_path / name, dirs_exist_ok=True)
+    monkeypatch.setattr(homes, "KIT", tmp_path)
 
     def replace(table: str, old: str, new: str) -> None:
-        path = tmp_path / f"{table}.toml"
+        place, _, study = table.partition("/")
+        path = tmp_path / PLACES[place] / f"{study}.toml"
         text = path.read_text("utf-8")
         assert text.count(old) >= 1
         path.write_text(text.replace(old, new, 1), "utf-8")
@@ -71,15 +72,15 @@ MISTAKES = [
     ("verdicts", '{ on = "x_x_x_oo_" }', '{ no = "x_x_x_oo_" }', "heuristic", "'on'"),
     ("verdicts", "limit = 3 },", "limit = 3", "which cannot be read", "line"),
     ("mutants", "if own + marks", "if one + marks", "mutant blocked_lanes_counted",
-     "must occur once in the answer, and 'if one + marks.count(EMPTY) == len(marks):' occurs 0"),
+     "must occur once in the answer, but 'if one + marks.count(EMPTY) == len(marks):' occurs 0"),
     ("mutants", "loses = { lane_counts", "loses = { lane_count", "mutant blocked_lanes_counted",
      "there is no check 'lane_count'"),
     ("mutants", '["two", "one"]', '["tow", "one"]', "mutant blocked_lanes_counted",
-     "must be a list of some of two, one, and is ['tow', 'one']"),
+     "must be a list of some of two, one, but is ['tow', 'one']"),
     ("mutants", "sentence =", "sentense =", "mutant blocked_lanes_counted", "no key 'sentense'"),
     ("mutants", "old =", "odl =", "mutant blocked_lanes_counted", "there is no key 'odl'"),
     ("mutants", '"blocked_lanes_count_as_one"', '"blocked_lanes_counted"',
-     "mutant blocked_lanes_counted", "there are two of this name"),
+     "mutant blocked_lanes_counted", "there are two mutants of this name"),
     ("mutants", "[[mutant]]", "[mutant]", "which cannot be read", "line"),
 ]
 
@@ -91,7 +92,7 @@ def test_a_mistake_is_told_with_its_place(edit, tmp_path, mistake):
     edit(f"{folder}/study3", old, new)
     with pytest.raises(StudyTableError) as error:
         load_all("study3")
-    path = "/".join((tmp_path / folder / "study3.toml").parts[-3:])
+    path = f"{PLACES[folder]}/study3.toml"
     assert str(error.value).startswith(f"{path}, {where}: ")
     assert what in str(error.value)
     assert "\n" not in str(error.value)
@@ -99,7 +100,7 @@ def test_a_mistake_is_told_with_its_place(edit, tmp_path, mistake):
 
 def test_a_missing_table_is_told(edit, tmp_path):
     """A study without hidden positions says which file is not there."""
-    (tmp_path / "verdicts" / "study3.toml").unlink()
+    (tmp_path / PLACES["verdicts"] / "study3.toml").unlink()
     with pytest.raises(StudyTableError, match=r"verdicts/study3\.toml, which cannot be read: "):
         load_all("study3")
 
@@ -167,5 +168,5 @@ def test_written_questions_have_model_answers(name):
 
 def test_mutants_are_read_in_order():
     """The mutants come as their file has them."""
-    text = (mutants.HERE / "study1.toml").read_text("utf-8")
+    text = mutants_file(load_study("study1")).read_text("utf-8")
     assert [m.name for m in load_mutants("study1")] == re.findall(r'(?m)^name = "(.+)"$', text)

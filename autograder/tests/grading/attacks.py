@@ -97,6 +97,17 @@ open(numpy.__file__, "a").write("x"); print("taken")"""),
     "own kit": ("changing what runs beside it", """
 import glob
 for path in glob.glob("/kit/inside/*.py"): open(path, "a"); print("taken")"""),
+    "lasting places": ("a file that the next one finds", """
+import os
+for folder, names, _ in os.walk("/"):
+    names[:] = [n for n in names if os.path.join(folder, n) not in ("/dev/shm", "/tmp", "/usr")]
+    try: open(f"{folder}/left", "w"); print("taken")
+    except OSError: continue"""),
+    "links of the tree": ("the way to what runs beside it", """
+import os
+for name in os.listdir("/"):
+    try: os.rename(f"/{name}", f"/{name}.away"); print("taken")
+    except OSError: continue"""),
     "programs": ("changing programs", "open('/usr/bin/env', 'r+b'); print('taken')"),
     "remount": ("making the tree writable", CALLS + """
 if libc.mount(None, b"/", None, 32 | 4096, None) == 0: print("taken")"""),

@@ -14,7 +14,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from contextlib import closing
 from html.parser import HTMLParser
@@ -31,6 +30,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade
 
+import autograder
 from autograder import verdicts, workspace
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.grading import intake
@@ -41,6 +41,7 @@ from autograder.sandbox import client, launch
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.telling.feedback import write_feedback
+from autograder.tests.browser.harness import wait_until
 from autograder.tests.grading import attacks
 from autograder.tests.needs import need_isolation
 from course.probes import load_study
@@ -58,6 +59,8 @@ MODULES = workspace.module_texts(STUDY)
 MISTAKES = {"NameError", "SyntaxError", "IndentationError", "TabError", "UnboundLocalError"}
 WARM = 2  # processes below bubblewrap: its own second one, and the warm parent
 INSIDE = Path(launch.HERE) / "inside"
+ENOUGH = 60.0  # seconds, for what ends by itself, on a machine that is busy
+BRIEF = 2.0  # seconds, for what may never end
 
 
 def rows(table) -> list:
@@ -99,9 +102,9 @@ def names(tmp_path_factory):
         yield "".join(f"{name} = {value!r}\n" for name, value in wanted.items()) + "import os\n"
 
 
-def run(sandbox: Sandbox, *cells: str, files=None, seconds: float = 2):
+def run(sandbox: Sandbox, *cells: str, files=None, seconds: float = ENOUGH):
     """Run cells as one student's notebook."""
-    return sandbox.run_cells(files or {}, cells, seconds, 0.5, 4)
+    return sandbox.run_cells(files or {}, cells, seconds, 0.5, seconds + 3)
 
 
 def shown(ran) -> str:
@@ -116,7 +119,7 @@ def errors(ran) -> set[str]:
             if output.output_type == "error"}
 
 
-def ask(sandbox: Sandbox, module: str | bytes, seconds: float = 2, **files: bytes):
+def ask(sandbox: Sandbox, module: str | bytes, seconds: float = ENOUGH, **files: bytes):
     """The outcome of the check of study 2 for a module, which can be shown and kept."""
     data = module.encode("utf-8", "surrogatepass") if isinstance(module, str) else module
     replies = sandbox.ask({STUDY.module: data} | files, STUDY.module, CHECK, seconds)
@@ -129,6 +132,12 @@ def ask(sandbox: Sandbox, module: str | bytes, seconds: float = 2, **files: byte
 def processes(sandbox: Sandbox) -> int:
     """How many processes the sandbox has, the warm parent included."""
     return len(psutil.Process(sandbox._process.pid).children(recursive=True))
+
+
+def memory(sandbox: Sandbox) -> int:
+    """The bytes that the sandbox and we ourselves hold, whatever others on the machine do."""
+    inside = psutil.Process(sandbox._process.pid).children(recursive=True)
+    return sum(process.memory_info().rss for process in (psutil.Process(), *inside))
 
 
 def assert_next_student_is_well(sandbox: Sandbox) -> None:
@@ -164,7 +173,7 @@ def test_without_the_sandbox_it_is_taken(names, name, sandbox):
     if name in ("root", "bounding set", "core limit") and os.geteuid() != 0:
         pytest.skip("this one needs a grader who is root")
     ran = subprocess.run([sys.executable, "-c", names + attacks.READS[name][1]], check=False,
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True, timeout=600)
     assert "taken" in ran.stdout.split(), ran.stderr
 
 
@@ -209,19 +218,17 @@ raise ValueError(f"found {{replies}} replies, {{found[0]}} hidden, {{found[1]}} 
 
 def test_two_at_once_do_not_see_each_other(sandbox, names):
     """One student's socket and files are not there for another who is graded at the same time."""
-    serve = ("import socket, time; s = socket.socket(socket.AF_UNIX)\ns.bind('\\0meet'); s.listen()"
-             "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close(); time.sleep(1)")
-    meet = ("import socket, time, os; time.sleep(.5); assert not os.path.exists('/tmp/left')\n"
+    serve = ("import socket; s = socket.socket(socket.AF_UNIX)\ns.bind('\\0meet'); s.listen()"
+             "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close()")
+    meet = ("import socket, os; assert not os.path.exists('/tmp/left')\n"
             "assert os.listdir('/dev/shm') == []\n"
             "socket.socket(socket.AF_UNIX).connect('\\0meet')")
-    found = []
-    with Sandbox(LIMITS) as second:
-        thread = threading.Thread(target=lambda: found.append(run(sandbox, serve)))
-        thread.start()
+    request = {"cells": [serve, "import time; time.sleep(999)"], "characters": LIMITS.characters}
+    with Sandbox(LIMITS) as second, sandbox.job("cells", {}, request, 1 << 20) as serving:
+        _, served = (serving.receive(time.monotonic() + ENOUGH) for _ in ("begin", "end"))
+        assert (served["end"], served["outputs"]) == (0, [])  # it listens, and goes on
         ran = run(second, meet)
-        thread.join()
     assert errors(ran) == {"ConnectionRefusedError"}
-    assert errors(found[0]) == set()
 
 
 # ---- Disturbing
@@ -230,10 +237,10 @@ def test_two_at_once_do_not_see_each_other(sandbox, names):
 @pytest.mark.parametrize("name", rows(attacks.NUISANCES))
 def test_the_next_student_notices_nothing(sandbox, name):
     """Whatever one notebook does, it ends in time, costs little, and the next one is well."""
-    begun, before = time.monotonic(), psutil.virtual_memory().available
+    begun, before = time.monotonic(), memory(sandbox)
     ran = run(sandbox, "import os, sys, time", *attacks.NUISANCES[name], seconds=1)
-    assert time.monotonic() - begun < 8
-    assert before - psutil.virtual_memory().available < 1 << 30
+    assert time.monotonic() - begun < ENOUGH
+    assert memory(sandbox) - before < 1 << 30
     assert errors(ran) & MISTAKES == set()
     assert sum(len(json.dumps(outputs)) for outputs in ran.outputs) < 20 * LIMITS.characters
     assert_next_student_is_well(sandbox)
@@ -253,9 +260,9 @@ def test_why_it_was_stopped_is_told(sandbox, name, reason):
 def test_words_on_the_socket(sandbox, name):
     """Forged messages count as words of the student's own, and harm nobody."""
     begun = time.monotonic()
-    ran = run(sandbox, attacks.SPEAK + attacks.WORDS[name], "print('second')")
+    ran = run(sandbox, attacks.SPEAK + attacks.WORDS[name], "print('second')", seconds=BRIEF)
     assert errors(ran) & MISTAKES == set(), shown(ran)
-    assert time.monotonic() - begun < 8
+    assert time.monotonic() - begun < ENOUGH
     for outputs in filter(None, ran.outputs):
         notebook = new_notebook(cells=[new_code_cell("1", outputs=outputs)])
         for output in outputs:
@@ -269,14 +276,14 @@ def test_words_on_the_socket(sandbox, name):
 @pytest.mark.parametrize("name", attacks.WORDS)
 def test_words_on_the_socket_in_the_place_of_replies(sandbox, name):
     """Forged messages earn nothing, and what is kept of them can be shown."""
-    assert ask(sandbox, attacks.SPEAK + attacks.WORDS[name]).earned == 0
+    assert ask(sandbox, attacks.SPEAK + attacks.WORDS[name], BRIEF).earned == 0
     assert processes(sandbox) == WARM
 
 
 @pytest.mark.parametrize("name", rows(attacks.MODULES))
 def test_a_module_earns_nothing(sandbox, name):
     """A module that does not solve the exercise earns nothing, however it answers."""
-    outcome = ask(sandbox, attacks.MODULES[name])
+    outcome = ask(sandbox, attacks.MODULES[name], BRIEF)
     assert outcome.earned == 0
     assert not any(ord(c) < 32 and c != "\n" for c in outcome.problem or "")
     assert processes(sandbox) == WARM
@@ -299,7 +306,7 @@ def test_a_file_shadows_nothing(sandbox, name):
               "'import builtins; assert not hasattr(builtins, \"owned\")'])\n"
               "assert done.returncode == 0\nmatplotlib.pyplot.figure().savefig('x.png')\n"
               "matplotlib.pyplot.close()\nprint('ok')",
-              files={name: attacks.SHADOWS[name]}, seconds=4)
+              files={name: attacks.SHADOWS[name]})
     assert shown(ran) == "ok\n"
     outcome = ask(sandbox, MODULES["reference"], **{name: attacks.SHADOWS[name]})
     assert outcome.earned == CHECK.max_points
@@ -334,9 +341,6 @@ def weakened(monkeypatch, folder: Path, file: str, *lines: tuple[str, str]):
         text = text.replace(old, new)
     path.write_text(text, "utf-8")
     monkeypatch.setattr(launch, "HERE", folder)
-    for parent in (folder, *folder.parents):
-        with contextlib.suppress(PermissionError):
-            parent.chmod(parent.stat().st_mode | 0o055)
     with Sandbox(LIMITS) as sandbox:
         yield sandbox
 
@@ -384,7 +388,7 @@ def test_without_own_processes(monkeypatch, tmp_path_factory, sandbox):
     with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
                   ("        _call(_libc.unshare, NEWPID)\n", "")) as weak:
         run(weak, "import os", *attacks.NUISANCES["daemon"])
-        assert processes(weak) > WARM
+        wait_until(lambda: processes(weak) > WARM, "no daemon is left")  # it may still be forking
 
 
 def test_without_a_private_folder(sandbox, monkeypatch, tmp_path_factory):
@@ -410,10 +414,11 @@ def test_without_the_order_of_the_path(sandbox, monkeypatch, tmp_path_factory):
 
 def test_without_the_cover_of_the_staff(names, sandbox, monkeypatch):
     """If the staff's folder were in the tree, it could be read."""
-    monkeypatch.setattr(launch, "SYSTEM", (*launch.SYSTEM, str(launch.AUTOGRADER)))
-    monkeypatch.setattr(launch, "AUTOGRADER", Path("/nowhere"))
+    place = f"AUTOGRADER = {str(launch.KIT / 'public' / 'autograder')!r}\n"  # wherever it lies here
+    assert "taken" not in shown(run(sandbox, names, place, PROGRAMS["verdicts"])).split()
+    monkeypatch.setattr(launch, "PACKAGES", (*launch.PACKAGES, autograder))
     with Sandbox(LIMITS) as weak:
-        assert "taken" in shown(run(weak, names, PROGRAMS["verdicts"])).split()
+        assert "taken" in shown(run(weak, names, place, PROGRAMS["verdicts"])).split()
 
 
 def test_a_course_folder_in_the_environments_is_not_seen(sandbox, names):
@@ -442,14 +447,14 @@ def test_without_the_watch(sandbox, monkeypatch):
     """Without the watch on memory, processes that are small by themselves are large together."""
     assert run(sandbox, "import os", *attacks.NUISANCES["hogs"]).stopped.startswith("stopped: it")
     monkeypatch.setattr(client.Job, "_look", lambda job: None)
-    ran = run(sandbox, "import os", *attacks.NUISANCES["hogs"])
+    ran = run(sandbox, "import os", *attacks.NUISANCES["hogs"], seconds=BRIEF)
     assert list(ran.late) == [1]
 
 
 def test_without_the_cap_on_output(sandbox, monkeypatch):
     """Without the outer cap, forged messages bring in what nobody wants to keep."""
     cells = (attacks.SPEAK + attacks.WORDS["much output"], *["1"] * 8)
-    assert run(sandbox, *cells).stopped == "it put out more than is kept"
+    assert run(sandbox, *cells).stopped == "its output exceeded the limit"
     monkeypatch.setattr(client, "ROOM", 1 << 30)
     assert len(shown(run(sandbox, *cells))) > 8_000_000
 
@@ -482,15 +487,17 @@ def unprivileged(sandbox):
     """A sandbox in a user namespace, as where the grader is not root."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch, "AS_ROOT", launch.AS_USER)
-        with Sandbox(LIMITS) as theirs:
-            yield theirs
+        theirs = Sandbox(LIMITS)
+    with theirs:
+        yield theirs
 
 
-@pytest.mark.parametrize("name", attacks.READS)
+@pytest.mark.parametrize("name", [*attacks.READS, *attacks.TRIES])
 def test_the_walls_of_an_ordinary_user(unprivileged, names, name):
     """Without root, the walls are the same."""
+    _, program = (attacks.READS | attacks.TRIES)[name]
     assert shown(run(unprivileged, "import os; print(os.getuid())")) == "1000\n"
-    assert "taken" not in shown(run(unprivileged, names, PROGRAMS[name])).split()
+    assert "taken" not in shown(run(unprivileged, names, program)).split()
 
 
 def test_an_ordinary_user_gives_the_same_marks(unprivileged):
@@ -515,7 +522,7 @@ def test_an_ordinary_user_can_grade(sandbox):
     program = ("from autograder.sandbox.client import Sandbox\n"
                "from autograder.sandbox.limits import Limits\n"
                "with Sandbox(Limits()) as sandbox:\n"
-               "    ran = sandbox.run_cells({}, ['import os; print(os.getuid())'], 2, 1, 4)\n"
+               "    ran = sandbox.run_cells({}, ['import os; print(os.getuid())'], 60, 1, 60)\n"
                "print(ran.outputs[0][0].text)")
     nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/", "text": True,
               "capture_output": True}
@@ -802,7 +809,7 @@ def test_links_are_not_followed(course, grade_study):
     result = grade_study("mallory")
     assert result.status == "graded"
     assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == 0
-    assert sum("links are not taken" in problem for problem in result.problems) == 5
+    assert sum("is a link and was ignored" in problem for problem in result.problems) == 5
     assert everything_but(course, "mallory") == before
     assert scores(course, STUDY.assignment, "honest")[CHECK.grade_id] == CHECK.max_points
 
@@ -884,9 +891,9 @@ def exported(course: CourseFolder, student: str, config) -> str:
 @pytest.fixture(scope="module")
 def pages(course, grade_study):
     """The pages of a hostile submission."""
-    hand_in(course, "mallory", STUDY.assignment, hostile)
-    assert grade_study("mallory").status == "graded"
-    return pages_of(course, "mallory")
+    hand_in(course, "eve", STUDY.assignment, hostile)  # nobody hands in again under this name
+    assert grade_study("eve").status == "graded"
+    return pages_of(course, "eve")
 
 
 class Dangers(HTMLParser):
@@ -945,6 +952,6 @@ def test_without_the_cleaning_of_pages(course, pages):
     config = course.config()
     config.HTMLExporter.sanitize_html = False
     del config.HTMLExporter["filters"]
-    page = exported(course, "mallory", config)
+    page = exported(course, "eve", config)
     assert Dangers(page).found
     assert re.search(r"<script[^>]*>[^<]*attack\(\)", page)

@@ -56,7 +56,7 @@ def test_a_search_that_stops_too_early_is_told():
     """A node that must be expanded, and is not, is told with its depth."""
     sentence = sentence_of("type_a", ("if depth >= self.limit and is_quiescent(state):",
                                       "if depth >= self.limit - 1 and len(state.text) == 9:"))
-    assert sentence.endswith("your search stopped here, and this node must be expanded")
+    assert sentence.endswith("your search stopped here, but this node must be expanded")
 
 
 def test_another_order_is_told():
@@ -107,4 +107,4 @@ def test_a_root_that_is_no_node_is_told():
     check = load_check("study3.type_a")
     case = {"agent": "TypeA", "limit": 2, "on": "xox_o_x_o"}
     found = first_divergence(check, case, Replies(({"trace": ["0,3,1;0,5,1"]},)))
-    assert "entered 2 times from outside" in found["sentence"]
+    assert "called 2 times from outside" in found["sentence"]

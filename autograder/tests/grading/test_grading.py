@@ -48,7 +48,7 @@ from autograder.release.assignments import ReleaseError, release
 from autograder.release.notebooks import answer_id
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
-from course.probes import load_expected, load_study
+from course.probes import homes, load_expected, load_study
 from course.probes.outcome import Aspect, Outcome
 from course.probes.process import ProbeFault
 
@@ -326,7 +326,7 @@ def leak(request, tmp_path, monkeypatch) -> str:
 def test_a_leak_is_not_released(leak, tmp_path):
     """The release is refused with the reason, and students can get nothing."""
     folder = CourseFolder.create(tmp_path / "new")
-    with pytest.raises(ReleaseError, match=f"study2_alpha_beta is not released: .*{leak}"):
+    with pytest.raises(ReleaseError, match=f"study2_alpha_beta was not released: .*{leak}"):
         release(folder, STUDY)
     assert not folder.release(STUDY.assignment).exists()
 
@@ -385,7 +385,7 @@ def test_the_slip_keeps_its_other_aspects(school):
 def test_a_broken_notebook_is_told_and_costs_no_marks(school):
     """Only the notebook's own problem is told; the module is marked."""
     problem, = school.graded["dan"].problems
-    assert problem.startswith(f"{NOTEBOOK}.ipynb is not JSON from line 1")
+    assert problem.startswith(f"{NOTEBOOK}.ipynb is not valid JSON (line 1")
     assert outcomes(school.folder, "dan")[CHECK.id]["earned"] == 0
     assert school.graded["dan"].needs_a_look
 
@@ -408,16 +408,16 @@ def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
 
 
 @pytest.mark.parametrize(("student", "reason"), [
-    ("ivy", "a cell ended the Python process"), ("jon", "a cell did not end within 6 s"),
+    ("ivy", "a cell ended the Python process"), ("jon", "a cell did not finish within 6 s"),
 ])
 def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason):
     """The reason is kept and shown, and the check is marked all the same."""
     assert stopped(school.folder, student) == reason
-    shown = {"ivy": f"not run to its end: {reason}", "jon": "stopped after 6 s"}[student]
+    shown = {"ivy": f"not finished: {reason}", "jon": "stopped after 6 s"}[student]
     assert shown in page_of(school.folder, student)
     assert any(reason in problem for problem in school.graded[student].problems)
     assert outcomes(school.folder, student)[CHECK.id]["earned"] == CHECK.max_points
-    assert school.graded[student].seconds < 60
+    assert school.graded[student].seconds < 600
 
 
 def test_a_module_that_does_not_end_is_told_with_the_question(school):
@@ -432,7 +432,7 @@ def test_a_module_that_does_not_end_is_told_with_the_question(school):
 def test_an_endless_check_leaves_the_others_alone(course):
     """One check's loop costs its own marks, and those of the other checks are full."""
     study = load_study("study1")
-    config(course, LIMITS.format(timeout=10, probe=3))
+    config(course, LIMITS.format(timeout=10, probe=10))
     reference = workspace.module_texts(study)["reference"]
     loop = "\n\ndef endless(self, state):\n    while True: pass\n\n\nTabular.search = endless\n"
     hand_in(course, "kit", reference + loop, study=study)
@@ -442,7 +442,7 @@ def test_an_endless_check_leaves_the_others_alone(course):
     minimax, tabular = seen["study1.minimax"], seen["study1.tabular"]
     assert minimax["earned"] == minimax["points"]
     assert (tabular["earned"], tabular["stopped"]) == (0, True)
-    assert tabular["problem"].startswith("stopped after 3 s: no answer to Tabular().search(")
+    assert tabular["problem"].startswith("stopped after 10 s: no answer to Tabular().search(")
     mixed = seen["study1.mixed_tabular"]
     assert score(course, "kit", study) == minimax["earned"] + mixed["earned"] > minimax["earned"]
 
@@ -633,7 +633,7 @@ def test_extra_credit_is_booked(extra):
 def test_extra_credit_is_booked_into_the_right_cell():
     """The id of the extra credit's cell is the one that the notebook was built with."""
     check = load_study("study3").checks["type_a_plus"]
-    folder = releasing.COURSE / "study3_type_a"
+    folder = homes.KIT / "course" / "study3_type_a"
     ids = [cell.metadata.nbgrader.grade_id for path in folder.glob("*.ipynb")
            for cell in nbformat.read(path, as_version=4).cells
            if cell.source.startswith(f'check("{check.id}")')]
@@ -748,14 +748,13 @@ def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
 @pytest.mark.parametrize("name", ["points", "positions", "expected", "release", "settings"])
 def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, course, name):
     """Points, positions, expected replies, the release and the settings each change the digest."""
-    public, hidden = tmp_path / "public", tmp_path / "hidden"
-    shutil.copytree(books.HERE, public)
-    shutil.copytree(verdicts.HERE, hidden)
-    monkeypatch.setattr(books, "HERE", public)
-    monkeypatch.setattr(verdicts, "HERE", hidden)
-    before = grader_digest(course, STUDY)
-    path = {"points": public / "study2.toml", "positions": hidden / "study2.toml",
-            "expected": hidden / "study2.expected.json", "settings": course.root / CONFIG_FILE,
+    for place in ("course/probes", "autograder/verdicts"):
+        shutil.copytree(homes.KIT / place, tmp_path / place)
+    monkeypatch.setattr(homes, "KIT", tmp_path)
+    study = load_study(STUDY.name)
+    before = grader_digest(course, study)
+    path = {"points": study.table, "positions": verdicts.cases_file(study),
+            "expected": verdicts.expected_file(study), "settings": course.root / CONFIG_FILE,
             "release": course.release(STUDY.assignment) / f"{NOTEBOOK}.ipynb"}[name]
     path.write_text(path.read_text("utf-8") + "\n", "utf-8")
     assert grader_digest(course, STUDY) != before
@@ -777,7 +776,7 @@ class Run:
 
     def wait_for_the_first(self) -> set[str]:
         """Wait until somebody has been graded."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while not self.graded():
             assert self.process.poll() is None, self.process.stderr.read()
             assert time.monotonic() < end
@@ -828,9 +827,9 @@ def test_a_run_that_was_interrupted_goes_on(run, whom):
         run.process.send_signal(signal.SIGINT)
     else:  # as a terminal sends it: to every process of the group
         os.killpg(run.process.pid, signal.SIGINT)
-    _, said = run.process.communicate(timeout=60)
-    assert said == ("autograder: stopped; what was finished is kept, "
-                    "the same command goes on from there\n")
+    _, said = run.process.communicate(timeout=600)
+    assert said == ("autograder: stopped; finished work is kept, "
+                    "and the same command continues from there\n")
     assert run.process.returncode == 130
     kept = run.graded()
     assert first <= kept < {f"s{n}" for n in range(5)}
@@ -844,7 +843,7 @@ def test_a_run_that_was_killed_goes_on(run):
     first = run.wait_for_the_first()
     run.process.kill()
     run.process.wait()
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while run.is_alive() and time.monotonic() < end:
         time.sleep(0.1)
     assert not run.is_alive(), "grading goes on although the command was killed"
@@ -953,7 +952,7 @@ def test_the_report_says_who_needs_a_look(school):
     assert part.count("<ul>") == 5
     assert re.search(r"<ul>\s*</ul>", part) is None
     for reason in ("is not JSON", "no marks: nothing to grade", "ended the Python process",
-                   "did not end within 6 s", "stopped after 4 s"):
+                   "did not finish within 6 s", "stopped after 4 s"):
         assert reason in part, reason
 
 

@@ -26,13 +26,14 @@ from course.probes import Check, Study
 
 STUDY = Study("study9", "Study 9", "study9_test", "module.py",
               {"one": Check("study9", "one", "search", {}, {"move": 1}, False, []),
-               "two": Check("study9", "two", "search", {}, {"move": 2}, False, [])}, {"why": 3})
+               "two": Check("study9", "two", "search", {}, {"move": 2}, False, [])},
+              {"why": 3}, Path("nowhere"))
 FIRST = build_notebook('# %% [markdown]\n# Read this.\n\n# %%\ncheck("study9.one")\n\n'
                        '# %% [markdown] answer="why"\n# *Write here.*\n', "01_first", STUDY)
 SECOND = build_notebook('# %%\n1 + 1\n\n# %%\ncheck("study9.two")\n', "02_second", STUDY)
 NOTEBOOKS = {"01_first.ipynb": FIRST, "02_second.ipynb": SECOND}
 MODULE = "def answer():\n    return 42\n"
-LOST = "the released notebook stands in for it, so its written answers are lost"
+LOST = "the released notebook is used instead, so its written answers are lost"
 
 
 class Desk:
@@ -247,8 +248,9 @@ def test_a_module_that_is_a_link_is_missing(desk, tmp_path):
     target = tmp_path / "elsewhere.py"
     (desk.submission / "module.py").rename(target)
     (desk.submission / "module.py").symlink_to(target)
-    assert desk.take_in() == desk_result("module.py is a link: links are not taken",
-                                         "module.py is missing: its checks get no marks")
+    assert desk.take_in() == desk_result(
+        "module.py is a link and was ignored: only real files count",
+        "module.py is missing: its checks get no marks")
     assert not (desk.staged / "module.py").exists()
 
 
@@ -263,10 +265,10 @@ def test_a_module_that_is_a_folder_is_missing(desk):
 
 
 @pytest.mark.parametrize(("content", "why"), [
-    (b"", "is not JSON from line 1, column 1 on"),
-    (b"not json", "is not JSON from line 1, column 1 on"),
-    (FIRST.encode()[:-20], "is not JSON from line"),
-    (b'<<<<<<< HEAD\n{}\n', "is not JSON from line 1"),
+    (b"", "is not valid JSON (line 1, column 1)"),
+    (b"not json", "is not valid JSON (line 1, column 1)"),
+    (FIRST.encode()[:-20], "is not valid JSON (line"),
+    (b'<<<<<<< HEAD\n{}\n', "is not valid JSON (line 1"),
     (b"[]", "is not a valid notebook"),
     (b"null", "is not a valid notebook"),
     (b"42", "is not a valid notebook"),
@@ -320,7 +322,7 @@ def test_a_renamed_notebook_is_taken_in_its_place(desk):
     desk.edit(answered)
     (desk.submission / "01_first.ipynb").rename(desk.submission / "01_first (1).ipynb")
     assert desk.take_in() == desk_result(
-        "01_first.ipynb is missing, but '01_first (1).ipynb' holds its cells: taken in its place")
+        "01_first.ipynb is missing, but '01_first (1).ipynb' holds its cells and is used instead")
     assert desk.notebook().cells[2].source == "My answer."
 
 
@@ -330,7 +332,7 @@ def test_both_notebooks_may_be_renamed(desk):
     (desk.submission / "01_first.ipynb").rename(desk.submission / "b.ipynb")
     (desk.submission / "02_second.ipynb").rename(desk.submission / "a.ipynb")
     assert desk.take_in() == desk_result(*(
-        f"{name}.ipynb is missing, but '{other}.ipynb' holds its cells: taken in its place"
+        f"{name}.ipynb is missing, but '{other}.ipynb' holds its cells and is used instead"
         for name, other in (("01_first", "b"), ("02_second", "a"))))
     assert desk.notebook().cells[2].source == "My answer."
 
@@ -432,7 +434,7 @@ def test_a_bad_notebook_says_nothing_on_the_terminal(desk, capfd):
 # ---- Graded cells
 
 
-PUT_BACK = "01_first.ipynb: the cell check-study9-one was deleted; it is put back at the end"
+PUT_BACK = "01_first.ipynb: the cell check-study9-one was deleted; it was put back at the end"
 
 
 @pytest.mark.parametrize(("index", "grade_id"), [(1, "check-study9-one"), (2, "answer-why")])
@@ -460,7 +462,7 @@ def test_a_duplicated_cell_is_told_of(desk, new_id):
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        "01_first.ipynb: the cell check-study9-one is there 2 times; the last one counts")
+        "01_first.ipynb: the cell check-study9-one occurs 2 times; the last one counts")
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
@@ -484,7 +486,7 @@ def test_of_copied_answers_the_last_written_one_counts(desk, sources, counting, 
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        f"01_first.ipynb: the cell answer-why is there {len(sources)} times; {which} counts")
+        f"01_first.ipynb: the cell answer-why occurs {len(sources)} times; {which} counts")
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
     assert ["nbgrader" in cell.metadata for cell in desk.notebook().cells[2:]] == [
         number == counting for number in range(len(sources))]
@@ -498,7 +500,7 @@ def test_of_copied_checks_the_last_one_counts(desk):
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        "01_first.ipynb: the cell check-study9-one is there 2 times; the last one counts")
+        "01_first.ipynb: the cell check-study9-one occurs 2 times; the last one counts")
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
 
@@ -587,7 +589,7 @@ def test_links_are_not_taken(desk, tmp_path, target):
     for path in (tmp_path / "secret.txt", tmp_path / "secret" / "key.txt"):
         path.write_text("secret", "utf-8")
     (desk.submission / "link").symlink_to(tmp_path / target)
-    assert desk.take_in() == desk_result("link is a link: links are not taken")
+    assert desk.take_in() == desk_result("link is a link and was ignored: only real files count")
     assert {p.name for p in desk.staged.rglob("*")} == {"module.py", *NOTEBOOKS}
 
 
@@ -597,7 +599,7 @@ def test_a_hard_link_is_not_taken(desk, tmp_path):
     (desk.submission / "data.db").hardlink_to(tmp_path / "gradebook.db")
     intake = desk.take_in()
     assert [p.split(":")[0] for p in intake.problems] == [
-        "data.db is a hard link to a file that has another name on this disk"]
+        "data.db is a hard link, the same file as another one on this disk, and was ignored"]
     assert not (desk.staged / "data.db").exists()
 
 
@@ -614,8 +616,9 @@ def test_a_notebook_that_is_a_link_is_replaced(desk, tmp_path):
     elsewhere = tmp_path / "elsewhere.ipynb"
     (desk.submission / "01_first.ipynb").rename(elsewhere)
     (desk.submission / "01_first.ipynb").symlink_to(elsewhere)
-    assert desk.take_in() == desk_result("01_first.ipynb is a link: links are not taken",
-                                         f"01_first.ipynb is missing: {LOST}")
+    assert desk.take_in() == desk_result(
+        "01_first.ipynb is a link and was ignored: only real files count",
+        f"01_first.ipynb is missing: {LOST}")
     assert desk.notebook() == nbformat.reads(FIRST, as_version=4)
 
 
@@ -650,7 +653,8 @@ def test_a_file_that_is_too_large_is_not_taken(desk, name):
     """One byte too many is too many, and the sentence has the numbers."""
     grow(desk.submission / name)
     problems = desk.take_in().problems
-    assert problems[0] == f"{name} has 5,000,001 bytes: more than 5,000,000 are not taken"
+    assert problems[0] == (f"{name} has 5,000,001 bytes and was ignored: "
+                           "at most 5,000,000 are allowed")
     assert len(problems) == (2 if name == "module.py" else 1)
     assert not (desk.staged / name).exists()
 
@@ -669,7 +673,7 @@ def test_a_notebook_that_is_too_large_is_replaced(desk, name):
     (desk.submission / "01_first.ipynb").rename(desk.submission / name)
     problems = desk.take_in().problems
     assert len(problems) == 2
-    assert "bytes: more than 5,000,000 are not taken" in problems[0]
+    assert "bytes and was ignored: at most 5,000,000 are allowed" in problems[0]
     assert problems[1] == f"01_first.ipynb is missing: {LOST}"
     assert desk.notebook() == nbformat.reads(FIRST, as_version=4)
 
@@ -697,7 +701,7 @@ def test_a_timestamp_that_holds_no_time_is_left_out(desk, content):
     problems = desk.take_in().problems
     staged = desk.staged / "timestamp.txt"
     if problems:
-        assert problems == ("timestamp.txt holds no time: taken as handed in on time",)
+        assert problems == ("timestamp.txt holds no valid time: the submission counts as on time",)
         assert not staged.exists()
     else:
         assert parse_utc(staged.read_text("utf-8").strip()).year

@@ -5,11 +5,11 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from autograder.tests.people.test_walk import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.tests.people.games import Twigs
+from autograder.tests.people.test_walk import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
 from tictactoe import Board, counted
 from tictactoe.show.explorer import explore
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from autograder import doctor
 from autograder.commands.overview import overview
 from autograder.course_folder import CONFIG_FILE, COURSE_ID, EXCHANGE, CourseFolder
+from autograder.doctor import surroundings
 from autograder.release.derive import COURSE
 from autograder.release.leaks import public_files
 from autograder.workspace import answer_path
@@ -218,7 +220,7 @@ def test_a_missing_exchange_is_told(folder):
 
 def test_an_exchange_that_nobody_can_write_to_is_told(folder, monkeypatch):
     """As where it is missing; root may write everywhere, so the system's answer is replaced."""
-    monkeypatch.setattr(doctor.os, "access", lambda path, mode: mode == os.R_OK)
+    monkeypatch.setattr(surroundings.os, "access", lambda path, mode: mode == os.R_OK)
     sentence, = doctor.exchange(folder)
     assert f"{folder.root / EXCHANGE} is not writable" in sentence
     assert "chmod" in sentence
@@ -228,7 +230,7 @@ def test_the_overview_of_a_new_course_is_empty(folder):
     """There is nothing to count before the first release, and it says what students need."""
     page = overview(folder.root)
     assert page.lines == []
-    assert str(folder.exchange()) in page._repr_html_()
+    assert escape(folder.student_settings()) in page._repr_html_()  # the exchange is in them
 
 
 def test_the_overview_says_what_is_wrong(folder):

@@ -4,9 +4,9 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from autograder.tests.people.test_walk import FORK, Broken, Full, Pruning
 
 from autograder.tests.people.games import Twigs
+from autograder.tests.people.test_walk import FORK, Broken, Full, Pruning
 from tictactoe import Board
 from tictactoe.show.counts import compare_counts
 

@@ -4,10 +4,10 @@ import re
 
 import nbformat
 import pytest
-from autograder.tests.people.test_walk import Full, Pruning
 from nbconvert import HTMLExporter
 
 from autograder.telling.safe_html import clean
+from autograder.tests.people.test_walk import Full, Pruning
 from sequence.widget import play as play_sequence
 from tictactoe import Board, Random
 from tictactoe.show.counts import compare_counts

@@ -12,8 +12,7 @@ from packaging.requirements import Requirement
 
 from autograder import verdicts
 from autograder.release.derive import derived_files
-from course import probes
-from course.probes import studies
+from course.probes import load_study, studies
 
 ROOT = Path(__file__).parents[3]
 SIX = {"jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest"}
@@ -35,7 +34,8 @@ def test_derived_files_are_fresh():
 @pytest.mark.parametrize("name", studies())
 def test_expected_replies_take_a_line_each(name):
     """In the files of expected replies a change of one reply is a change of one line."""
-    for path in (probes.HERE / f"{name}.expected.json", verdicts.HERE / f"{name}.expected.json"):
+    study = load_study(name)
+    for path in (study.expected_file, verdicts.expected_file(study)):
         text = path.read_text("utf-8")
         data = json.loads(text)
         replies = [reply for observed in (data["expected"], *(s["observed"] for s in data["slips"]))

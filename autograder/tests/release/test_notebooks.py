@@ -1,5 +1,7 @@
 """Notebooks from text: what a cell is graded by, ids that stay, and what does not fit together."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from hypothesis import given, settings
@@ -20,7 +22,7 @@ from course.probes import Check, Study
 COUNT = Check("study9", "count_it", "search", {}, {"move": 1.5, "nodes": 2}, False, [])
 BONUS = Check("study9", "bonus", "search", {}, {"move": 4}, True, [])
 STUDY = Study("study9", "Study 9", "study9_test", "module.py",
-              {"count_it": COUNT, "bonus": BONUS}, {"why": 3, "how": 0.5})
+              {"count_it": COUNT, "bonus": BONUS}, {"why": 3, "how": 0.5}, Path("nowhere"))
 TEXT = '''\
 # ---
 # jupyter:
@@ -298,7 +300,7 @@ def test_a_missing_graded_cell_is_refused(missing, grade_id):
 def test_a_doubled_graded_cell_is_refused(again, same_notebook):
     """A check or an answer that occurs twice is an error, in one notebook or in two."""
     notebooks = [built(f"{TEXT}\n{again}")] if same_notebook else [built(), built(again, "02_test")]
-    with pytest.raises(NotebookError, match="occurs 2 times in the notebooks, it must occur once"):
+    with pytest.raises(NotebookError, match="occurs 2 times in the notebooks, but must occur once"):
         complain_about_graded_cells(notebooks, STUDY)
 
 

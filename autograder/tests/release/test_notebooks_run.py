@@ -21,7 +21,7 @@ def run(notebook: Path, module: Path, folder: Path) -> nbformat.NotebookNode:
     """The notebook as it is after running beside this module."""
     shutil.copy(module, folder)
     cells = nbformat.read(notebook, as_version=4)
-    NotebookClient(cells, timeout=120, allow_errors=True, shutdown_kernel="immediate",
+    NotebookClient(cells, timeout=900, allow_errors=True, shutdown_kernel="immediate",
                    extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
                    resources={"metadata": {"path": str(folder)}}).execute()
     return cells

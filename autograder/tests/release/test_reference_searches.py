@@ -1,12 +1,14 @@
 """The published searches: they are the reference's, small, and give nothing hidden away."""
 
+from pathlib import Path
+
 import pytest
 
 from autograder.release.derive import MOST_PUBLISHED
 from autograder.release.leaks import find_leaks
 from autograder.workspace import load_answer
 from course import reference_searches as published
-from course.probes import HERE, load_expected, load_study, studies
+from course.probes import load_expected, load_study, studies
 from course.probes.positions import read_position
 from course.reference_searches import as_text, reference_positions, reference_search
 from tictactoe import Board, Trace
@@ -29,7 +31,7 @@ def test_the_counts_are_those_that_the_checks_expect():
     """Where a check expects a number of nodes, the published search has as many."""
     found = 0
     for study in map(load_study, studies()):
-        expected, _ = load_expected(HERE / f"{study.name}.expected.json")
+        expected, _ = load_expected(study.expected_file)
         for name, check in study.checks.items():
             for case, reply in zip(check.cases, expected[name], strict=True):
                 options = {k: v for k, v in case.items() if k != "on"}
@@ -69,7 +71,7 @@ def test_options_choose_among_searches():
 
 def test_nothing_hidden_is_published():
     """The search for leaks finds no hidden position, reply or solution in the file."""
-    path = HERE.parent / "reference_searches.json"
+    path = Path(published.__file__).with_suffix(".json")
     assert [leak for name in studies() for leak in find_leaks(load_study(name), [path])] == []
 
 

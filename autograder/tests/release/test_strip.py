@@ -32,10 +32,10 @@ def raises_in(text):
 
 @pytest.mark.parametrize(("lines", "problem"), [
     ((BEGIN, "return 1"), r"a\.py, line 2: the solution region never ends"),
-    (("return 1", END), r"a\.py, line 3: a region ends that never began"),
-    ((BEGIN, "return 1", END, END), r"a\.py, line 5: a region ends that never began"),
-    ((BEGIN, "x = 1", BEGIN, "return 1", END, END), r"a\.py, line 4: .* inside the one of line 2"),
-    ((BEGIN, "return 1", BEGIN), r"a\.py, line 4: .* inside the one of line 2"),
+    (("return 1", END), r"a\.py, line 3: a solution region ends without having begun"),
+    ((BEGIN, "return 1", END, END), r"a\.py, line 5: a solution region ends without having begun"),
+    ((BEGIN, "x = 1", BEGIN, "return 1", END, END), r"a\.py, line 4: .* inside that of line 2"),
+    ((BEGIN, "return 1", BEGIN), r"a\.py, line 4: .* inside that of line 2"),
     (("pass", BEGIN, END), r"a\.py, line 3: the solution region is empty"),
     (("pass", BEGIN, "", "  ", END), r"a\.py, line 3: the solution region is empty"),
     (("pass", BEGIN, "# only words", "", "# more", END), r"a\.py, line 3: .* is empty"),

@@ -27,7 +27,9 @@ SEARCH = Check("study9", "search", "search", {"agent": "Agent"},
 HEURISTIC = Check("study9", "heuristic", "heuristic", {}, {"value": 1}, False,
                   [{"on": board} for board in BOARDS])
 ONE = replace(HEURISTIC, cases=HEURISTIC.cases[:1])
-ENOUGH = 30.0  # seconds that no module needs here
+ENOUGH = 120.0  # seconds that no module needs here
+BRIEF = 3.0  # for what has no end, and has begun by then
+TIMES = (3, 12, 48)  # the same, for what has to come far before: a busy machine gets more
 AGENT = '''
 class Agent:
     def search(self, state):
@@ -166,7 +168,7 @@ def atexit():
     ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero (line 2 of answers.py)"),
     ("def f(:\n", "SyntaxError: "),
     ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' (line 1"),
-    ("import sys\nsys.exit()\n", "SystemExit: "),
+    ("import sys\nsys.exit()\n", "SystemExit (line 2 of answers.py)"),
     ("raise SystemExit('bye')\n", "SystemExit: bye (line 1 of answers.py)"),
     ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
     ("raise NotImplementedError('f: write this')\n", "not written yet: f: write this"),
@@ -390,18 +392,20 @@ def test_plain_keeps_truth_values():
 
 def test_an_endless_loop_is_stopped(ask):
     """A module that does not come to an end while loading is stopped in time."""
-    start = time.perf_counter()
-    replies = ask("while True: pass\n", seconds=1.5)
-    assert replies.stopped == "stopped after 1.5 s"
+    replies = ask("while True: pass\n", seconds=BRIEF)
+    assert replies.stopped == f"stopped after {BRIEF:g} s"
     assert replies.observations == (None, None, None)
-    assert time.perf_counter() - start < 10
+    assert BRIEF <= replies.seconds < ENOUGH
 
 
 def test_answers_before_an_endless_loop_count(ask):
     """What was answered before the loop is kept."""
-    replies = ask(heuristic("while state.text == '_' * 9: pass\n    return 1"), seconds=3)
+    for seconds in TIMES:
+        replies = ask(heuristic("while state.text == '_' * 9: pass\n    return 1"), seconds=seconds)
+        assert replies.stopped == f"stopped after {seconds} s"
+        if replies.observations[1]:
+            break
     assert replies.observations == (*VALUE_1[:2], None)
-    assert replies.stopped == "stopped after 3 s"
 
 
 @posix
@@ -409,13 +413,13 @@ def test_a_module_that_ignores_signals_is_stopped(ask):
     """Handlers and masks do not save a loop from its end."""
     before = ("import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
               "    signal.signal(n, signal.SIG_IGN)\n")
-    replies = ask(heuristic("while True: pass", before), seconds=2)
-    assert replies.stopped == "stopped after 2 s"
+    replies = ask(heuristic("while True: pass", before), seconds=BRIEF)
+    assert replies.stopped == f"stopped after {BRIEF:g} s"
 
 
 CHILD = '''
 import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(999)"])
 with open("pid.txt", "w") as file:
     file.write(str(child.pid))
 '''
@@ -438,11 +442,10 @@ def is_alive(pid):
                          ids=["ends", "hangs", "exits"])
 def test_children_do_not_outlive_the_check(ask, tmp_path, body):
     """What a module started is ended with it, and is not waited for."""
-    start = time.perf_counter()
-    ask(heuristic(body, CHILD), seconds=3)
-    assert time.perf_counter() - start < 20
+    replies = ask(heuristic(body, CHILD), seconds=BRIEF if "while" in body else ENOUGH)
+    assert replies.seconds < ENOUGH
     pid = int((tmp_path / "pid.txt").read_text("utf-8"))
-    for _ in range(50):
+    for _ in range(600):
         if not is_alive(pid):
             break
         time.sleep(0.1)
@@ -452,11 +455,11 @@ def test_children_do_not_outlive_the_check(ask, tmp_path, body):
 def test_threads_are_not_waited_for(ask):
     """A thread that goes on for ever does not keep the process from ending."""
     before = ("import threading, time\n"
-              "threading.Thread(target=time.sleep, args=(60,)).start()\n")
+              "threading.Thread(target=time.sleep, args=(999,)).start()\n")
     replies = ask(heuristic("return 1", before))
     assert replies.observations == VALUE_1
     assert replies.stopped is None
-    assert replies.seconds < 20
+    assert replies.seconds < ENOUGH
 
 
 # ---- Imports
@@ -650,7 +653,7 @@ def test_extra_credit_returns_nothing(tmp_path, capsys):
 def run(code, folder):
     """The output of a Python process that runs this code in that folder."""
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True,
-                          encoding="utf-8", timeout=120, check=False)
+                          encoding="utf-8", timeout=ENOUGH, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -705,8 +708,8 @@ def test_check_without_the_module_says_where_it_looked(tmp_path, monkeypatch):
 def test_check_stops_what_does_not_end(tmp_path, capsys):
     """`seconds` is how long the module may take in all."""
     (tmp_path / STUDY.module).write_text("while True: pass\n", "utf-8")
-    assert check(FIRST.id, str(tmp_path), 1) == 0
-    assert "stopped after 1 s" in capsys.readouterr().out.lower()
+    assert check(FIRST.id, str(tmp_path), BRIEF) == 0
+    assert f"stopped after {BRIEF:g} s" in capsys.readouterr().out.lower()
 
 
 @pytest.mark.parametrize(("points", "shown"), [(0.0, "0"), (2.5, "2.5"), (10.0, "10"),

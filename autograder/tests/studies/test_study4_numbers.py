@@ -13,7 +13,7 @@ from autograder.benchmarks.qubic import Greedily
 from autograder.verdicts import hidden_study
 from autograder.workspace import load_answer
 from course.probes import load_study
-from course.probes.questions.learning import DRAWS, KINDS, PARTS
+from course.probes.questions.study4_qubic import DRAWS, KINDS, PARTS
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent
 from tictactoe.games.qubic import CELLS, LANES, mask_of
 

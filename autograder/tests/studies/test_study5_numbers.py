@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autograder.benchmarks import evaluator as bench
 from autograder.workspace import load_answer
-from sequence import Greedy, Random, State, example, play, sketch
+from sequence import Greedy, Random, State, compare, example, play, sketch
 from sequence.board.chips import new_sequences
 from sequence.board.layout import (
     BIT,
@@ -229,15 +229,16 @@ def test_a_game_is_the_same_again():
     ("recipe", 0.45, 0.27), ("blocking", 0.57, 0.32), ("line counter", 0.63, 0.44)])
 def test_seats_against_greedy(name, first, second):
     """Over 100 paired deals, as the notebook's table has it."""
-    assert bench.paired(AGENTS[name], Greedy(), 100).seats == (first, second)
+    found = compare(AGENTS[name], Greedy(), deals=100)
+    assert [seat.score for seat in found.seats] == [first, second]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), [("recipe", 0.65), ("blocking", 0.61)])
 def test_the_simpler_evaluation_is_better(name, share):
     """What the line counter wins over 100 paired deals, as the notebook says."""
-    found = bench.paired(AGENTS["line counter"], AGENTS[name], 100).share
-    assert round(found, 2) == share
+    found = compare(AGENTS["line counter"], AGENTS[name], deals=100)
+    assert round(found.score, 2) == share
 
 
 def test_how_much_of_the_board_is_preferred_to_a_block():
@@ -251,8 +252,7 @@ def test_how_much_of_the_board_is_preferred_to_a_block():
 @pytest.mark.slow
 def test_the_remedy_beats_the_recipe():
     """With the threat the recipe wins 0.645 of the points against itself without it."""
-    found = bench.paired(AGENTS["blocking"], AGENTS["recipe"], 100).share
-    assert found == pytest.approx(0.645)
+    assert compare(AGENTS["blocking"], AGENTS["recipe"], deals=100).score == pytest.approx(0.645)
 
 
 @pytest.mark.slow
@@ -269,4 +269,4 @@ def test_first_seat_against_itself(agent, share):
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 def test_agents_beat_random(agent):
     """At least 95 % of the points over 50 paired deals."""
-    assert bench.paired(agent, Random(), 50).share >= 0.95
+    assert compare(agent, Random(), deals=50).score >= 0.95

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.workspace import load_answer
-from sequence import OFFICIAL, Greedy, Random, State, example, play, sketch
+from sequence import OFFICIAL, Greedy, Random, State, compare, example, play, sketch
 from sequence.board.layout import LINES
-from tictactoe.games.play import wilson_interval
 
 SARSA = load_answer("study7")
 ROW, COLUMN, DOWN, UP = (0, 1), (1, 0), (1, 1), (1, -1)
@@ -325,10 +324,6 @@ def test_it_uses_only_the_observation():
 @pytest.mark.slow
 def test_it_beats_random():
     """The trained agent wins at least 95 % of 30 paired deals against `Random`."""
-    agent, points = SARSA.trained(10), 0
-    for deal in range(10_000, 10_030):
-        for seat in (0, 1):
-            agents = [agent, Random()] if seat == 0 else [Random(), agent]
-            points += play(agents, deal).winner == seat
-    assert points / 60 >= 0.95
-    assert wilson_interval(points / 60, 60)[0] > 0.85
+    found = compare(SARSA.trained(10), Random(), deals=30, seed=10_000)
+    assert found.score >= 0.95
+    assert found.interval[0] > 0.85

@@ -198,8 +198,8 @@ def test_the_command_says_what_is_missing(school):
     path = school.root / "reports" / "gradebook.csv"
     assert (done.exit_code, done.stdout) == (0, f"marks for gradebook: {path}\n")
     assert done.stderr == (
-        f"{NAME}: written answers wait to be marked by a person, and count as nothing until then: "
-        f"cy\n{NAME}: no marks, so left blank: eve (fault)\n")
+        f"{NAME}: written answers are still to be marked, and count 0 until then: "
+        f"cy\n{NAME}: no marks yet, so left blank: eve (fault)\n")
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == exported(school, "gradebook")
 

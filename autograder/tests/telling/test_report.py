@@ -134,7 +134,7 @@ def rows_of(page: str, name: str) -> dict[str, list[str]]:
     ("tictactoe.py", "tictactoe.py has the name of an installed module"),
     ("random.py", "random.py has the name of an installed module"),
     ("numpy/__init__.py", "numpy has the name of an installed module"),
-    ("sitecustomize.py", "sitecustomize.py would be run whenever Python starts"),
+    ("sitecustomize.py", "sitecustomize.py would run whenever Python starts"),
     ("helper.py", None), ("minimax.py", None), ("two words.py", None), ("matplotlib.txt", None),
     ("data/numbers.csv", None),
 ])
@@ -168,7 +168,7 @@ def test_changed_cells_are_named(course, what):
     edit_cells(hand_in(course, "ada", MODULES["reference"]), change)
     assert suspicions(course, STUDY) == {"ada": [
         f"{NOTEBOOK}.ipynb: the {what} of the cell {CHECK.grade_id} were changed; "
-        "they were put back"]}
+        "they were restored"]}
 
 
 @pytest.mark.parametrize("text", [
@@ -203,7 +203,7 @@ def test_modules_that_are_alike_are_named(course):
             "eve": MODULES["stub"] + "\n# later\n", "fay": "", "gus": "\n# nothing\n",
             "hal": "def (", "ivy": "def ("}.items():
         hand_in(course, student, module)
-    same = f"same {STUDY.module} as "
+    same = f"the same {STUDY.module} as "
     assert suspicions(course, STUDY) == {
         "ada": [same + "ben"], "ben": [same + "ada"], "hal": [same + "ivy"], "ivy": [same + "hal"]}
 
@@ -217,7 +217,7 @@ def test_modules_in_any_bytes_are_compared(course):
 
 def test_suspicions_are_on_the_page_and_in_the_table(school):
     """They have a section of their own and a column."""
-    same = f"same {STUDY.module} as "
+    same = f"the same {STUDY.module} as "
     found = {"ada": f"{same}ben, eve", "ben": f"{same}ada, eve", "eve": f"{same}ada, ben"}
     assert {s: cells[0] for s, cells in rows_of(page_of(school), "suspicious").items()} == found
     assert {s: row["suspicious"] for s, row in table_of(school).items()
@@ -391,7 +391,7 @@ def test_an_own_assignment_has_a_report(own):
     """Points come from the gradebook; the assert cell is told to run in the student's own
     interpreter, and the written answer to be a person's."""
     page = page_of(own, OWN)
-    assert "<dt>Points to earn</dt><dd>6</dd>" in page
+    assert "<dt>Points available</dt><dd>6</dd>" in page
     cells = rows_of(page, "cells")
     assert cells["test-two"][:5] == [
         "week", "inside the student's interpreter", "4", "1 of 2", "1"]

@@ -1,14 +1,15 @@
 """Questions about searching agents: what they find, what they remember, the tree they walk."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 from course.probes.positions import read_position
 from course.probes.question import BadReply, Part, Question, get, items, positions_of
+from course.probes.trees import BETWEEN, node_texts
 from tictactoe import State
-from tictactoe.nodes import Trace, Visit
+from tictactoe.nodes import Trace
 
 MAX_TRACE, CHUNK = 5_000, 20  # nodes of a trace, and of one string of it
 
@@ -64,20 +65,14 @@ def _trace(module, on: str, agent: str, **options) -> Iterator[Part]:
         state = read_position(on)
         with Trace(most=MAX_TRACE) as trace, suppress(RuntimeError):  # full: its start is enough
             get(module, agent)(**agent_options(options)).search(state)
-        return [[";".join(f"{visit.depth},{visit.move},{visit.value!r}" for visit in chunk)
-                 for chunk in _chunks(islice(_preorder(trace.roots), MAX_TRACE))]]
+        return [[BETWEEN.join(chunk)
+                 for chunk in _chunks(islice(node_texts(trace.roots), MAX_TRACE))]]
 
     yield ("trace",), nodes
 
 
-def _preorder(visits: Iterable[Visit]) -> Iterator[Visit]:
-    for visit in visits:
-        yield visit
-        yield from _preorder(visit.children)
-
-
-def _chunks(visits: Iterator[Visit]) -> Iterator[list[Visit]]:
-    while chunk := list(islice(visits, CHUNK)):
+def _chunks(nodes: Iterator[str]) -> Iterator[list[str]]:
+    while chunk := list(islice(nodes, CHUNK)):
         yield chunk
 
 

@@ -14,8 +14,9 @@ import sys
 import threading
 from collections.abc import Callable
 
-from sequence.league.players.specs import LeagueError, Spec, begun, describe, parse
-from sequence.league.wire import NoAction, action_to_plain, observation_from_plain
+from sequence.league.players.specs import LeagueError, Spec, begun, parse
+from sequence.league.wire import NoAction, action_to_plain, clean, observation_from_plain
+from tictactoe.errors import describe
 
 MEGABYTE = 1024 * 1024
 
@@ -49,7 +50,7 @@ def answer(agent: Spec, seed: int, send: Callable[[dict], None],
         send({"unknown": str(error)})
         return
     except BaseException as error:
-        send({"error": describe(error)})
+        send({"error": clean(describe(error))})
         return
     send({"ready": True})
     while True:
@@ -59,7 +60,7 @@ def answer(agent: Spec, seed: int, send: Callable[[dict], None],
         except NoAction as error:
             reply = {"nonsense": str(error)}
         except BaseException as error:  # sys.exit() too is only an error of this action
-            reply = {"error": describe(error)}
+            reply = {"error": clean(describe(error))}
         send(reply)
 
 

@@ -15,7 +15,6 @@ import inspect
 import random
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -27,7 +26,6 @@ from typing import Any
 from sequence.league.wire import clean
 
 GIVEN = "sequence"  # where a class named without a module is found
-HERE = Path(__file__).parent
 MAX_SLUG = 100  # bytes: file systems take names of 255, and a replay has two agents in its name
 # Arguments begin like `(name=`, so that a folder may have parentheses in its name.
 SPEC = re.compile(r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
@@ -174,18 +172,6 @@ def begun(agent: Spec, seed: int) -> Any:
     if hasattr(made, "reset"):
         made.reset(seed)
     return made
-
-
-def describe(error: BaseException) -> str:
-    """The error in one line, with the last line of the agent's own code that it passed."""
-    try:
-        text = f"{error!s:.300}"
-    except BaseException:  # its own __str__ is broken
-        text = "(its message cannot be shown)"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if HERE not in Path(frame.filename).parents and not frame.filename.startswith("<")]
-    where = f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
-    return clean(f"{type(error).__name__}{': ' if text else ''}{text}{where}")
 
 
 def _options(arguments: str, text: str) -> tuple[tuple[str, Any], ...]:

@@ -10,8 +10,9 @@ draw from these repeat their games only with one job. Otherwise both transports 
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
 from sequence.league.game import Illegal, Limits, Raised, UnknownAgent
-from sequence.league.players.specs import LeagueError, Spec, begun, describe
-from sequence.league.wire import NoAction, action_from_plain, action_to_plain
+from sequence.league.players.specs import LeagueError, Spec, begun
+from sequence.league.wire import NoAction, action_from_plain, action_to_plain, clean
+from tictactoe.errors import describe
 
 
 class TrustedPlayer:
@@ -30,7 +31,7 @@ class TrustedPlayer:
         except LeagueError as error:
             raise UnknownAgent(f"could not be loaded: {error}") from error
         except BaseException as error:
-            raise Raised(f"could not be loaded: {describe(error)}") from error
+            raise Raised(f"could not be loaded: {clean(describe(error))}") from error
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises `Raised` and `Illegal`. Waits as long as it takes."""
@@ -41,7 +42,7 @@ class TrustedPlayer:
         except NoAction as error:
             raise Illegal(str(error)) from error
         except BaseException as error:
-            raise Raised(f"raised {describe(error)}") from error
+            raise Raised(f"raised {clean(describe(error))}") from error
 
     def end(self) -> None:
         """Forget the agent."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sequence import DRAFT, FORGO, OFFICIAL, PASS, Action, Greedy, State, play
+from sequence import DRAFT, FORGO, OFFICIAL, PASS, Action, Greedy, State, compare, play
 from sequence.agents import beliefs
 from sequence.agents.ismcts import ISMCTS
 from sequence.agents.worth import best_action, chances, ranked
@@ -233,10 +233,4 @@ def test_default_budget():
 @pytest.mark.slow
 def test_it_beats_greedy():
     """With 60 iterations it wins at least 13 of 20 games of 10 deals from both seats."""
-    wins = 0
-    for deal in range(10):
-        for seat in (0, 1):
-            agents = [Greedy(), Greedy()]
-            agents[seat] = ISMCTS(iterations=60)
-            wins += play(agents, deal).winner == seat
-    assert wins >= 13
+    assert compare(ISMCTS(iterations=60), Greedy(), deals=10).wins >= 13

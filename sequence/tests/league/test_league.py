@@ -319,8 +319,8 @@ def test_agents_that_cannot_be_made(capsys):
     """Who cannot be loaded is named before the first game is played."""
     TRUSTED(["Random", "ISMCTS(iterations=0)"], deals=1)
     assert re.fullmatch(
-        r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations .*\(line \d+ "
-        r"of ismcts.py\); it will forfeit its games\n", capsys.readouterr().err)
+        r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations are "
+        r"a whole number from 1, not 0; it will forfeit its games\n", capsys.readouterr().err)
 
 
 def test_progress_without_a_terminal(capsys, monkeypatch):

@@ -18,7 +18,7 @@ function load() {
     const script = document.createElement("script");
     script.src = "search-index.js";
     script.onload = () => done(window.bookIndex);
-    script.onerror = () => fail(new Error("search-index.js is missing beside this page"));
+    script.onerror = () => fail(new Error("search-index.js is missing from the folder of this page"));
     document.head.append(script);
   });
   return loading;
@@ -89,10 +89,10 @@ async function look() {
     const all = search(index, words);
     const number = all.length === 1 ? "1 section" : `${all.length} sections`;
     found.textContent = all.length > MOST ? `${number}, the first ${MOST} of them:`
-      : all.length ? `${number}:` : `Nothing about ${words.join(" ")}. A shorter word finds more.`;
+      : all.length ? `${number}:` : `Nothing found for ${words.join(" ")}. Try a shorter word.`;
     hits.replaceChildren(...all.slice(0, MOST).map((hit) => show(hit, words)));
   } catch (error) {
-    found.textContent = `The search does not work: ${error.message}.`;
+    found.textContent = `The search failed: ${error.message}.`;
     hits.replaceChildren();
   }
   results.hidden = false;

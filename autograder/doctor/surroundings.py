@@ -1,4 +1,4 @@
-"""Says what is wrong with this environment or with a course folder, and how to mend it."""
+"""Says what is wrong with this environment or with a course folder, and how to fix it."""
 
 import os
 import shutil
@@ -8,16 +8,16 @@ from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_
 
 
 def environment() -> Iterator[str]:
-    """What is wrong with the environment, in sentences that say what to do."""
+    """Yield what is wrong with the environment, in sentences that say what to do."""
     put_environment_on_path()
     for program in ("alembic", "jupyter"):
         if shutil.which(program) is None:
-            yield (f"{program} is not on PATH, and nbgrader calls it by name: "
+            yield (f"{program}, which nbgrader calls by name, is not on PATH: "
                    "start through `python3 run.py`, or activate the environment")
 
 
 def exchange(folder: CourseFolder) -> Iterator[str]:
-    """What is wrong with the folder through which nbgrader takes submissions, if anything."""
+    """Yield what is wrong with the exchange, the folder through which students hand in."""
     where = folder.exchange()
     if not where.is_dir():
         wrong, cure = "missing", f"mkdir -p {where}"
@@ -26,5 +26,5 @@ def exchange(folder: CourseFolder) -> Iterator[str]:
     else:
         return
     yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
-           f"collected from them in the browser: {cure}, or name another folder as "
-           f"c.Exchange.root in {folder.root / CONFIG_FILE}")
+           f"collected from them in the browser: run `{cure}`, or set c.Exchange.root to another "
+           f"folder in {folder.root / CONFIG_FILE}")

@@ -1,6 +1,6 @@
-"""Proves a study before it is released: reference full, stub none, each mutant what it should lose.
+"""Verifies a study: the reference gets full marks, the stub none, each mutant loses what it should.
 
-Also that no hidden position, expected reply or solution stands in anything a student can get.
+And no hidden position, expected reply or solution is in anything that a student can get.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from course.probes.outcome import Outcome
 
 @dataclass(frozen=True)
 class Finding:
-    """What one module showed: marks, what it loses, what it should lose, whether that is right."""
+    """The result for one module: its marks, what it loses, and what it should lose."""
 
     name: str
     earned: float
@@ -30,12 +30,12 @@ class Finding:
 
     @property
     def healthy(self) -> bool:
-        """Whether it loses just what it should, and feedback can say why."""
+        """Whether it loses exactly what it should, and feedback can say why."""
         return self.loses == self.should_lose and self.named
 
 
 def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> list[Finding]:
-    """Put reference, stub and every mutant through the hidden checks."""
+    """Run the reference, the stub and every mutant through the hidden checks."""
     texts = workspace.module_texts(study)
     everything = {name: tuple(check.points) for name, check in study.checks.items()}
     should = {"reference": {}, "stub": everything} | {
@@ -69,14 +69,14 @@ def _finding(name: str, outcomes: list[Outcome],
 
 
 def show_mutant(study_name: str, mutant: str, check: str) -> str:
-    """What feedback says of a mutant in one check, as text."""
+    """The feedback that a mutant gets from one check, as text."""
     study = load_study(study_name)
     outcome, = workspace.outcomes_of(study, workspace.module_texts(study)[mutant], [check])
     return as_text(outcome)
 
 
 def leaks(study: Study) -> list[str]:
-    """What a student could get that gives something away: the release, and the public packages."""
+    """Search everything that a student can get, the release and the public packages, for leaks."""
     files = {*released_files(study), *public_files()}
     expected = verdicts.expected_file(study).read_bytes()
     found = find_leaks(study, sorted(files))
