@@ -14,7 +14,7 @@ SIDES = "xo"  # the letters of chips, capital ones in a completed sequence
 
 
 class MyAgent:
-    """Puts its chips where most of its own are in a line already, and leaves the rest to chance."""
+    """Places its chips where the most of its own are in a line already; the rest is chance."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.reset(seed)
@@ -24,8 +24,8 @@ class MyAgent:
         self._random = random.Random(seed)
 
     def choose(self, observation: Observation) -> Action:
-        """The placement with the longest line; of equal ones, and without one, any."""
-        worth = {}  # by cell: each stands in many legal actions
+        """The placement with the longest line; a random one among equals, or any legal action."""
+        worth = {}  # by cell: each cell is in many legal actions
         for action in observation.legal_actions():
             if action.kind == PLACE and action.coords not in worth:
                 worth[action.coords] = longest(observation, action.coords)
@@ -36,9 +36,9 @@ class MyAgent:
 
 
 def longest(observation: Observation, cell: tuple[int, int]) -> int:
-    """The most chips of the own side in a line of five through a cell that no other side is in.
+    """The most own chips in a line of five through `cell` that holds no chip of another side.
 
-    A corner counts as a chip of everybody.
+    A corner counts as everybody's chip.
     """
     mine = SIDES[observation.side]
     found = 0
