@@ -37,7 +37,7 @@ def _is_own(file: str) -> bool:
     if not path.is_relative_to(KIT):
         return True
     package, *rest = path.relative_to(KIT).parts
-    return package not in GIVEN or (len(rest) > 1 and rest[0].startswith(STUDIES))
+    return package not in GIVEN or rest[0].startswith(STUDIES) or rest[0] == "tests"
 
 
 def _installed() -> list[str]:

@@ -45,7 +45,13 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
 
 def say(line: str) -> None:
     """Print a line at once."""
-    print(line, file=sys.stdout if "ipykernel" in sys.modules else sys.stderr, flush=True)
+    print(line, file=sys.stdout if _in_notebook() else sys.stderr, flush=True)
+
+
+def _in_notebook() -> bool:
+    """Whether a kernel runs this; that its package has been imported says nothing."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def _lines(games: int, done: int) -> Callable[[], None]:

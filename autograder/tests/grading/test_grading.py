@@ -757,7 +757,7 @@ def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, cour
             "expected": verdicts.expected_file(study), "settings": course.root / CONFIG_FILE,
             "release": course.release(STUDY.assignment) / f"{NOTEBOOK}.ipynb"}[name]
     path.write_text(path.read_text("utf-8") + "\n", "utf-8")
-    assert grader_digest(course, STUDY) != before
+    assert grader_digest(course, study) != before
 
 
 # ---- Stopped half way
@@ -951,7 +951,7 @@ def test_the_report_says_who_needs_a_look(school):
     assert named(part) == ["dan", "eve", "ivy", "jon", "kit"]
     assert part.count("<ul>") == 5
     assert re.search(r"<ul>\s*</ul>", part) is None
-    for reason in ("is not JSON", "no marks: nothing to grade", "ended the Python process",
+    for reason in ("is not valid JSON", "no marks: nothing to grade", "ended the Python process",
                    "did not finish within 6 s", "stopped after 4 s"):
         assert reason in part, reason
 

@@ -295,7 +295,7 @@ def test_a_table_goes_through_json():
 ])  # fmt: skip
 def test_what_is_no_table_is_refused(text):
     """One clear sentence for whatever is not a table."""
-    with pytest.raises(ValueError, match="no table of action values"):
+    with pytest.raises(ValueError, match="not a table of action values"):
         SARSA.QTable.from_json(text)
 
 

@@ -111,7 +111,7 @@ def test_other_rules():
     agent.seen.clear()
     compare(agent, Random(), deals=1, rules=OFFICIAL)
     assert {seen.rules for seen in agent.seen} == {OFFICIAL}
-    with pytest.raises(ValueError, match="as many agents"):
+    with pytest.raises(ValueError, match="one agent for each player"):
         compare(agent, Random(), rules=OFFICIAL.for_players(3))
 
 

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -319,14 +320,13 @@ def test_agents_that_cannot_be_made(capsys):
     """Who cannot be loaded is named before the first game is played."""
     TRUSTED(["Random", "ISMCTS(iterations=0)"], deals=1)
     assert re.fullmatch(
-        r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations are "
-        r"a whole number from 1, not 0; it will forfeit its games\n", capsys.readouterr().err)
+        r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations must "
+        r"be a whole number from 1, not 0; it will forfeit its games\n", capsys.readouterr().err)
 
 
 def test_progress_without_a_terminal(capsys, monkeypatch):
     """Where no bar can be drawn a line says now and then how far the league is."""
     clock = iter([0, 4, 12, 13, 22, 60])
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     with progress.progress(900, 312) as advance:
         for _ in range(5):
@@ -338,9 +338,13 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
 
 def test_progress_in_a_notebook(capsys, monkeypatch):
     """In a notebook the lines are output like any other, not on the red of standard error."""
-    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    shell = SimpleNamespace(kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     progress.say("rating ...")
     assert capsys.readouterr() == ("rating ...\n", "")
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    progress.say("rating ...")  # a script that has imported IPython is no notebook
+    assert capsys.readouterr() == ("", "rating ...\n")
 
 
 def test_progress_on_a_terminal():
@@ -366,7 +370,7 @@ WRONG = {
     "deals must be a whole number from 1, not 0": ["Random", "Greedy", "--deals", "0"],
     "the limit first must be above 0, at most 86,400": ["Random", "Greedy", "--first", "1e12"],
     "the limit memory must be": ["Random", "Greedy", "--memory", "99999999999999"],
-    "does not end in .py": ["Random", str(BAD.parents[1] / "replays" / "draft.txt")],
+    "does not end in .py": ["Random", str(BAD.parents[2] / "engine" / "replays" / "draft.txt")],
     "cannot be a league's folder": ["Random", "Greedy", "--out", str(BAD)],
 }
 
