@@ -170,3 +170,10 @@ def test_mutants_are_read_in_order():
     """The mutants come as their file has them."""
     text = mutants_file(load_study("study1")).read_text("utf-8")
     assert [m.name for m in load_mutants("study1")] == re.findall(r'(?m)^name = "(.+)"$', text)
+
+
+def test_a_line_that_is_none_is_refused(edit):
+    """Two cells that are not the ends of a line of five are no question: the table is refused."""
+    edit("verdicts/study5", '"5,5-9,9"', '"6,6-9,9"')
+    with pytest.raises(StudyTableError, match=r"line_cost: .*6,6-9,9 are not the ends of a line"):
+        list(derive.derived_files("study5"))

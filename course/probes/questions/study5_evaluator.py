@@ -9,7 +9,7 @@ from typing import Any
 
 from course.probes.positions import read_position
 from course.probes.question import BadReply, Part, Question, get, items, positions_of
-from sequence.board.layout import FIVE, mask_of
+from sequence.board.layout import LINE_MASKS, LINES
 
 IN_ORDER = "one for each, in this order"
 
@@ -20,10 +20,14 @@ def _cell(text: str) -> tuple[int, int]:
 
 
 def _line(text: str) -> int:
-    """The bitboard of a line of five, given by its ends."""
-    (row, col), last = map(_cell, text.split("-"))
-    down, right = (last[0] - row) // (FIVE - 1), (last[1] - col) // (FIVE - 1)
-    return mask_of((row + k * down, col + k * right) for k in range(FIVE))
+    """The bitboard of a line of five, given by its ends; raises ValueError for any other two cells.
+    """
+    start, end = map(_cell, text.split("-"))
+    found = [mask for line, mask in zip(LINES, LINE_MASKS, strict=True)
+             if {line[0], line[-1]} == {start, end}]
+    if not found:
+        raise ValueError(f"{text} are not the ends of a line of five")
+    return found[0]
 
 
 def _action(text: str) -> tuple[str, tuple[int, int]]:

@@ -1,0 +1,215 @@
+"""Mutants by machine: small changes of the reference, one at a time, anywhere in its solution.
+
+The hand-written mutants (`autograder/mutants/`) are slips that somebody thought of. These are the
+rest: every operator below is applied at every place inside a solution region. The operators are
+the usual ones of mutation testing (DeMillo, Lipton and Sayward 1978; the names follow Mothra's),
+and two for what students of search get wrong: memory that outlives its question, and the other
+player.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from autograder.workspace.strip import BEGIN, END
+
+COMPARED = {  # each comparison, and what it is taken for
+    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE), ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,)}
+REPLACED = {
+    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Add,), ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,), ast.Mod: (ast.FloorDiv,), ast.Pow: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,), ast.BitXor: (ast.BitOr,),
+    ast.LShift: (ast.RShift,), ast.RShift: (ast.LShift,)}
+TWINS = {"min": "max", "max": "min", "any": "all", "all": "any", "heappop": "min"}
+OTHER_PLAYER = {"x": "o", "o": "x"}
+DROPPED = (ast.Expr, ast.Assign, ast.AugAssign, ast.Break, ast.Continue, ast.Raise)
+Change = tuple[str, Callable[[], None], Callable[[], None]]  # what it is, do it, undo it
+
+
+@dataclass(frozen=True)
+class MachineMutant:
+    """One change of the answer: `what` in a few words, `line` in the answer, the whole `text`."""
+
+    what: str
+    line: int
+    text: str
+
+
+def machine_mutants(answer: str) -> list[MachineMutant]:
+    """Every mutant of the answer, in the order of its lines; each text once."""
+    tree = ast.parse(answer)
+    inside = _solution_lines(answer)
+    seen, found = {ast.unparse(tree)}, []
+    for node, names in _nodes(tree):
+        if getattr(node, "lineno", 0) not in inside:
+            continue
+        for what, change, undo in _changes(node, names):
+            change()
+            text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+            undo()
+            if text not in seen:
+                seen.add(text)
+                found.append(MachineMutant(what, node.lineno, text))
+    return sorted(found, key=lambda mutant: mutant.line)
+
+
+def _solution_lines(answer: str) -> set[int]:
+    lines, inside = set(), False
+    for number, line in enumerate(answer.split("\n"), 1):
+        inside = (inside or line.strip() == BEGIN) and line.strip() != END
+        if inside:
+            lines.add(number)
+    return lines
+
+
+def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, list[str]]]:
+    """Every node with the names of the innermost function's parameters and variables."""
+    def visit(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, list[str]]]:
+        yield node, names
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            names = sorted({*names, *_bound(node)})
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, names)
+
+    yield from visit(tree, [])
+
+
+def _bound(function: ast.AST) -> set[str]:
+    found = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
+    found |= {name.id for name in ast.walk(function)
+              if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    return found - {"self", "_"}
+
+
+def _set(target: object, field: str, new: object, what: str) -> Change:
+    old = getattr(target, field)
+    return what, lambda: setattr(target, field, new), lambda: setattr(target, field, old)
+
+
+def _put(items: list, index: int, new: list, what: str) -> Change:
+    old = list(items)
+
+    def change() -> None:
+        items[index:index + 1] = new
+
+    def undo() -> None:
+        items[:] = old
+
+    return what, change, undo
+
+
+def _changes(node: ast.AST, names: list[str]) -> Iterator[Change]:
+    yield from _of_expression(node, names)
+    yield from _of_statement(node)
+    yield from _of_blocks(node)
+
+
+def _of_expression(node: ast.AST, names: list[str]) -> Iterator[Change]:
+    if isinstance(node, ast.Compare):
+        for index, operator in enumerate(node.ops):
+            for new in COMPARED[type(operator)]:
+                yield _put(node.ops, index, [new()], f"{_name(operator)} becomes {_name(new())}")
+    elif isinstance(node, (ast.BinOp, ast.AugAssign)):
+        for new in REPLACED.get(type(node.op), ()):
+            yield _set(node, "op", new(), f"{_name(node.op)} becomes {_name(new())}")
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield _set(node, "op", other, f"{_name(node.op)} becomes {_name(other)}")
+        for index, value in enumerate(node.values):
+            yield _put(node.values, index, [], f"{ast.unparse(value)!r} is not asked")
+    elif isinstance(node, ast.IfExp):
+        yield _set(node, "test", ast.UnaryOp(ast.Not(), node.test), "the condition is turned round")
+    elif isinstance(node, ast.Constant):
+        yield from (_set(node, "value", new, f"{node.value!r} becomes {new!r}")
+                    for new in _other_values(node.value))
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield from (_set(node, "id", new, f"{node.id} becomes {new}")
+                    for new in _other_names(node.id, names))
+    elif isinstance(node, ast.Call) and len(node.args) >= 2:
+        swapped = [node.args[1], node.args[0], *node.args[2:]]
+        yield _set(node, "args", swapped, f"{ast.unparse(node)!r} with its arguments swapped")
+    elif isinstance(node, ast.comprehension):
+        for index, condition in enumerate(node.ifs):
+            yield _put(node.ifs, index, [], f"without 'if {ast.unparse(condition)}'")
+    if isinstance(node, ast.expr):  # a sign or a `not` is a node of its own: its parent drops it
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.UnaryOp):
+                yield _set(node, field, value.operand, f"without {_name(value.op)}")
+
+
+def _of_statement(node: ast.AST) -> Iterator[Change]:
+    if isinstance(node, ast.If):
+        yield _set(node, "test", ast.Constant(True), f"always 'if {ast.unparse(node.test)}'")
+        yield _set(node, "test", ast.Constant(False), f"never 'if {ast.unparse(node.test)}'")
+        if node.orelse:
+            yield _set(node, "orelse", [], "without the else")
+    elif isinstance(node, ast.For):
+        backwards = ast.Call(ast.Name("reversed", ast.Load()),
+                             [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])], [])
+        yield _set(node, "iter", backwards, f"{ast.unparse(node.iter)!r} backwards")
+    elif isinstance(node, ast.Return) and isinstance(node.value, ast.UnaryOp):
+        yield _set(node, "value", node.value.operand, f"without {_name(node.value.op)}")
+    elif (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+          and ast.unparse(node.targets[0]).startswith("self.")):
+        name = node.targets[0].attr
+        target, shared = (ast.parse(text, mode="eval").body for text in (
+            f"type(self).{name}", f"vars(type(self)).get({name!r}, {ast.unparse(node.value)})"))
+        target.ctx = ast.Store()
+        old = node.targets, node.value
+
+        def change() -> None:
+            node.targets, node.value = [target], shared
+
+        def undo() -> None:
+            node.targets, node.value = old
+
+        yield f"self.{name} is shared by all", change, undo
+
+
+def _of_blocks(node: ast.AST) -> Iterator[Change]:
+    """Statements left out."""
+    for field in ("body", "orelse"):
+        block = getattr(node, field, None)
+        for index, statement in enumerate(block if isinstance(block, list) else ()):
+            if isinstance(statement, DROPPED) and not _is_docstring(statement):
+                yield _put(block, index, [ast.Pass()], f"without {ast.unparse(statement)!r}")
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _other_values(value: object) -> list:
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1]
+    if isinstance(value, float):
+        return [value * 2, value / 2] if value else [1.0]
+    return [OTHER_PLAYER[value]] if value in OTHER_PLAYER else []
+
+
+def _other_names(name: str, names: list[str]) -> list[str]:
+    """The twin of a built-in function; of a variable its two neighbours among the function's."""
+    if name in TWINS:
+        return [TWINS[name]]
+    if name not in names or len(names) < 2:
+        return []
+    place = names.index(name)
+    return list(dict.fromkeys(names[(place + step) % len(names)] for step in (1, -1)))
+
+
+def _name(operator: ast.AST) -> str:
+    """How Python writes an operator."""
+    one, two = ast.Constant(1), ast.Constant(2)
+    if isinstance(operator, ast.cmpop):
+        text = ast.unparse(ast.Compare(one, [operator], [two]))
+    elif isinstance(operator, ast.operator):
+        text = ast.unparse(ast.BinOp(one, operator, two))
+    elif isinstance(operator, ast.boolop):
+        text = ast.unparse(ast.BoolOp(operator, [one, two]))
+    else:
+        return {"USub": "-", "Not": "not", "UAdd": "+", "Invert": "~"}[type(operator).__name__]
+    return text[1:-1].strip()
