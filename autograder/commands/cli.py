@@ -30,6 +30,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
                   help="Release assignments, grade classes, write feedback and reports.")
 
 BAD_INPUT, NEEDS_A_LOOK = 2, 1  # exit statuses
+ANSWERS = ("reference", "second", "stub")  # the modules of a study that are no mutants
 KIT = Path(__file__).parents[2]
 
 
@@ -211,6 +212,11 @@ def export(course: CoursePath,
 def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                "--course", "-c", metavar="FOLDER", show_default=False,
                help="Also check that this course folder's exchange works.")] = None,
+           everything: Annotated[bool, typer.Option(
+               "--all", help="Also make mutants by machine, hundreds of them: some minutes."
+           )] = False,
+           seed: Annotated[int, typer.Option(
+               metavar="S", help="Draws the fresh positions for --all.")] = 1,
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:
@@ -226,14 +232,34 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
             findings = proofs.examine(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name))
     show_findings(examined, findings, verbose)
+    if everything:
+        complaints += by_machine(examined, seed, verbose)
     for complaint in complaints:
         complain(f"problem: {complaint}")
     sick = sum(not finding.healthy for finding in findings)
-    mutants = len(findings) - 2
+    mutants = sum(finding.name not in ANSWERS for finding in findings)
     verdict = "NOT ready to release" if sick or complaints else "ready to release"
     say(f"{examined.name}: {mutants} mutants, {sick} modules not marked as expected, "
         f"{len(complaints)} other problems: {verdict}")
     raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
+
+
+def by_machine(study: Study, seed: int, verbose: bool) -> list[str]:
+    """Put the machine's mutants of a study to the proof; returns a sentence for each that lives."""
+    from autograder.doctor.by_machine import prove_by_machine
+
+    with told(), progress() as bar:
+        task = bar.add_task(f"Mutants of {study.name} by machine", total=None, note="")
+        proof = prove_by_machine(study, seed, done=lambda what: bar.update(
+            task, advance=1, note=what))
+    say(f"{study.name}, by machine: {proof.made} mutants made, {proof.killed} seen by a hidden "
+        f"position, {len(proof.equivalent)} equivalent (the same on {proof.fresh} fresh cases), "
+        f"{len(proof.alive)} alive, {proof.seconds:.0f} s")
+    if verbose:
+        for mutant in proof.equivalent:
+            say(f"  equivalent, line {mutant.line}: {mutant.what}")
+    return [f"no hidden position of {alive.check} sees line {alive.mutant.line} of the answer with "
+            f"{alive.mutant.what}; this case does: {dict(alive.case)}" for alive in proof.alive]
 
 
 @app.command()

@@ -61,7 +61,7 @@ def show_findings(study: Study, findings: Iterable[Finding], verbose: bool) -> N
     """Print what the doctor found: a line for each module, or only for those that matter."""
     say(study.title)
     shown = [finding for finding in findings if verbose or not finding.healthy
-             or finding.name in ("reference", "stub")]
+             or finding.name in ("reference", "second", "stub")]
     print_table(("points", "module", "loses"), [
         (f"{finding.earned:g} of {finding.points:g}", finding.name, _loses(finding))
         for finding in shown], right=[0], console=console)

@@ -38,7 +38,7 @@ def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> l
     """Run the reference, the stub and every mutant through the hidden checks."""
     texts = workspace.module_texts(study)
     everything = {name: tuple(check.points) for name, check in study.checks.items()}
-    should = {"reference": {}, "stub": everything} | {
+    should = {"reference": {}, "second": {}, "stub": everything} | {
         m.name: {check: tuple(aspects) for check, aspects in m.loses.items()}
         for m in load_mutants(study.name)}
     findings = []

@@ -5,7 +5,7 @@ byte with what is committed.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -20,10 +20,11 @@ from autograder.mutants import load_mutants
 from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies, table_error
-from course.probes.outcome import equal
+from course.probes.outcome import equal, is_right
 from course.probes.positions import read_position
 from course.probes.questions import MATCHES
 from course.probes.questions.searches import agent_options
+from course.probes.replies import Replies
 from course.reference_searches import as_text
 from tictactoe import Board, Trace
 from tictactoe.solver import values
@@ -89,6 +90,8 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
                 public = case in study.checks[check].cases
                 raise table_error(study.table if public else verdicts.cases_file(study), check,
                                   f"the reference fails on the case {case}: {why}")
+    if "second" in replies:
+        _confirm(study, both, replies["reference"], replies["second"])
     sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
 
     def table(part: Callable[[str], slice]) -> str:
@@ -111,6 +114,22 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
 
     yield study.expected_file, table(public)
     yield verdicts.expected_file(study), table(rest)
+
+
+def _confirm(study: Study, both: Study, first: Mapping[str, Replies],
+             second: Mapping[str, Replies]) -> None:
+    """Refuse an expected reply that the second answer, written from the text alone, denies."""
+    for name, replies in second.items():
+        check = both.checks[name]
+        for case, ours, theirs in zip(check.cases, first[name].observations, replies.observations,
+                                      strict=True):
+            wrong = [a for a in check.points if not is_right(ours, theirs or {}, a)]
+            if wrong:
+                public = case in study.checks[name].cases
+                raise table_error(
+                    study.table if public else verdicts.cases_file(study), name,
+                    f"the two answers disagree on {', '.join(wrong)} in the case {case}: the case "
+                    "is no question, the text is ambiguous, or one of them is wrong")
 
 
 def _asked(study: Study, name: str) -> list[str]:

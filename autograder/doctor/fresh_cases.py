@@ -1,0 +1,89 @@
+"""Draws fresh cases of a check from a seed: the shapes of its own cases, on other positions.
+
+A case of a check is taken as a pattern, and every position in it is drawn anew; a board of
+tic-tac-toe from all that are not terminal. What else the case holds stays, unless it names cells of
+the position.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from course.probes import Case, Check
+from sequence import example
+from tictactoe import Board, Qubic
+from tictactoe.solver import values
+
+MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
+
+
+def fresh_cases(check: Check, patterns: list[Case], rng: random.Random) -> Iterator[Case]:
+    """Draw cases without end, none of them twice, each with the shape of one of the patterns.
+
+    Ends where the patterns hold no position that could be drawn anew.
+    """
+    seen = {_key(case) for case in patterns}
+    misses = 0
+    while misses < 1_000:
+        case = _fresh(rng.choice(patterns), rng)
+        if _key(case) in seen:
+            misses += 1
+            continue
+        misses = 0
+        seen.add(_key(case))
+        yield case
+
+
+def _fresh(pattern: Case, rng: random.Random) -> Case:
+    on = pattern.get("on")
+    if isinstance(on, str):
+        return {**pattern, "on": _position(on, rng)}
+    if isinstance(on, list):
+        return {**pattern, "on": [_position(text, rng) for text in on]}
+    return pattern
+
+
+def _position(text: str, rng: random.Random) -> str:
+    kind, space, _ = text.partition(" ")
+    if not space:
+        return rng.choice(_boards()).text
+    return _DRAWN[kind](rng) if kind in _DRAWN else text
+
+
+@cache
+def _boards() -> list[Board]:
+    return sorted((board for board in values() if not board.is_terminal()),
+                  key=lambda board: board.text)
+
+
+def _row(rng: random.Random) -> str:
+    return "row " + "".join(rng.choice("xo__") for _ in range(rng.randint(5, 8)))
+
+
+def _example(rng: random.Random) -> str:
+    while True:
+        text = f"{rng.randrange(10**6)}/{rng.randrange(MOST_ACTIONS)}"
+        try:
+            example(text)
+        except ValueError:  # that game was shorter
+            continue
+        return f"example {text}"
+
+
+def _qubic(rng: random.Random) -> str:
+    while True:
+        state = Qubic()
+        for _ in range(rng.randrange(40)):
+            if state.is_terminal():
+                break
+            state = state.after(rng.choice(state.legal_moves()))
+        if not state.is_terminal():
+            return f"qubic {state.text}"
+
+
+_DRAWN = {"row": _row, "example": _example, "qubic": _qubic}
+
+
+def _key(case: Mapping[str, Any]) -> str:
+    return repr(sorted(case.items(), key=lambda item: item[0]))
