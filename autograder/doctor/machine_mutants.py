@@ -102,6 +102,7 @@ def _put(items: list, index: int, new: list, what: str) -> Change:
 
 def _changes(node: ast.AST, names: list[str]) -> Iterator[Change]:
     yield from _of_expression(node, names)
+    yield from _of_signs(node)
     yield from _of_statement(node)
     yield from _of_blocks(node)
 
@@ -133,10 +134,16 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[Change]:
     elif isinstance(node, ast.comprehension):
         for index, condition in enumerate(node.ifs):
             yield _put(node.ifs, index, [], f"without 'if {ast.unparse(condition)}'")
-    if isinstance(node, ast.expr):  # a sign or a `not` is a node of its own: its parent drops it
-        for field, value in ast.iter_fields(node):
-            if isinstance(value, ast.UnaryOp):
-                yield _set(node, field, value.operand, f"without {_name(value.op)}")
+
+
+def _of_signs(node: ast.AST) -> Iterator[Change]:
+    """A sign or a `not` is a node of its own, which the one around it drops."""
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.UnaryOp):
+            yield _set(node, field, value.operand, f"without {_name(value.op)}")
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            if isinstance(item, ast.UnaryOp):
+                yield _put(value, index, [item.operand], f"without {_name(item.op)}")
 
 
 def _of_statement(node: ast.AST) -> Iterator[Change]:
@@ -149,8 +156,6 @@ def _of_statement(node: ast.AST) -> Iterator[Change]:
         backwards = ast.Call(ast.Name("reversed", ast.Load()),
                              [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])], [])
         yield _set(node, "iter", backwards, f"{ast.unparse(node.iter)!r} backwards")
-    elif isinstance(node, ast.Return) and isinstance(node.value, ast.UnaryOp):
-        yield _set(node, "value", node.value.operand, f"without {_name(node.value.op)}")
     elif (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
           and ast.unparse(node.targets[0]).startswith("self.")):
         name = node.targets[0].attr
