@@ -1,13 +1,11 @@
 """Published node counts of every search, to compare your own counts with."""
 
 import json
-from functools import cache
 from pathlib import Path
 
 
-@cache
 def node_counts() -> dict:
-    """How many nodes each search visits, the root included.
+    """How many nodes each search visits, the root included; a new dictionary at every call.
 
     `["minimax"]` and `["alpha_beta"]` map every board with at most two marks, as text, to its
     count. `["totals"]` maps "minimax", "alpha_beta", "type_a", "type_a_pruned" (Type A with

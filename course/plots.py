@@ -6,6 +6,8 @@
 
 import html
 import io
+from contextlib import contextmanager
+from threading import Lock
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -28,18 +30,26 @@ STYLE = {
     "svg.fonttype": "path",  # the same picture on every machine
     "svg.hashsalt": "course",  # and the same bytes
 }
+_SETTINGS = Lock()  # matplotlib's are the process's, and each thread must leave them as they were
+
+
+@contextmanager
+def _style():
+    """matplotlib's settings are those of the course meanwhile."""
+    with _SETTINGS, mpl.rc_context(STYLE):
+        yield
 
 
 def figure(width: float = 7.0, height: float = 4.0) -> Axes:
     """New axes, `width` by `height` inches, in the course's style."""
-    with mpl.rc_context(STYLE):
+    with _style():
         return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
 def picture(axes: Axes, alt: str) -> Picture:
     """The axes' figure as a picture; `alt` says in words what it shows."""
     text = io.StringIO()
-    with mpl.rc_context(STYLE):
+    with _style():
         axes.figure.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()
     return Picture(svg[svg.index("<svg"):], alt)

@@ -5,6 +5,7 @@ JupyterLab with it, and `start_page()` in any notebook shows it.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from course.probes import Study, load_study, studies
 from course.progress import Progress, progress, to_write
 
 PAGE = "start.ipynb"
+# JupyterLab's defaults: clicks on widgets are handled in the thread that runs the cells, not in
+# another one beside it, which few students' agents are made for.
+LAB_DEFAULTS = Path(__file__).parent / "jupyter"
 MADE_BY = "adversarial_search"  # in the metadata of a page that may be overwritten
 WELCOME = """\
 # Start here
@@ -171,9 +175,14 @@ def _is_ours(path: Path) -> bool:
 
 
 def open_lab(root: Path, page: bool, arguments: Sequence[str]) -> None:
-    """Run JupyterLab with `root` as its root folder, at the start page if there is one."""
+    """Run JupyterLab with `root` as its root folder, at the start page if there is one.
+
+    The user's own settings take precedence over `LAB_DEFAULTS`.
+    """
     from jupyterlab.labapp import main as lab
 
+    places = [str(LAB_DEFAULTS), os.environ.get("JUPYTER_CONFIG_PATH")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, places))
     start = [f"--LabApp.default_url=/lab/tree/{PAGE}"] if page else []
     sys.exit(lab([f"--ServerApp.root_dir={root}", *start, *arguments]))
 

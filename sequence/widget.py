@@ -5,8 +5,10 @@
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from sequence.agents.players import Greedy
 from sequence.board.actions import FORGO, PASS, PLACE, TRADE, Action, IllegalAction
@@ -26,6 +28,7 @@ from sequence.pictures.words import (
     in_words,
     turn_sentence,
 )
+from tictactoe.show.asking import Asking
 from tictactoe.show.click_board import ClickBoard
 
 NEW, UNDO, AGAIN = "new", "undo", "again"
@@ -40,6 +43,8 @@ class Play:
     passing have buttons.
 
     `states` are all states so far. `replay` is the game as text, for `sequence.engine.replay.read`.
+    `agents` maps seats to agents; set one to play against another agent. Undo and a new game do not
+    wait for an agent: its late answer is dropped.
     """
 
     def __init__(self, against: Agent | Sequence[Agent] | None = None, seat: int = 0,
@@ -57,7 +62,10 @@ class Play:
         self.seat, self.rules = seat, rules
         self.agents = dict(zip(others, agents, strict=True))
         self.board = ClickBoard(self.click)
+        self._asking = Asking(self.board.lock, self._question, self._play)
+        self._reset_for: int | None = None  # the seed of the game for which the agents were reset
         self._begin(seed)
+        self._answer()
 
     @property
     def state(self) -> State:
@@ -75,45 +83,44 @@ class Play:
         `move` is "card 4d", "cell 2,4", "take 8d", "trade 4d", "forgo", "pass", "undo", "new" or
         "again". Anything that is not on offer now is ignored: it is a click on an older picture.
         """
-        if move not in self._clicks and move not in self._buttons:
-            return
-        word, _, value = move.partition(" ")
-        self._trouble = ""
-        if word == NEW:
-            self._begin(self.seed + 1)
-        elif word == UNDO:
-            self._undo()
-        elif word == AGAIN:
-            self._answer()
-        else:
-            self._choose(word, value)
+        with self.board.lock:
+            if move not in self._clicks and move not in self._buttons:
+                if self._is_thinking:
+                    self._paint("It is not your turn: " + self._advice(mine=False))
+                return
+            word, _, value = move.partition(" ")
+            if word == NEW:
+                self._begin(self.seed + 1)
+            elif word == UNDO:
+                if not self._undo():
+                    return
+            elif word != AGAIN and not self._choose(word, value):
+                return
+            self._renew()
+        self._asking.go_on()
 
     def _begin(self, seed: int) -> None:
         self.seed = seed
-        chance = random.Random(f"agents of game {seed}")
-        for agent in self.agents.values():
-            agent_seed = chance.getrandbits(32)
-            if hasattr(agent, "reset"):
-                agent.reset(agent_seed)
         self.states = [State.deal(self.rules, seed)]
-        self._answer()
 
-    def _undo(self) -> None:
-        """Back to the person's decision before this one."""
+    def _undo(self) -> bool:
+        """Back to the person's decision before this one, if there is any."""
         earlier = [number for number, state in enumerate(self.states[:-1])
                    if state.to_move == self.seat]
         if earlier:
             del self.states[earlier[-1] + 1:]
         else:
-            self._trouble = "There is nothing to undo."
-        self._forget()
-        self._paint()
+            self._forget()
+            self._paint("There is nothing to undo.")
+        return bool(earlier)
 
     def _forget(self) -> None:
         """Nothing is chosen yet of the next action."""
         self._card, self._target, self._take = "", None, ""
 
-    def _choose(self, word: str, value: str) -> None:
+    def _choose(self, word: str, value: str) -> bool:
+        """Choose a part of the next action; whether that was the last one, and it is played."""
+        self._trouble = ""
         if word == "card":
             self._card = "" if self._card == value else value
             if self._target not in self._targets():
@@ -131,11 +138,12 @@ class Play:
             self._target = word
         fitting = [action for action in self.state.legal_actions() if self._fits(action)]
         # A card of the hand alone plays nothing, even if it leaves no choice.
-        if len(fitting) == 1 and (self._target is not None or self._take):
+        is_whole = len(fitting) == 1 and (self._target is not None or bool(self._take))
+        if is_whole:
             self.states.append(self.state.after(fitting[0]))
-            self._answer()
         else:
             self._paint()
+        return is_whole
 
     def _fits(self, action: Action) -> bool:
         """Whether an action has everything that is chosen."""
@@ -154,35 +162,62 @@ class Play:
 
     def _answer(self) -> None:
         """Let the agents play until it is the person's turn or the game is over."""
+        with self.board.lock:
+            self._renew()
+        self._asking.go_on()
+
+    def _renew(self) -> None:
+        """The game has changed: what an agent was asked before is not wanted any more."""
         self._forget()
         self._trouble = ""
-        while not self.state.is_over and self.state.to_move != self.seat:
-            self._paint()  # an agent may think for long
-            self._trouble = self._ask(self.state.to_move)
-            if self._trouble:
-                break
-        self._paint()
+        self._asking.renew()
 
-    def _ask(self, player: int) -> str:
-        """Let an agent play; returns what is wrong with it, without a word about its hand."""
-        agent = self.agents[player]
-        name = f"{type(agent).__name__}, player {player},"
+    @property
+    def _is_thinking(self) -> bool:
+        """Whether an agent is to move and has not failed."""
+        return not (self.state.is_over or self.state.to_move == self.seat or self._trouble)
+
+    def _question(self) -> "Callable[[], _Answer] | None":
+        """Ask for an agent's action if it is its turn."""
+        self._paint()
+        if not self._is_thinking:
+            return None
+        return partial(self._ask, self.agents[self.state.to_move], self.state, self.seed)
+
+    def _ask(self, agent: Agent, state: State, seed: int) -> "_Answer":
+        """Let an agent choose, without a word about its hand if it fails; this may take long."""
         try:
-            action = agent.choose(self.state.observation())
-            if action not in self.state.legal_actions():
-                return f"{name} played {action!r:.120}, which is not legal."
+            if self._reset_for != seed:  # and not when the game began: they may have been thinking
+                self._reset_agents(seed)
+            action = agent.choose(state.observation())
+            if action in state.legal_actions():
+                return _Answer(agent, state.after(action))
+            wrong = f"played {action!r:.120}, which is not legal."
         except KeyboardInterrupt:  # the kernel's Interrupt button
-            return f"{name} was interrupted."
+            wrong = "was interrupted."
         except IllegalAction:  # on a state that it made up: the message has the hand in it
-            return f"{name} raised IllegalAction."
+            wrong = "raised IllegalAction."
         except BaseException as error:  # show any mistake of the agent
-            return f"{name} raised {type(error).__name__}: {error}"
-        self.states.append(self.state.after(action))
-        return ""
+            wrong = f"raised {type(error).__name__}: {error}"
+        return _Answer(agent, None, f"{type(agent).__name__}, player {state.to_move}, {wrong}")
+
+    def _reset_agents(self, seed: int) -> None:
+        chance = random.Random(f"agents of game {seed}")
+        for agent in self.agents.values():
+            agent_seed = chance.getrandbits(32)
+            if hasattr(agent, "reset"):
+                agent.reset(agent_seed)
+        self._reset_for = seed
+
+    def _play(self, answer: "_Answer") -> None:
+        if answer.agent is self.agents[self.state.to_move]:  # and no other one was chosen meanwhile
+            self._trouble = answer.trouble
+            if answer.state is not None:
+                self.states.append(answer.state)
 
     # What is on the board.
 
-    def _paint(self) -> None:
+    def _paint(self, status: str = "") -> None:
         state = self.state
         mine = state.to_move == self.seat and not state.is_over
         self._clicks = self._offers() if mine else {}
@@ -191,7 +226,7 @@ class Play:
         chosen = {f"card {self._card}", f"take {self._take}", f"cell {row},{col}"}
         seen = state.observation(self.seat)
         self.board.show(picture(seen, clicks=self._clicks, chosen=chosen), in_words(seen),
-                        self._trouble or self._advice(mine), self._buttons)
+                        status or self._trouble or self._advice(mine), self._buttons)
 
     def _offers(self) -> dict[str, str]:
         """What can be clicked in the picture, with the words for a screen reader."""
@@ -258,6 +293,14 @@ class Play:
         return f"<Play in seat {self.seat}: {self.state.observation(self.seat)!r}>"
 
 
+class _Answer(NamedTuple):
+    """What came of asking an agent: the state after its action, or what is wrong with it."""
+
+    agent: Agent
+    state: State | None
+    trouble: str = ""
+
+
 class Replay:
     """Steps through a game with all hands open; `replay` makes it. `step` is the state shown."""
 
@@ -275,13 +318,18 @@ class Replay:
 
     def click(self, move: str) -> None:
         """Handle a click: "first", "back", "next", "last" or "step N"."""
-        last = len(self.states) - 1
-        steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": last}
-        step = steps[move] if move in steps else int(move.removeprefix("step "))
-        self.go_to(min(max(step, 0), last))
+        with self.board.lock:
+            last = len(self.states) - 1
+            steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": last}
+            step = steps[move] if move in steps else int(move.removeprefix("step "))
+            self.go_to(min(max(step, 0), last))
 
     def go_to(self, step: int) -> None:
         """Show a state by its number, from 0; raises IndexError if there is none."""
+        with self.board.lock:
+            self._go_to(step)
+
+    def _go_to(self, step: int) -> None:
         last = len(self.states) - 1
         if step not in range(last + 1):
             raise IndexError(f"there is no step {step!r}; the steps are 0 to {last}")

@@ -41,29 +41,58 @@ Put `@counted` on the value function and open a `NodeCounter` around the search:
 >>> from tictactoe.games.board import Board
 >>> Walk().search(Board("xoxoxo___"))  # the root and three moves, two of which win; 2 + 2 after 7
 8
+
+Counters and traces belong to the context (`contextvars`) in which they were opened, a thread or an
+asyncio task, and see nothing of what other contexts visit. Tasks and `asyncio.to_thread` calls that
+begin there run in copies of that context: they are counted too, until the counter is closed. Then
+its number is final. (A generator runs in the context of whoever asks for its next item.)
 """
 
 import functools
 import inspect
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-_counters: list["NodeCounter"] = []  # those open now; each counts every node visited meanwhile
-_traces: list["Trace"] = []
+
+class _Tally:
+    """A number of nodes."""
+
+    def __init__(self, nodes: int = 0) -> None:
+        self.nodes = nodes
+
+
+_NOBODY = _Tally()  # counts what nobody asked for: quicker than asking at every node
+# What is open in a context: the last counter's tally, the others', and the traces, each with the
+# visit that is going on.
+_context: ContextVar[tuple[_Tally, tuple, tuple]] = ContextVar("open", default=(_NOBODY, (), ()))
 
 
 class NodeCounter:
-    """Counts the nodes visited while it is open: `with NodeCounter() as nodes: ...`."""
+    """Counts the nodes visited while it is open: `with NodeCounter() as nodes: ...`.
+
+    Close it in the context in which it was opened: elsewhere that raises RuntimeError.
+    """
 
     def __init__(self) -> None:
-        self.visited = 0
+        self._tally = _Tally()
 
-    def __enter__(self) -> "NodeCounter":
-        _counters.append(self)
+    @property
+    def visited(self) -> int:
+        """How many nodes were visited so far."""
+        return self._tally.nodes
+
+    def __enter__(self) -> Self:
+        tallies, traces = _open()
+        _set_open((self._tally, *tallies), traces)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _counters.remove(self)
+        # Copies of this context may go on counting, in the old tally.
+        tally, self._tally = self._tally, _Tally(self.visited)
+        tallies, traces = _open()
+        _set_open(_less(tallies, lambda other: other is tally), traces)
 
 
 @dataclass
@@ -88,34 +117,37 @@ class Trace:
 
     The agent needs only the `@counted` that counting requires anyway. A node takes a few hundred
     bytes of memory, so trace small positions. `roots` holds one tree per outermost call; after
-    `most` nodes the trace raises `RuntimeError`.
+    `most` nodes the trace raises `RuntimeError`. Like a `NodeCounter` it is closed in the context
+    in which it was opened.
     """
 
     def __init__(self, most: int = 1_000_000) -> None:
         self.roots: list[Visit] = []
         self.visited = 0
         self._most = most
-        self._path: list[Visit] = []
+        self._is_open = False
 
-    def __enter__(self) -> "Trace":
-        _traces.append(self)
+    def __enter__(self) -> Self:
+        self._is_open = True
+        tallies, traces = _open()
+        _set_open(tallies, (*traces, (self, None)))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _traces.remove(self)
+        self._is_open = False
+        tallies, traces = _open()
+        _set_open(tallies, _less(traces, lambda other: other[0] is self))
 
-    def _enter(self, state: Any, bounds: dict[str, Any]) -> None:
+    def _record(self, parent: Visit | None, state: Any, bounds: dict[str, Any]) -> Visit:
         if self.visited == self._most:
             raise RuntimeError(f"the trace is full: more than {self._most:,} nodes were visited")
         self.visited += 1
-        parent = self._path[-1] if self._path else None
-        visit = Visit(state, _move_between(parent.state, state) if parent else None,
-                      len(self._path), bounds)
-        (parent.children if parent else self.roots).append(visit)
-        self._path.append(visit)
-
-    def _leave(self, value: float | None) -> None:
-        self._path.pop().value = value
+        move, depth, siblings = None, 0, self.roots
+        if parent:
+            move, depth = _move_between(parent.state, state), parent.depth + 1
+            siblings = parent.children
+        siblings.append(visit := Visit(state, move, depth, bounds))
+        return visit
 
 
 def counted(value_function):
@@ -123,9 +155,12 @@ def counted(value_function):
 
     @functools.wraps(value_function)
     def visit(*args, **kwargs):
-        for counter in _counters:
-            counter.visited += 1
-        if _traces:
+        tally, others, traces = _context.get()
+        tally.nodes += 1
+        if others:
+            for other in others:
+                other.nodes += 1
+        if traces:
             return _traced(value_function, args, kwargs)
         return value_function(*args, **kwargs)
 
@@ -140,17 +175,37 @@ def _traced(value_function, args, kwargs):
         raise TypeError(f"{value_function.__qualname__} was called without a state to record")
     bounds = {name: value for name, value in arguments.items()
               if name != "self" and value is not state}
-    entered, value = [], None
+    tallies, traces = _open()
+    inside = tuple((trace, trace._record(parent, state, bounds))
+                   for trace, parent in traces if trace._is_open)
+    token = _set_open(tallies, inside)
     try:
-        for trace in tuple(_traces):
-            trace._enter(state, bounds)
-            entered.append(trace)
         result = value_function(*args, **kwargs)
-        value = result[0] if isinstance(result, tuple) else result
-        return result
     finally:
-        for trace in entered:
-            trace._leave(value)
+        _context.reset(token)
+    for _, visit in inside:
+        visit.value = result[0] if isinstance(result, tuple) else result
+    return result
+
+
+def _open() -> tuple[tuple, tuple]:
+    """The tallies of this context, the last one first, and its traces."""
+    tally, others, traces = _context.get()
+    return () if tally is _NOBODY else (tally, *others), traces
+
+
+def _set_open(tallies: tuple, traces: tuple) -> Token:
+    last, *others = tallies or [_NOBODY]
+    return _context.set((last, tuple(others), traces))
+
+
+def _less(entries: tuple, is_closed: Callable[[Any], bool]) -> tuple:
+    """The entries without the one that is closed."""
+    left = tuple(entry for entry in entries if not is_closed(entry))
+    if len(left) == len(entries):
+        raise RuntimeError("a counter or a trace is closed in the thread or task that opened it, "
+                           "and this is another one")
+    return left
 
 
 def _move_between(parent: Any, child: Any) -> Any:

@@ -7,6 +7,7 @@ of the first searches of fresh processes stands beside it. Equal work is proved 
 moves and node counts are compared in a run that is not timed.
 """
 
+import functools
 import importlib
 import statistics
 import subprocess
@@ -40,6 +41,7 @@ def run() -> list[Result]:
     open_spiel = import_open_spiel()
     return [
         *compare_alpha_beta(alpha_beta, open_spiel),
+        compare_counting(alpha_beta),
         *compare_solvers(open_spiel),
         *speeds({"Minimax": minimax, "AlphaBeta": alpha_beta,
                  "TypeA": type_a.TypeA(), "TypeAPlus": type_a.TypeAPlus()}),
@@ -104,6 +106,43 @@ def count_alpha_beta(module, search: Callable):
         return search(), visited
     finally:
         module._alpha_beta = original
+
+
+def compare_counting(agent) -> Result:
+    """What it costs that counters belong to their context: beside lists that all threads share."""
+    class Counter:
+        def __init__(self):
+            self.visited = 0
+
+    counters, traces = [], []
+
+    def counted(value_function):
+        @functools.wraps(value_function)
+        def visit(*args, **kwargs):
+            for counter in counters:
+                counter.visited += 1
+            if traces:
+                raise RuntimeError("nothing is traced here")
+            return value_function(*args, **kwargs)
+        return visit
+
+    class Shared(type(agent)):
+        value = counted(type(agent).value.__wrapped__)
+
+    def theirs():
+        counters.append(counter := Counter())
+        agent = Shared()
+        agent.search(Board())
+        counters.remove(counter)
+        return counter.visited
+
+    def ours():
+        return agent.search(Board()).nodes
+
+    if ours() != theirs():
+        raise RuntimeError(f"unequal work: {ours()} nodes, and {theirs()} in shared lists")
+    ratio, _, _ = time_pairs(ours, theirs)
+    return Result("alpha-beta, speed", ratio, "times", None, "counters in shared lists")
 
 
 def compare_solvers(open_spiel) -> list[Result]:

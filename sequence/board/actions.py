@@ -219,8 +219,9 @@ class LegalActions(Sequence):
 
         The numbers are the played card, the taken card and the bit of the cell, each -1 for none.
         """
-        if action is self._found[0]:
-            return self._found
+        found = self._found  # read once: another thread may look something else up
+        if action is found[0]:
+            return found
         try:
             kind, play, draft, coords = action
             card, take, bit = _NUMBER[play], _NUMBER[draft], _BIT[coords]

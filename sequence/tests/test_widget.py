@@ -17,6 +17,7 @@ from sequence.pictures.view import picture
 from sequence.pictures.words import in_words
 from sequence.tests.positions import board_of, state_from
 from sequence.widget import Play, play, replay
+from tictactoe.tests.threads import Held, at_once, beside
 
 REPLAYS = Path(__file__).parent / "engine" / "replays"
 FULL = "*xoxoxoxo*\n" + "xoxoxoxoxo\n" * 8 + "*oxoxoxox*"
@@ -432,3 +433,114 @@ def test_steps_that_are_not_there(step):
     with pytest.raises(IndexError, match="the steps are 0 to 0"):
         viewer.go_to(step)
     assert (viewer.step, viewer.board.shown) == (0, before)
+
+
+LATE = [PASS, "nonsense", ValueError("late"), None]
+
+
+@pytest.mark.parametrize("late", LATE)
+@pytest.mark.parametrize("change", ["new", "undo"])
+def test_a_late_answer_is_not_played_in_another_game(change, late):
+    """A new game or an undo does not wait for the agent, and its late answer is dropped."""
+    agent = Held()
+    game = play(against=agent, seed=1)
+    with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
+        old = agent.question()
+        click(game, change)
+        assert len(game.states) == 1
+        assert game.seed == (2 if change == "new" else 1)
+        assert "Your turn" in game.board.shown["status"]
+        action = game.state.legal_actions()[-1]
+        play_by_clicks(game, action)
+        agent.answers.put(old.legal_actions()[0] if late is None else late)
+        seen = agent.question()
+        assert seen.history == (action,)
+        agent.answers.put(seen.legal_actions()[0])
+    assert game.state.history == (action, seen.legal_actions()[0])
+    assert "Your turn" in game.board.shown["status"]
+
+
+def test_clicks_while_an_agent_thinks_are_refused():
+    """They change the line below the board, and the answer still counts."""
+    agent = Held()
+    game = play(against=agent, seed=1)
+    with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
+        seen = agent.question()
+        click(game, "card 4d", "cell 2,4")
+        assert game.board.shown["status"] == (
+            "It is not your turn: Held, player 1, is thinking …")
+        agent.answers.put(seen.legal_actions()[0])
+    assert len(game.states) == 3
+
+
+@pytest.mark.parametrize("late", [Random(7), Greedy()])
+def test_a_new_game_is_the_one_of_its_seed(late):
+    """However the agent was interrupted by it, it plays the new game as if there were no other."""
+    class Interrupting:
+        """Lets a click in the first time it is asked."""
+
+        def __init__(self):
+            self.clicks = ["new"]
+
+        def reset(self, seed):
+            """As the agent in it."""
+            if hasattr(late, "reset"):
+                late.reset(seed)
+
+        def choose(self, observation):
+            """What the agent in it plays."""
+            if self.clicks:
+                click(game, self.clicks.pop())
+            return late.choose(observation)
+
+    game = play(against=Interrupting(), seed=3)
+    action = game.state.legal_actions()[0]
+    click(game, f"card {action.play_card}", "cell {},{}".format(*action.coords),
+          f"take {action.draft_card}")
+    assert game.states == [State.deal(seed=4)]
+    alone = play(against=late, seed=4)
+    for other in (game, alone):
+        play_by_clicks(other, other.state.legal_actions()[0])
+        play_by_clicks(other, other.state.legal_actions()[0])
+    assert game.states == alone.states
+    assert len(game.states) > 3
+
+
+def test_another_agent_can_be_chosen_while_one_thinks():
+    """It is asked in its place, and the late answer is dropped."""
+    old = Held()
+    game = play(against=old, seed=1)
+    with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
+        old.question()
+        game.agents[1] = Greedy()
+        old.answers.put(PASS)
+    assert len(game.states) == 3
+    assert game.states[2] == game.states[1].after(Greedy().choose(game.states[1].observation()))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_clicks_from_many_threads_play_a_right_game(seed):
+    """Whoever clicks what is offered, it is a legal game and the person's turn in the end."""
+    game = play(against=Random(), seed=seed)
+
+    def clicking(number):
+        chance = random.Random(f"{seed}/{number}")
+        for _ in range(40):
+            offered = sorted({*lit(game), *buttons(game)} - {"new"})
+            click(game, chance.choice([*offered, "new"] if chance.random() < 0.1 else offered))
+
+    at_once([lambda number=number: clicking(number) for number in range(3)])
+    assert "raised" not in game.board.shown["status"]
+    assert "not legal" not in game.board.shown["status"]
+    assert game.state.is_over or game.state.to_move == 0
+    assert list(read(game.replay)) == game.states
+
+
+def test_a_replay_is_stepped_from_many_threads():
+    """The picture that is left is that of the step that is left, and no step is lost."""
+    states = play_game([Random(), Random()], seed=1).states
+    viewer = replay(states)
+    at_once([lambda: click(viewer, *["next"] * 5)] * 4)
+    assert viewer.step == 20
+    assert viewer.board.shown["status"].startswith("20 of")
+    assert viewer.board.shown["step"] == 20

@@ -91,8 +91,7 @@ class Board:
         cls.winner.__set__(board, winner)
         cls._legal_moves.__set__(board, () if winner else OPEN_CELLS[x_mask | o_mask])
         cls._children.__set__(board, {})
-        cls._known[text] = board
-        return board
+        return cls._known.setdefault(text, board)  # another thread may have made it meanwhile
 
     def legal_moves(self) -> tuple[int, ...]:
         """The open cells in ascending order; none when the game is over."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import RLock
 
 import anywidget
 import traitlets
@@ -16,9 +17,12 @@ class ClickBoard(anywidget.AnyWidget):
     keyboard: Tab to the picture, arrow keys to the next element in that direction, Enter or Space.
     A screen reader reads an element's `data-label`, and every change of the text.
 
-    `on_click` is called with the move that was clicked; an error that it raises becomes the text.
-    `show` changes the picture at any time. Where there are no widgets, in an exported page or a
-    notebook that is not trusted, the picture stays as it was when it was displayed.
+    `on_click` is called with the move that was clicked; what it raises becomes the text. The
+    picture can be told to change at any time by `show`. Where there are no widgets, in an exported
+    page or a notebook that is not trusted, the picture is left as it was when it was displayed.
+
+    Clicks may come in several threads. `lock` is held by who changes what is shown, and never while
+    an agent thinks (`tictactoe.show.asking`).
     """
 
     _esm = Path(__file__).with_suffix(".js")
@@ -28,6 +32,7 @@ class ClickBoard(anywidget.AnyWidget):
 
     def __init__(self, on_click: Callable[[str], None]) -> None:
         super().__init__(shown={"svg": "", "alt": "", "status": "", "buttons": []})
+        self.lock = RLock()
         self._on_click = on_click
         self.on_msg(self._clicked)
 
@@ -42,7 +47,8 @@ class ClickBoard(anywidget.AnyWidget):
                  "buttons": [list(button) for button in (buttons or {}).items()]}
         if slider is not None:
             shown["step"], shown["last"] = slider
-        self.shown = shown
+        with self.lock:
+            self.shown = shown
 
     def _clicked(self, _widget: object, content: object, _buffers: object) -> None:
         move = content.get("move") if isinstance(content, dict) else None
@@ -51,7 +57,8 @@ class ClickBoard(anywidget.AnyWidget):
         try:
             self._on_click(move)
         except Exception as error:  # else it would only be in the kernel's log
-            self.shown = self.shown | {"status": f"{type(error).__name__}: {error}"}
+            with self.lock:
+                self.shown = self.shown | {"status": f"{type(error).__name__}: {error}"}
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)

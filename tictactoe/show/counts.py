@@ -5,13 +5,16 @@
 """
 
 import html
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from math import ceil, log10
+from typing import NamedTuple
 
 from tictactoe.contract import Agent, State
 from tictactoe.games.board import Board
 from tictactoe.games.pictures import BLUE, ORANGE, image
 from tictactoe.nodes import NodeCounter
+from tictactoe.show.asking import Asking
 from tictactoe.show.click_board import ClickBoard
 from tictactoe.show.drawn import DARK, draw_state, move_words, words
 
@@ -33,10 +36,12 @@ class Counts:
     def __init__(self, agents: Mapping[str, Agent], state: State | None = None) -> None:
         self.agents = dict(agents)
         self.states = [Board() if state is None else state]
+        self.counts: dict[str, int | str] = {}
         self.off: set[str] = set()  # agents that are not asked
         self._known: dict[tuple[str, State], int | str] = {}
         self.board = ClickBoard(self.click)
-        self._count()
+        self._asking = Asking(self.board.lock, self._question, self._take)
+        self._asking.go_on()
 
     @property
     def state(self) -> State:
@@ -46,31 +51,38 @@ class Counts:
     def click(self, move: str) -> None:
         """Handle a click: a legal move as text, "agent NAME" (switch it on or off), or a button's
         name."""
-        legal = {str(m): m for m in self.state.legal_moves()}
-        if move in legal:
-            self.states.append(self.state.after(legal[move]))
-        elif move == BACK:
-            del self.states[1 if len(self.states) == 1 else -1:]
-        elif move == EMPTY:
-            del self.states[1:]
-        elif move == AGAIN:
-            self._known.clear()
-        elif move.startswith("agent "):
-            self.off ^= {move.removeprefix("agent ")} & set(self.agents)
-        self._count()
+        with self.board.lock:
+            legal = {str(m): m for m in self.state.legal_moves()}
+            if move in legal:
+                self.states.append(self.state.after(legal[move]))
+            elif move == BACK:
+                del self.states[1 if len(self.states) == 1 else -1:]
+            elif move == EMPTY:
+                del self.states[1:]
+            elif move == AGAIN:
+                self._known.clear()
+                self._asking.renew()
+            elif move.startswith("agent "):
+                self.off ^= {move.removeprefix("agent ")} & set(self.agents)
+        self._asking.go_on()
 
-    def _count(self) -> None:
-        self.counts: dict[str, int | str] = {}
+    def _question(self) -> "Callable[[], _Found] | None":
+        """The first search that is not known yet; the picture shows those that are."""
+        state, self.counts = self.state, {}
         for name, agent in self.agents.items():
-            if name in self.off or self.state.is_terminal():
+            if name in self.off or state.is_terminal():
                 continue
-            key = name, self.state
-            if key not in self._known:
+            if (name, state) not in self._known:
                 self._paint(f"{name} is searching …")
-                self._known[key] = _visited(agent, self.state)
-            self.counts[name] = self._known[key]
+                return partial(_search, name, agent, state)
+            self.counts[name] = self._known[name, state]
         over = "The game is over here: there is nothing to search. "
-        self._paint((over if self.state.is_terminal() else "") + self._result())
+        self._paint((over if state.is_terminal() else "") + self._result())
+        return None
+
+    def _take(self, found: "_Found") -> None:
+        if self.agents.get(found.name) is found.agent:
+            self._known[found.name, found.state] = found.count
 
     def _result(self) -> str:
         numbers = {name: n for name, n in self.counts.items() if isinstance(n, int) and n}
@@ -150,6 +162,19 @@ def compare_counts(agents: Mapping[str, Agent], state: State | None = None) -> C
     return Counts(agents, state)
 
 
+class _Found(NamedTuple):
+    """What came of a search: the nodes visited, or why there are none."""
+
+    name: str
+    agent: Agent
+    state: State
+    count: int | str
+
+
+def _search(name: str, agent: Agent, state: State) -> _Found:
+    return _Found(name, agent, state, _visited(agent, state))
+
+
 def _visited(agent: Agent, state: State) -> int | str:
     """The number of nodes that the agent visits, or why there is none."""
     with NodeCounter() as nodes:
@@ -157,6 +182,8 @@ def _visited(agent: Agent, state: State) -> int | str:
             (agent.search if hasattr(agent, "search") else agent.choose)(state)
         except NotImplementedError:
             return "not written yet"
+        except KeyboardInterrupt:  # the kernel's Interrupt button
+            return "interrupted"
         except Exception as error:  # show any mistake of the agent in its row
             return f"{type(error).__name__}: {error}"
     return nodes.visited

@@ -7,10 +7,15 @@ It works with every game of `tictactoe.contract`. If a game draws itself (see
 `tictactoe.show.drawn`), you click on its picture; otherwise there is a button for each move.
 """
 
-from tictactoe.contract import Agent, Player, State
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from tictactoe.contract import Agent, Move, Player, State
 from tictactoe.games.board import Board
 from tictactoe.games.players import Resigned
 from tictactoe.nodes import NodeCounter
+from tictactoe.show.asking import Asking
 from tictactoe.show.click_board import ClickBoard
 from tictactoe.show.drawn import draw_state, move_words, words
 
@@ -22,7 +27,8 @@ class Play:
     """A game of a person against an agent; end a notebook cell with it to show the board.
 
     `play_against` makes it. `states` are all states so far and `moves` the moves between them, for
-    the next cell to use.
+    the next cell to use. Set `agent` to play against another one. Undo, a new game and a change of
+    sides do not wait for the agent: its late answer is dropped.
     """
 
     def __init__(self, agent: Agent, side: Player | None = None,
@@ -32,7 +38,10 @@ class Play:
         self._side = self._start.to_move if side is None else side
         self._swapped = False
         self.board = ClickBoard(self.click)
+        self._asking = Asking(self.board.lock, self._question, self._take)
         self._begin()
+        self._renew()
+        self._asking.go_on()
 
     @property
     def state(self) -> State:
@@ -44,58 +53,70 @@ class Play:
 
         Anything that is not on offer now is ignored: it is a click on an older picture.
         """
-        if move in self._offers:
-            self._advance(self._offers[move])
-            self._answer()
-        elif move == NEW:
-            self._begin()
-        elif move == UNDO:
-            self._undo()
-        elif move == SWAP and not self.state.is_terminal():
-            self._swapped = not self._swapped
-            self._answer()
-        elif move == AGAIN:
-            self._answer()
+        with self.board.lock:
+            if move in self._offers:
+                played = self._offers[move]
+                self._advance(played, self.state.after(played))
+            elif move == NEW:
+                self._begin()
+            elif move == UNDO and self._earlier:
+                self._undo()
+            elif move == SWAP and not self.state.is_terminal():
+                self._swapped = not self._swapped
+            elif move != AGAIN or not self._trouble:
+                self._refuse(move)
+                return
+            self._renew()
+        self._asking.go_on()
 
     def _begin(self) -> None:
         self.states, self.moves = [self._start], []
-        self._answer()
 
     def _mine(self, state: State) -> bool:
         """Whether the person is to move in this state."""
         return (state.to_move == self._side) != self._swapped
 
-    def _advance(self, move) -> None:
-        self.states.append(self.state.after(move))
+    def _advance(self, move: Move, state: State) -> None:
+        self.states.append(state)
         self.moves.append(move)
+
+    @property
+    def _earlier(self) -> list[int]:
+        """The numbers of the states where the person moved before."""
+        return [number for number, state in enumerate(self.states[:-1]) if self._mine(state)]
 
     def _undo(self) -> None:
         """Back to the person's decision before this one."""
-        earlier = [number for number, state in enumerate(self.states[:-1]) if self._mine(state)]
-        if earlier:
-            del self.states[earlier[-1] + 1:], self.moves[earlier[-1]:]
-        self._paint("" if earlier else "There is nothing to undo. ")
+        last = self._earlier[-1]
+        del self.states[last + 1:], self.moves[last:]
 
-    def _answer(self) -> None:
-        """Let the agent move if it is its turn."""
-        name, news, trouble = type(self.agent).__name__, "", False
-        while not self.state.is_terminal() and not self._mine(self.state) and not trouble:
-            self._paint(f"{news}{name} is thinking …")  # it may take long
-            player, move = self.state.to_move, None
-            try:
-                with NodeCounter() as nodes:
-                    move = self.agent.choose(self.state)
-                self._advance(move)
-            except Resigned:
-                news, trouble = f"{name}, {player}, resigns. ", True
-            except Exception as error:  # show any mistake of the agent
-                news, trouble = f"{name}, {player}: {type(error).__name__}: {error}. ", True
-            else:
-                count = f" (nodes: {nodes.visited:,})" if nodes.visited else ""
-                news = f"{name} plays {move_words(self.states[-2], move)}{count}. "
-        self._paint(news, trouble)
+    def _refuse(self, move: str) -> None:
+        if move == UNDO:
+            self._paint("There is nothing to undo. ")
+        elif self._is_thinking:
+            self._paint("It is not your turn. ")
 
-    def _paint(self, news: str, trouble: bool = False) -> None:
+    def _renew(self) -> None:
+        """The game has changed: what the agent was asked before is not wanted any more."""
+        self._news, self._trouble = "", False
+        self._asking.renew()
+
+    @property
+    def _is_thinking(self) -> bool:
+        return not (self.state.is_terminal() or self._mine(self.state) or self._trouble)
+
+    def _question(self) -> "Callable[[], _Answer] | None":
+        """Ask for the agent's move if it is its turn."""
+        self._paint(self._news)
+        return partial(_ask, self.agent, self.state) if self._is_thinking else None
+
+    def _take(self, answer: "_Answer") -> None:
+        if answer.agent is self.agent:  # and no other one was chosen meanwhile
+            self._news, self._trouble = answer.news, answer.state is None
+            if answer.state is not None:
+                self._advance(answer.move, answer.state)
+
+    def _paint(self, news: str) -> None:
         state = self.state
         playing = not state.is_terminal() and self._mine(state)
         self._offers = {str(move): move for move in state.legal_moves()} if playing else {}
@@ -103,10 +124,12 @@ class Play:
         last = self.moves[-1] if self.moves else None
         drawing = draw_state(state, clicks, last, HEIGHT, MOST_WIDTH)
         buttons = {} if hasattr(state, "boxes") else {text: text for text in self._offers}
-        buttons |= {AGAIN: "Ask the agent again"} if trouble else {}
+        buttons |= {AGAIN: "Ask the agent again"} if self._trouble else {}
         buttons |= {UNDO: "Undo", SWAP: "Change sides", NEW: "New game"}
         if playing:
             news += f"Your turn, {state.to_move}."
+        elif self._is_thinking:  # it may take long
+            news += f"{type(self.agent).__name__} is thinking …"
         elif state.is_terminal():
             news += self._outcome()
         self.board.show(drawing.svg, words(state), news, buttons)
@@ -134,3 +157,29 @@ def play_against(agent: Agent, side: Player | None = None, start: State | None =
     if not hasattr(agent, "choose"):
         raise ValueError(f"an agent has a method choose(state), and {agent!r} has none")
     return Play(agent, side, start)
+
+
+class _Answer(NamedTuple):
+    """What came of asking an agent: its move and the state after it, None without a legal move."""
+
+    agent: Agent
+    news: str
+    move: Move = None
+    state: State | None = None
+
+
+def _ask(agent: Agent, state: State) -> _Answer:
+    """Let the agent choose; this takes as long as it takes."""
+    name, player = type(agent).__name__, state.to_move
+    try:
+        with NodeCounter() as nodes:
+            move = agent.choose(state)
+        after = state.after(move)
+    except Resigned:
+        return _Answer(agent, f"{name}, {player}, resigns. ")
+    except KeyboardInterrupt:  # the kernel's Interrupt button
+        return _Answer(agent, f"{name}, {player}, was interrupted. ")
+    except BaseException as error:  # show any mistake of the agent
+        return _Answer(agent, f"{name}, {player}: {type(error).__name__}: {error}. ")
+    count = f" (nodes: {nodes.visited:,})" if nodes.visited else ""
+    return _Answer(agent, f"{name} plays {move_words(state, move)}{count}. ", move, after)

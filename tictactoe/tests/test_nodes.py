@@ -1,11 +1,15 @@
 """The node counter and the trace: what they count, and that they close whatever happens."""
 
+import asyncio
+import contextvars
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tictactoe import Board, NodeCounter, Trace, counted
-from tictactoe.nodes import _counters, _traces
+from tictactoe.nodes import _open
 
 SMALL = Board("xoxoxo___")  # x to move; cells 6 and 8 win at once, cell 7 does not
 
@@ -97,11 +101,11 @@ def test_an_unopened_counter_counts_nothing():
 
 def test_exceptions_close_counters_and_traces():
     """A value function that raises leaves nothing open, and what it visited stays counted."""
-    counters, traces = list(_counters), list(_traces)
+    before = _open()
     with (pytest.raises(KeyError, match="stumbled"), NodeCounter() as outer, Trace() as trace,
           NodeCounter() as inner):
         stumble(SMALL, (7, 8))
-    assert (_counters, _traces) == (counters, traces)
+    assert _open() == before
     assert (outer.visited, inner.visited, trace.visited) == (3, 3, 3)
     assert [visit.value for visit in flat(trace.roots[0])] == [None, None, None]
 
@@ -169,7 +173,7 @@ def test_a_full_trace_raises():
     with pytest.raises(RuntimeError, match="more than 7 nodes"), Trace(most=7) as full:
         height(SMALL)
     assert full.visited == 7
-    assert full not in _traces
+    assert _open() == ((), ())
 
 
 def test_a_full_trace_leaves_another_one_intact():
@@ -179,3 +183,138 @@ def test_a_full_trace_leaves_another_one_intact():
             height(SMALL)
         height(SMALL.after(6))
     assert [root.state for root in wide.roots] == [SMALL, SMALL.after(6)]
+
+
+# Whose nodes are counted: those of the thread or task that opened the counter.
+
+
+def elsewhere(call):
+    """What a call returns in another thread, with a context of its own."""
+    result = []
+    thread = threading.Thread(target=contextvars.Context().run,
+                              args=(lambda: result.append(call()),))
+    thread.start()
+    thread.join()
+    return result[0]
+
+
+def count(call):
+    """The nodes that a call visits."""
+    with NodeCounter() as nodes:
+        call()
+    return nodes.visited
+
+
+def states(trace):
+    """The states of each recorded tree, in the order of visiting."""
+    return [[visit.state for visit in flat(root)] for root in trace.roots]
+
+
+def test_another_thread_is_not_counted():
+    """What another thread visits meanwhile is neither counted nor recorded here, nor ours there."""
+    with NodeCounter() as nodes, Trace() as trace:
+        theirs = elsewhere(lambda: count(lambda: height(SMALL)))
+        uncounted = elsewhere(lambda: height(SMALL))
+        height(SMALL.after(7))
+    assert (nodes.visited, trace.visited, theirs, uncounted) == (5, 5, 8, 3)
+    assert [root.state for root in trace.roots] == [SMALL.after(7)]
+
+
+@given(st.lists(st.sampled_from([6, 7, 8]), min_size=1, max_size=6), st.randoms())
+def test_tasks_do_not_mix(moves, chance):
+    """However tasks take turns, each counts and records its own searches and no others."""
+    async def search(move):
+        with NodeCounter() as nodes, Trace() as trace:
+            for _ in range(3):
+                await naps(chance.randrange(3))
+                height(SMALL.after(move))
+                await naps(chance.randrange(3))
+        return nodes.visited, states(trace)
+
+    async def naps(times):
+        for _ in range(times):
+            await asyncio.sleep(0)
+
+    async def all_of_them():
+        return await asyncio.gather(*map(search, moves))
+
+    alone = [asyncio.run(search(move)) for move in moves]
+    assert asyncio.run(all_of_them()) == alone
+    assert [visited for visited, _ in alone] == [3 * count_by_hand(SMALL.after(m)) for m in moves]
+
+
+def test_tasks_that_are_begun_inside_are_counted():
+    """Tasks and threads that a task starts and waits for count as its own work."""
+    async def search():
+        with NodeCounter() as nodes, Trace() as trace:
+            await asyncio.gather(*(asyncio.to_thread(height, SMALL.after(m)) for m in (6, 7, 8)))
+        return nodes.visited, sorted(map(len, states(trace)))
+
+    assert asyncio.run(search()) == (7, [1, 1, 5])
+
+
+def test_a_closed_counter_keeps_its_number():
+    """A task that outlives the counter under which it began changes neither number nor tree."""
+    async def search():
+        with NodeCounter() as nodes, Trace() as trace:
+            left_over = asyncio.create_task(later())
+            height(SMALL.after(8))
+        return await left_over, nodes.visited, trace.visited, states(trace)
+
+    async def later():
+        return height(SMALL)
+
+    assert asyncio.run(search()) == (3, 1, 1, [[SMALL.after(8)]])
+
+
+@given(st.permutations(range(4)), st.permutations(range(4)))
+def test_any_order_of_closing(opened, closed):
+    """Generators close what they opened in any order, and each counts from opening to closing."""
+    def counting(number):
+        with NodeCounter() as nodes, Trace() as trace:
+            yield
+        counts[number] = nodes.visited, trace.visited
+
+    counts, expected, now = {}, {}, 0
+    walks = {}
+    for number in opened:
+        walks[number] = counting(number)
+        next(walks[number])
+        expected[number] = now
+        height(SMALL.after(8))
+        now += 1
+    for number in closed:
+        next(walks[number], None)
+        expected[number] = (now - expected[number],) * 2
+        height(SMALL.after(8))
+        now += 1
+    assert counts == expected
+    assert _open() == ((), ())
+
+
+@pytest.mark.parametrize("make", [NodeCounter, Trace])
+def test_closing_in_another_thread_is_an_error(make):
+    """Who closes what another thread opened is told so, and its number stays from then on."""
+    opened = make()
+
+    def close():
+        with pytest.raises(RuntimeError, match="the thread or task that opened it"):
+            opened.__exit__(None, None, None)
+
+    def work():
+        opened.__enter__()
+        height(SMALL)
+        elsewhere(close)
+        height(SMALL)
+        return opened.visited
+
+    assert elsewhere(work) == 8
+
+
+def test_a_counter_counts_on_when_it_is_opened_again():
+    """Opened a second time, a counter goes on from its number."""
+    nodes = NodeCounter()
+    for _ in range(2):
+        with nodes:
+            height(SMALL)
+    assert nodes.visited == 16

@@ -7,6 +7,9 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from jupyterlab import labapp
+from jupyterlab.commands import get_app_dir
+from jupyterlab_server import settings_utils
 
 from autograder import doctor
 from autograder.commands.overview import overview
@@ -19,9 +22,10 @@ from autograder.workspace.strip import stub
 from course.check import check
 from course.probes import load_study, studies
 from course.progress import ANSWER_STUB, NOTES, progress
-from course.start import CALL, PAGE, WELCOME, start_page, write_page
+from course.start import CALL, LAB_DEFAULTS, PAGE, WELCOME, open_lab, start_page, write_page
 
 STUDY = load_study("study3")
+KERNELS = "@jupyterlab/apputils-extension:kernels-settings"
 
 
 @pytest.fixture
@@ -238,3 +242,35 @@ def test_the_overview_says_what_is_wrong(folder):
     (folder.root / EXCHANGE).rmdir()
     assert "is missing" in overview(folder.root)._repr_html_()
     assert "is missing" in repr(overview(folder.root))
+
+
+@pytest.mark.parametrize("before", [None, "elsewhere"])
+@pytest.mark.parametrize("theirs", [None, "perCommTarget"])
+def test_jupyterlab_handles_clicks_in_the_cells_thread(before, theirs, tmp_path, monkeypatch):
+    """It is opened with that default; what its user has set, and other places, still count."""
+    opened = []
+
+    def lab(arguments):
+        overrides, _ = settings_utils._get_overrides(str(tmp_path))
+        found, _ = settings_utils.get_settings(
+            str(tmp_path), str(Path(get_app_dir()) / "schemas"), str(tmp_path / "user"),
+            schema_name=KERNELS, overrides=overrides)
+        default = found["schema"]["properties"]["commsOverSubshells"]
+        assert default["default"] in [choice["const"] for choice in default["oneOf"]]
+        opened.append((found["settings"].get("commsOverSubshells"), default["default"],
+                       os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep), arguments))
+
+    monkeypatch.setattr(labapp, "main", lab)
+    monkeypatch.delenv("JUPYTER_CONFIG_PATH", raising=False)
+    if before:
+        monkeypatch.setenv("JUPYTER_CONFIG_PATH", before)
+    if theirs:
+        plugin, name = KERNELS.split(":")
+        path = tmp_path / "user" / plugin / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"commsOverSubshells": theirs}), "utf-8")
+    with pytest.raises(SystemExit):
+        open_lab(tmp_path, True, ["--no-browser"])
+    assert opened == [(theirs, "disabled", [str(LAB_DEFAULTS), *filter(None, [before])], [
+        f"--ServerApp.root_dir={tmp_path}", f"--LabApp.default_url=/lab/tree/{PAGE}",
+        "--no-browser"])]

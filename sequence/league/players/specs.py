@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.machinery import PathFinder
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +28,7 @@ from sequence.league.wire import clean
 
 GIVEN = "sequence"  # where a class named without a module is found
 MAX_SLUG = 100  # bytes: file systems take names of 255, and a replay has two agents in its name
+_LOADING = RLock()  # a file is loaded once, even if several games ask for it at the same moment
 # Arguments begin like `(name=`, so that a folder may have parentheses in its name.
 SPEC = re.compile(r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
                   r"(?P<arguments>\((?:\s*\w+\s*=.*)?\))?", re.DOTALL)
@@ -230,8 +232,13 @@ def _source(module: str) -> Path | None:
     return Path(found.origin) if found.has_location else None
 
 
-@cache
 def _file(path: Path) -> ModuleType:
+    with _LOADING:
+        return _loaded(path)
+
+
+@cache
+def _loaded(path: Path) -> ModuleType:
     sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
     name = f"agent_{path.stem}" if path.stem in sys.modules else path.stem
     found = importlib.util.spec_from_file_location(name, path)

@@ -4,7 +4,8 @@ Nothing here stops an agent that hangs; lateness is noticed when the answer come
 could also reach the full state. All agents of a league share this process and its modules: of two
 files `helper.py` beside two agents, both get the one imported first, and what a module or a class
 keeps lasts from game to game. They share the global generators of `random` and numpy: agents that
-draw from these repeat their games only with one job. Otherwise both transports play the same games.
+draw from these repeat their games only with one job, and only while no other thread of the process
+draws from them. Otherwise both transports play the same games.
 """
 
 from sequence.board.actions import Action

@@ -10,6 +10,7 @@ posteriors, without it and with a win for each; the one wanted is their geometri
 Gaussians that is the mean of their natural parameters.
 """
 
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
@@ -63,11 +64,11 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
 
 def _posterior(agents: int, comparisons: Sequence[tuple[int, int]]):
     """Mean (a vector) and covariance (a matrix) after the comparisons, pairs (winner, loser)."""
-    import choix
     import numpy as np
-    before = np.random.get_state()
-    np.random.seed(0)  # choix takes the comparisons in an order drawn from numpy's global numbers
-    try:
-        return choix.ep_pairwise(agents, comparisons, (ELO / PRIOR) ** 2)
-    finally:
-        np.random.set_state(before)
+    # The library takes the comparisons in an order drawn from numpy's global numbers, which other
+    # threads draw from too. So this is a copy of its module, with numbers of its own.
+    found = importlib.util.find_spec("choix.ep")
+    library = importlib.util.module_from_spec(found)
+    found.loader.exec_module(library)
+    library.nprand = np.random.RandomState(0)
+    return library.ep_pairwise(agents, comparisons, (ELO / PRIOR) ** 2)

@@ -58,40 +58,43 @@ class Explorer:
         "both", "only 0" or "only 1" (which search moves), "go aN" (to the step at which node N of
         the first search is entered, "bN" of the second), or "fold aN" (open or close a subtree).
         """
-        word, _, rest = move.partition(" ")
-        steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": self.last}
-        if word in steps or word == "step":
-            self.go_to(min(max(steps[word] if word in steps else int(rest), 0), self.last))
-        elif word == "difference":
-            self.go_to_difference()
-        elif word in (BOTH, "only"):
-            self._move_only(BOTH if word == BOTH else int(rest))
-        elif word == "go":
-            self._go_to_node("ab".index(rest[0]), int(rest[1:]))
-        elif word == "fold":
-            opened, number = self._opened["ab".index(rest[0])], int(rest[1:])
-            opened[number] = not opened[number]
-            self._paint(self.board.shown["status"])
+        with self.board.lock:
+            word, _, rest = move.partition(" ")
+            steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": self.last}
+            if word in steps or word == "step":
+                self.go_to(min(max(steps[word] if word in steps else int(rest), 0), self.last))
+            elif word == "difference":
+                self.go_to_difference()
+            elif word in (BOTH, "only"):
+                self._move_only(BOTH if word == BOTH else int(rest))
+            elif word == "go":
+                self._go_to_node("ab".index(rest[0]), int(rest[1:]))
+            elif word == "fold":
+                opened, number = self._opened["ab".index(rest[0])], int(rest[1:])
+                opened[number] = not opened[number]
+                self._paint(self.board.shown["status"])
 
     def go_to(self, step: int) -> None:
         """Show a step of what is moving; raises IndexError if there is no such step."""
-        if self.moving == BOTH:
-            pair = self._pairs[step]
-            self._pair, self.at = step, [pair.first, pair.second]
-        else:
-            self.walks[self.moving].steps[step]
-            self.at[self.moving] = step
-        self._paint(self._sentence())
+        with self.board.lock:
+            if self.moving == BOTH:
+                pair = self._pairs[step]
+                self._pair, self.at = step, [pair.first, pair.second]
+            else:
+                self.walks[self.moving].steps[step]
+                self.at[self.moving] = step
+            self._paint(self._sentence())
 
     def go_to_difference(self) -> None:
         """Show the first step at which the two searches differ."""
-        self.moving = BOTH
         step = next((i for i, pair in enumerate(self._pairs) if pair.difference), None)
-        if step is None:
-            self._paint("No difference: both searches visit the same nodes in the same order and "
-                        "return the same values.")
-        else:
-            self.go_to(step)
+        with self.board.lock:
+            self.moving = BOTH
+            if step is None:
+                self._paint("No difference: both searches visit the same nodes in the same order "
+                            "and return the same values.")
+            else:
+                self.go_to(step)
 
     def _move_only(self, moving: str | int) -> None:
         if moving == BOTH and self.moving != BOTH:
