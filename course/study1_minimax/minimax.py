@@ -43,8 +43,8 @@ class Minimax:
 class Tabular:
     """Minimax that computes every state once: `table[state, player]` keeps `(value, move)`.
 
-    A look-up in the table is not a node, so a fresh agent visits each distinct state once, and one
-    that meets a state again visits nothing at all.
+    A look-up in the table is not a node. A pair of state and player that is in the table costs
+    nothing; the same state asked for the other player is computed anew.
     """
 
     def __init__(self):

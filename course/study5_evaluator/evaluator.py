@@ -229,8 +229,9 @@ class Evaluator:
 
 
 def line_count(chips, cell):
-    """What the lines through `cell` are worth to the own side, the cell itself being empty.
+    """What the lines through `cell` are worth to the own side, with the chips as they are.
 
+    A chip of the others on the cell spoils all of them; `simple_score` asks with the cell emptied.
     The sum, over the lines that can be finished and hold no chip of the others, of `LINE_BASE` to
     the power of the number of own chips (and corners) in the line.
     """

@@ -33,7 +33,8 @@ def heuristic(state, player):
     """H(state)/10 from the view of `player`: (3*P2 + P1 - 3*O2 - O1) / 10.
 
     P2 and P1 are the lane counts of `player`, O2 and O1 those of the opponent (Russell and Norvig,
-    chapter 5, exercise 9, scaled as Shannon 1950 asks).
+    chapter 5, exercise 9, scaled as Shannon 1950 asks). The formula holds for finished states too,
+    although a search never asks there.
 
     Hint: compute H in whole numbers and divide by 10 once, at the end.
     """
@@ -45,9 +46,11 @@ def heuristic(state, player):
 
 
 def is_quiescent(state):
-    """Whether nobody is one move away from winning, whoever is to move.
+    """Whether neither player has a lane with two own marks and nothing else, whoever is to move.
 
-    Hint: `lane_counts` already says, for either player, how many lanes are one mark short.
+    This is asked of finished states too, where the same words decide.
+
+    Hint: `lane_counts` already says, for either player, how many such lanes there are.
     """
     ### BEGIN SOLUTION
     return lane_counts(state, "x")[0] == 0 and lane_counts(state, "o")[0] == 0

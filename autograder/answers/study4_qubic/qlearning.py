@@ -125,7 +125,8 @@ def play_episode(players, start):
 
     `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
     following)`. A player's update for a move is made when it is to move again, before it chooses,
-    with the sum of its rewards from both moves since then; or at the end of the game.
+    with the sum of the rewards that it was given since then; or at the end of the game. After an
+    attempt to take a filled cell the same player is to move again, so its update comes at once.
 
     Hint: for each player, remember its last state and move and the rewards since then.
     """

@@ -129,9 +129,9 @@ def links(text):
     Look at every five neighbouring cells of the line ("#" is always among them, as the line reaches
     four cells to either side). `made` is the most own chips in a five without a chip of the other
     side, the new one on "#" counted; `broken` is the most chips of the other side in a five without
-    an own chip. A corner is everybody's chip. A five that has more
-    than `SHARED` chips of a completed sequence of the side in question does not count, as it can
-    become no new sequence. Where there is no five, the number is 0.
+    an own chip. A corner counts as a chip of either side, and spoils a five for neither. A five
+    that has more than `SHARED` chips of a completed sequence of the side in question does not
+    count, as it can become no new sequence. Where there is no five, the number is 0.
     """
     ### BEGIN SOLUTION
     made = broken = 0
@@ -249,10 +249,10 @@ class Catalogue(NamedTuple):
 def catalogue(observation):
     """The catalogue of the opponent's cards, kept from what was drafted and played.
 
-    Known are the cards that the opponent was seen to draft and has not played since. (If it plays a
-    card of which it drafted a copy, that copy counts as played.) If these are not the whole hand,
-    the rest may be any card of which you have not seen all `COPIES`: in your own hand, in the draft
-    row, among those played by either player, or known to be the opponent's.
+    Known are the cards that the opponent was seen to draft and has neither played nor traded since.
+    (If it plays a card of which it drafted a copy, that copy counts as played.) Possible are these
+    and, if they are not the whole hand, every card of which you have not seen all `COPIES`: in your
+    own hand, in the draft row, among those played by either player, or known to be the opponent's.
 
     Hint: `observation.plays()` gives every action so far with its player. In an action, "" stands
     for no card.

@@ -199,9 +199,10 @@ def direction_info(board, cell, direction):
 def pattern(info):
     """The name of the pattern that `info` describes, a key of `PATTERN_VALUES`.
 
-    Five connected chips are a LIVE_FIVE. Without an open end nothing else counts: NONE. Otherwise
-    count all chips, connected and discrete. LIVE_n has both ends open and no gap; what is not
-    live is CHONG_FOUR for four or more, SLEEP_THREE, SLEEP_TWO, and NONE for one.
+    Five or more connected chips are a LIVE_FIVE, open or not. Without an open end nothing else
+    counts: NONE. Otherwise count all chips, connected and discrete. LIVE_n has both ends open and
+    no gap; what is not live is CHONG_FOUR for four or more, SLEEP_THREE, SLEEP_TWO, and NONE for
+    one.
     """
     ### BEGIN SOLUTION
     if info.connect_count >= FIVE:
@@ -357,7 +358,10 @@ def action_features(mine, theirs, action):
 
 
 def discard_features(observation):
-    """An optional part of the state: how many jacks of each kind lie on the discard pile."""
+    """An optional part of the state: the jacks on the discard pile, two-eyed and one-eyed ones.
+
+    Returns a pair of numbers.
+    """
     ### BEGIN SOLUTION
     discards = observation.discards
     return tuple(sum(card in jacks for card in discards) for jacks in (TWO_EYED, ONE_EYED))
@@ -489,8 +493,8 @@ class SarsaAgent:
     def rate(self, observation):
         """The state's features, and the candidates as `Rated`, in the order of legal actions.
 
-        An action's score is `q_weight` times its value in the table and `reward_weight` times its
-        score on the board.
+        An action's score is `q_weight` times its value in the table and `reward_weight` times
+        `Scores.score`.
         """
         ### BEGIN SOLUTION
         scores = Scores(observation, self.settings.corner)
@@ -505,8 +509,9 @@ class SarsaAgent:
         ### END SOLUTION
 
     def choose(self, observation):
-        """The best candidate, the first one among equals, or a random one when it explores.
+        """The best candidate, the first one among equals; or, when it explores, any of them.
 
+        Then each candidate has the same chance, the best one too.
         The opponent moves in between, so the value of the action *before* is updated here, when
         the state that it led to is known.
 
@@ -524,7 +529,10 @@ class SarsaAgent:
         ### END SOLUTION
 
     def finish(self, outcome=0.0):
-        """The game is over: the last action has no successor. `outcome` is added to its reward."""
+        """The game is over: the last action has no successor. `outcome` is added to its reward.
+
+        Afterwards no action is remembered, so that the next game begins anew.
+        """
         ### BEGIN SOLUTION
         if self._last is not None:
             state, action, reward = self._last

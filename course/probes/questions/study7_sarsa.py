@@ -9,7 +9,7 @@ from course.probes.question import BadReply, Part, Question, call, get, items, p
 MOST_ACTIONS = 40  # whose features are asked for in one reply
 DIGITS = 6  # of a value, so that the order of a sum does not matter
 OUTCOME = 1000.0  # what a game that ends is worth
-EXPLORED = 40  # choices, in one of which an agent that always explores must not take its favourite
+EXPLORED = 40  # choices of an agent that always explores: they are never all the same
 FOUR = "for the four directions"
 SIZE = 10
 
@@ -112,7 +112,8 @@ def _agent(module, on: str, favoured: int, bonus: float) -> Iterator[Part]:
         _, again = agent.rate(observation)
         actions.append(str(agent.choose(observation)))
         agent = get(module, "SarsaAgent")(epsilon=1.0, seed=1)
-        explores = {str(agent.choose(observation)) for _ in range(EXPLORED)} > {actions[0]}
+        drawn = {str(agent.choose(observation)) for _ in range(EXPLORED)}
+        explores = len(drawn) > 1 and drawn <= {str(candidate.action) for candidate in rated}
         actions.append("explores" if explores else "never explores")
         return ([[_rounded(candidate.score) for candidate in again], actions])
 
