@@ -1,6 +1,6 @@
 """Modules by people who had only the students' kit: right ones lose nothing, wrong ones something.
 
-They are in `outsiders/`. A wrong one that still gets full marks says so there, by `accepted = true`:
+They are in `outsiders/`. A wrong one that still gets full marks is marked `accepted = true` there:
 these are what the checks have yet to ask.
 """
 
