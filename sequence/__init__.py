@@ -8,7 +8,7 @@ them, on the bitboards of `sequence.board.layout` and `sequence.board.chips` and
 both seats, `sequence.league` many games between agents in processes of their own;
 `sequence.engine.replay` writes and reads games, and `sequence.examples` has positions to think
 about. The given agents are `Random`, `Greedy` and `ISMCTS`. `sequence.pictures.view` draws
-positions; `sequence.widget` has boards to click on.
+positions; `sequence.widget` has boards to click on. May import `tictactoe`.
 
 >>> from sequence import Greedy, Random, play
 >>> print(play([Greedy(), Random()], seed=1))

@@ -1,5 +1,7 @@
 """Tic-tac-toe for students of adversarial search: states, players, games, and counting nodes.
 
+Imports nothing else from this repository.
+
 >>> from tictactoe import Board, Random, play
 >>> print(play({"x": Random(1), "o": Random(2)}))
 o wins (played out) after 8 moves: [2, 0, 6, 1, 3, 4, 7, 8]

@@ -1,7 +1,7 @@
 """Benchmarks: each module of this package measures something and has a `run() -> list[Result]`.
 
 A new benchmark is a new module here; its name is the module's, its description the first line of
-the module's docstring. Nothing else needs to know of it.
+the module's docstring. Nothing else needs to know of it. May import everything but the commands.
 """
 
 import argparse

@@ -1,4 +1,7 @@
-"""Named wrong answers: edits of the reference answer, each with the sentence that explains it."""
+"""Named wrong answers: edits of the reference answer, each with the sentence that explains it.
+
+May import the public packages only.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

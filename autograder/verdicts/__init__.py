@@ -1,7 +1,7 @@
 """The hidden positions that each check is marked on, and the replies expected there.
 
 `studyN.toml` holds the positions, `studyN.expected.json` (derived) the reference's replies to them
-and those of every mutant. Both stay with the staff.
+and those of every mutant. Both stay with the staff. May import the public packages only.
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 A workspace is a folder with one such module. All are asked in the same way, so that a check can be
 trusted: what it says about the reference, the stub and the mutants is what it would say about a
-student's file with the same text.
+student's file with the same text. May import `sandbox`, `mutants` and `verdicts`.
 """
 
 import tempfile

@@ -4,6 +4,8 @@
 `studyN.expected.json` (derived) what a right answer, and each known slip, replies to them. Staff
 keep the same two files elsewhere, for the positions that marks are given on: `course.probes.homes`
 says where everything that belongs to a study is found.
+
+May import the two games, and nothing else of `course`.
 """
 
 import json

@@ -1,5 +1,7 @@
 """A league of Sequence agents: played with clocks and warnings, rated, drawn.
 
+May import all else in `sequence` but the examples and the board that is clicked.
+
 >>> from sequence.league import TrustedPlayer, league
 >>> results = league(["Random", "Greedy"], deals=2, seed=1, transport=TrustedPlayer)
 >>> [row.agent for row in results.rows]

@@ -1,4 +1,7 @@
-"""The bundled class: fictitious students, whose submissions are made from `class.toml`."""
+"""The bundled class: fictitious students, whose submissions are made from `class.toml`.
+
+May import everything that the commands may.
+"""
 
 import json
 import shutil

@@ -2,7 +2,7 @@
 
 Every notebook is run with the reference answers beside it, in a folder that is deleted afterwards.
 The pages show what the notebooks show, and no line of the answers: the site is searched for leaks
-before it replaces an earlier one.
+before it replaces an earlier one. May import the rest of `release` and what lies below it.
 """
 
 import json

@@ -1,5 +1,6 @@
 """What is derived is fresh: stubs, notebooks, expected replies, node counts, locks."""
 
+import ast
 import json
 import re
 import subprocess
@@ -55,6 +56,17 @@ def test_conda_names_what_pyproject_names():
     assert set(listed) == SIX
     assert listed == {name: wanted[name] for name in SIX}
     assert "      - -e .[test]" in lines
+
+
+def test_every_package_says_what_belongs_there_and_what_it_may_import():
+    """A newcomer reads both at the top of each folder; what it says of imports is a contract's."""
+    faces = [path for name in ("tictactoe", "sequence", "course", "autograder")
+             for path in (ROOT / name).rglob("__init__.py")]
+    told = {path: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in faces}
+    silent = [path.parent.relative_to(ROOT).as_posix() for path, text in told.items()
+              if not re.search(r"May import|[Ii]mports (the|nothing)", text)]
+    assert len(faces) > 20
+    assert silent == []
 
 
 def test_every_dependency_has_a_line_in_the_readme():

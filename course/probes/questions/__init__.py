@@ -2,7 +2,7 @@
 
 A module has `QUESTIONS`, by name, and may have `EXPLANATIONS`, which are asked for explanations and
 never for marks. Every module in this folder counts, and every one in the same folder of another
-home of studies (`course.probes.homes`).
+home of studies (`course.probes.homes`). May import what stands beside this folder.
 """
 
 from importlib import import_module

@@ -5,6 +5,8 @@
 
 The search is recorded once (`tictactoe.show.explorer.walk`), and every step is drawn from the
 record. Nothing has to be added to the agent: the `@counted` that counts its nodes is enough.
+
+May import what stands beside this folder.
 """
 
 from bisect import bisect_left
