@@ -526,7 +526,7 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
     "report": ("STUDY", {"--course"}),
     "export": ("", {"--course", "--format", "--output"}),
-    "doctor": ("STUDY", {"--course", "--verbose"}),
+    "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed"}),
     "book": ("[FOLDER]", {"--notebook"}),
     "demo": ("", {"--course", "--jobs"}),
 }

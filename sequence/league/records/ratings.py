@@ -64,11 +64,11 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
 
 def _posterior(agents: int, comparisons: Sequence[tuple[int, int]]):
     """Mean (a vector) and covariance (a matrix) after the comparisons, pairs (winner, loser)."""
+    import choix.ep
     import numpy as np
     # The library takes the comparisons in an order drawn from numpy's global numbers, which other
     # threads draw from too. So this is a copy of its module, with numbers of its own.
-    found = importlib.util.find_spec("choix.ep")
-    library = importlib.util.module_from_spec(found)
-    found.loader.exec_module(library)
+    library = importlib.util.module_from_spec(choix.ep.__spec__)
+    library.__spec__.loader.exec_module(library)
     library.nprand = np.random.RandomState(0)
     return library.ep_pairwise(agents, comparisons, (ELO / PRIOR) ** 2)
