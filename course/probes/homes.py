@@ -25,16 +25,24 @@ TABLES = Path("course", "probes")
 
 
 def homes() -> list[Path]:
-    """The kit, then the folders that `COURSE_STUDIES` names, as absolute paths."""
-    named = os.environ.get(VARIABLE, "").split(os.pathsep)
-    return [KIT, *(Path(name).resolve() for name in named if name)]
+    """The kit, then the homes that `COURSE_STUDIES` names, as absolute paths."""
+    return [KIT, *(home for home in _named() if (home / TABLES).is_dir())]
+
+
+def _named() -> list[Path]:
+    names = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return [Path(name).resolve() for name in names if name]
 
 
 def tables() -> dict[str, Path]:
     """The home of each study by its name, in the order of the numbers: study2 before study10.
 
-    Raises ValueError if two homes hold a study of the same name.
+    Raises ValueError if two homes hold a study of the same name, and for a folder that is no home.
     """
+    for home in _named():
+        if not (home / TABLES).is_dir():
+            raise ValueError(f"{VARIABLE} names {home}, which has no folder {TABLES}: put the "
+                             "study's table there, or take the name out")
     found: dict[str, Path] = {}
     for home in homes():
         for path in (home / TABLES).glob("study*.toml"):

@@ -125,3 +125,12 @@ def test_a_name_in_two_homes_is_refused(home, monkeypatch):
     (home / "course/probes" / f"{NAME}.toml").rename(home / "course/probes/study3.toml")
     with pytest.raises(ValueError, match="two studies study3"):
         studies()
+
+
+def test_a_folder_that_is_no_home_is_told(autograder, home):
+    """A wrong name in the environment is one sentence, and no command goes on without it."""
+    shutil.rmtree(home / "course")
+    done = autograder("release", "study2", "--course", home / "class")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert f"{VARIABLE} names {home}, which has no folder" in done.stderr
