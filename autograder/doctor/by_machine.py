@@ -110,8 +110,8 @@ def _differing(check: Check, replies: Replies, expected: Replies) -> Case | None
         return check.cases[0]
     for case, ours, theirs in zip(check.cases, expected.observations, replies.observations,
                                   strict=True):
-        asked = [aspect for aspect in check.points if aspect in (ours or {})]  # a fresh case may be
-        if not all(is_right(ours, theirs or {}, aspect) for aspect in asked):  # no question at all
+        asked = [a for a in check.points if a in (ours or {})]  # a fresh case may be no question
+        if not all(is_right(check.ask, ours, theirs or {}, aspect) for aspect in asked):
             return case
     return None
 

@@ -20,7 +20,7 @@ from autograder.mutants import load_mutants
 from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies, table_error
-from course.probes.outcome import equal, is_right
+from course.probes.outcome import is_right, same
 from course.probes.positions import read_position
 from course.probes.questions import MATCHES
 from course.probes.questions.searches import agent_options
@@ -102,7 +102,7 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
         slips = []
         for name, sentence in sentences.items():
             differing = {c: seen for c, seen in observed(name).items()
-                         if _differs(expected[c], seen)}
+                         if _differs(both.checks[c].ask, expected[c], seen)}
             slips.append({"name": name, "sentence": sentence, "observed": differing})
         return _json({"expected": expected, "slips": slips})
 
@@ -123,7 +123,7 @@ def _confirm(study: Study, both: Study, first: Mapping[str, Replies],
         check = both.checks[name]
         for case, ours, theirs in zip(check.cases, first[name].observations, replies.observations,
                                       strict=True):
-            wrong = [a for a in check.points if not is_right(ours, theirs or {}, a)]
+            wrong = [a for a in check.points if not is_right(check.ask, ours, theirs or {}, a)]
             if wrong:
                 public = case in study.checks[name].cases
                 raise table_error(
@@ -139,8 +139,8 @@ def _asked(study: Study, name: str) -> list[str]:
             if name == "reference" or check.ask not in MATCHES]
 
 
-def _differs(expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
-    return any(s is None or set(e) != set(s) or not all(equal(e[a], s[a]) for a in e)
+def _differs(ask: str, expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
+    return any(s is None or set(e) != set(s) or not all(same(ask, a, e[a], s[a]) for a in e)
                for e, s in zip(expected, seen, strict=True))
 
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from course.probes import load_check
-from course.probes.outcome import Outcome, describe_question, equal
+from course.probes.outcome import Outcome, describe_question, same
 from course.probes.positions import read_position
 from course.probes.question import texts_of
 from course.probes.questions import QUESTIONS
@@ -31,7 +31,7 @@ def as_text(outcome: Outcome) -> str:
         for name, expected in outcome.case["expected"].items():
             got = outcome.case["got"][name]
             answer = outcome.case["errors"].get(name) or _value(got)
-            differs = "" if equal(expected, got) else "   <- differs"
+            differs = "" if same(_ask(outcome), name, expected, got) else "   <- differs"
             lines.append(f"  {name:<9}expected {_value(expected)}, got {answer}{differs}"
                          + _reading(outcome, name))
     if outcome.cause:
@@ -84,9 +84,10 @@ def _case_html(outcome: Outcome) -> str:
     for name, expected in outcome.case["expected"].items():
         got = outcome.case["got"][name]
         answer = outcome.case["errors"].get(name) or _value(got)
+        differs = "" if same(_ask(outcome), name, expected, got) else "differs"
         rows += (f"<tr><th scope='row' style='text-align:left'>{name}</th>"
                  f"<td>{_value(expected)}</td><td>{html.escape(answer)}</td>"
-                 f"<td>{'' if equal(expected, got) else 'differs'}{_reading(outcome, name)}</td>"
+                 f"<td>{differs}{_reading(outcome, name)}</td>"
                  "</tr>")
     return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
             "<table><thead><tr><th scope='col'></th><th scope='col'>Expected</th>"

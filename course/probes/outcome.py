@@ -86,10 +86,10 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     got = [observation or {} for observation in replies.observations]
     aspects = []
     for name, points in check.points.items():
-        right = sum(is_right(e, g, name) for e, g in zip(expected, got, strict=True))
+        right = sum(is_right(check.ask, e, g, name) for e, g in zip(expected, got, strict=True))
         aspects.append(Aspect(name, right, len(expected), points * right / len(expected), points))
     wrong = [i for i, (e, g) in enumerate(zip(expected, got, strict=True))
-             if not all(is_right(e, g, name) for name in check.points)]
+             if not all(is_right(check.ask, e, g, name) for name in check.points)]
     case = None
     problem = _problem(check, replies, wrong, got)
     if wrong:
@@ -114,9 +114,14 @@ def mark_by_file(check: Check, replies: Replies, expected_file: Path) -> Outcome
     return mark(check, replies, expected[check.name], slips)
 
 
-def is_right(expected: Observation, got: Observation, aspect: str) -> bool:
-    """Whether `got` has the expected value in this aspect."""
-    return aspect in got and equal(expected[aspect], got[aspect])
+def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:
+    """Whether `got` has the expected value in this aspect of the question `ask`."""
+    return aspect in got and same(ask, aspect, expected[aspect], got[aspect])
+
+
+def same(ask: str, aspect: str, expected: Any, got: Any) -> bool:
+    """Whether two values of an aspect mean the same: equal, unless the question says otherwise."""
+    return QUESTIONS[ask].judged.get(aspect, equal)(expected, got)
 
 
 def equal(expected: Any, got: Any) -> bool:
@@ -136,7 +141,7 @@ def _same_replies(check: Check, got: Sequence[Observation], slip: Slip) -> bool:
     seen = slip.observed.get(check.name)
     answered = any(name in g for g in got for name in check.points)
     return seen is not None and answered and all(
-        equal((s or {}).get(name), g.get(name))
+        same(check.ask, name, (s or {}).get(name), g.get(name))
         for s, g in zip(seen, got, strict=True) for name in check.points)
 
 

@@ -43,6 +43,8 @@ class Question:
     the aspects of that part; it runs in the student's process and knows no right answer. `aspects`
     are what it replies and what points can be given for. `describe(case)` says in Python notation
     what is asked. `reading` says how to read the value of an aspect, where that is not obvious.
+    `judged` holds `same(expected, got)` for aspects whose right replies need not be equal; the
+    trusted side calls it.
     """
 
     ask: Callable[..., Iterator[Part]]
@@ -50,6 +52,7 @@ class Question:
     describe: Callable[[Mapping[str, Any]], str]
     reading: Mapping[str, str] = field(default_factory=dict)
     details: tuple[str, ...] = ()  # aspects whose error is not a failure, but says how it went
+    judged: Mapping[str, Callable[[Any, Any], bool]] = field(default_factory=dict)
     is_match: bool = False  # it is games, played by `course.probes.match`
 
 

@@ -197,8 +197,8 @@ def test_equality_of_any_two_values_is_a_truth_value(expected, got):
 
 def test_an_aspect_that_is_missing_is_wrong():
     """No answer is not the answer None."""
-    assert is_right({"move": None}, {"move": None}, "move")
-    assert not is_right({"move": None}, {}, "move")
+    assert is_right("search", {"move": None}, {"move": None}, "move")
+    assert not is_right("search", {"move": None}, {}, "move")
 
 
 # ---- Slips

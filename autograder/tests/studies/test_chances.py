@@ -1,0 +1,44 @@
+"""Counts of draws are compared so that right answers are never called wrong, and wrong ones are."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import chdtrc
+
+from course.probes.chances import FALSE_ALARM, _most, same_chances
+
+
+def counts(chances: list[float], draws: int, seed: int) -> list[int]:
+    """How often each thing is drawn."""
+    drawn = random.Random(seed).choices(range(len(chances)), chances, k=draws)
+    return [drawn.count(number) for number in range(len(chances))]
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=16), st.integers(0, 10**9),
+       st.integers(200, 1000), st.integers(200, 1000))
+def test_the_same_chances_are_never_called_different(weights, seed, first, second):
+    """Whatever the chances are, however often each of the two draws."""
+    assert same_chances(counts(weights, first, seed), counts(weights, second, seed + 1))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("chances", [[.5, .25, .25], [.4, .2, .2, .2], [.7, .3]])
+def test_unequal_chances_are_told_from_equal_ones(chances, seed):
+    """Within three thousand draws, for any seed."""
+    equal = [1 / len(chances)] * len(chances)
+    assert not same_chances(counts(equal, 3000, seed), counts(chances, 3000, seed + 1))
+
+
+def test_the_false_alarm_rate_is_below_one_in_a_million():
+    """The threshold is what it says: the tail at it, for few and many degrees of freedom."""
+    assert FALSE_ALARM < 1e-6
+    for freedom in range(1, 64):
+        assert FALSE_ALARM / 20 < chdtrc(freedom, _most(freedom)) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("got", [None, [1], "ab", [1, -1], [True, 1], [1.0, 2], [0, 0], {}])
+def test_what_is_no_list_of_counts_is_wrong(got):
+    """Whatever a process replies, the comparison ends with a plain no."""
+    assert not same_chances([500, 500], got)
