@@ -75,14 +75,15 @@ def ask_all(study: Study, text: str, seconds: float | None = None,
             checks: Sequence[str] | None = None,
             most: float | None = None) -> Mapping[str, Replies]:
     """The replies of a module with this text to the study's checks (all, or those named)."""
-    return {name: _ask(study, text, check, most or max(seconds or SECONDS, check.seconds or 0))
+    return {name: ask(study, text, check, most or max(seconds or SECONDS, check.seconds or 0))
             for name, check in study.checks.items() if checks is None or name in checks}
 
 
-def _ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
-    """In a sandbox, which is many times as fast as a new process; where there is none, in one.
+def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
+    """The replies of a module with this text to one check, of the study or made for the moment.
 
-    The code is the staff's own, and need not be kept in.
+    In a sandbox, which is many times as fast as a new process; where there is none, in one. The
+    code is the staff's own, and need not be kept in.
     """
     sandbox = _sandbox()
     if sandbox is None:

@@ -83,6 +83,14 @@ def solutions(source: str) -> list[str]:
     return re.findall(rf"{BEGIN}[ \t]*\n(.*?)\n[ \t]*{END}", source, re.DOTALL)
 
 
+def written_functions(source: str) -> set[str]:
+    """The qualified names of the functions that have a solution region: students write them."""
+    lines = source.removesuffix("\n").split("\n")
+    functions = _functions(source)
+    return {_function_around(functions, number, "the answer")[0]
+            for number, line in enumerate(lines, 1) if line.strip() == BEGIN and _indent(line)}
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 

@@ -98,7 +98,7 @@ def _case_html(outcome: Outcome) -> str:
 def _headline(outcome: Outcome) -> str:
     kind = " of extra credit" if outcome.extra_credit else ""
     if outcome.full:
-        state = "all right"
+        state = f"right, given your {' and '.join(outcome.given)}" if outcome.given else "all right"
     elif outcome.unwritten:
         state = "not written yet"
     else:

@@ -43,6 +43,7 @@ class Outcome:
     stopped: bool  # whether the module was stopped, or ended, before it had answered
     seconds: float
     divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
+    given: tuple[str, ...] = ()  # own functions that the expected replies are built on, if any
 
     @property
     def earned(self) -> float:

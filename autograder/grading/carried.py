@@ -1,0 +1,245 @@
+"""Marks what builds on an earlier function by the reference built on the student's own function.
+
+One slip in `lane_counts` makes the values of `heuristic` and the moves of `TypeA` others, although
+both may be right as they stand. So where a check is not all right, the reference is run once more,
+and every call that one of its functions makes to another gets the value that the *student's*
+function has there. What it replies then is right, given that function.
+
+The reference runs out here; the student's process is only asked for values, in rounds: those that a
+run misses are asked for together, and the next run has them. A slip must cost something once: only
+functions that lose marks where they are asked themselves are carried forward. And nothing is from a
+function that says hardly anything (see `_tells_apart`): else `return 0` would make all that builds
+on it right, given that 0.
+"""
+
+import ast
+import io
+import pickle
+import sys
+from base64 import b64encode
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, wraps
+from itertools import combinations, islice
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from autograder import verdicts, workspace
+from autograder.workspace.strip import written_functions
+from course.probes import Check, Observation, Study, load_study
+from course.probes.ask import reply
+from course.probes.outcome import equal
+from course.probes.replies import Replies
+
+NAME = "reference"  # of the module that is run here
+ROUNDS = 8  # of asking; a search may ask for other values when it has got some
+MOST_CALLS = 300_000  # of functions, in one run: values can make a search endless
+MOST_VALUES = 20_000  # that a student's module is asked for
+AT_ONCE = 200  # of them in one case
+MOST = 1e12  # of a number; no function of a study comes near
+PAIRS_OF = 300  # values that are compared with each other
+Ask = Callable[[Check], Replies]
+Loses = Callable[[str], bool]
+
+
+class NotCarried(Exception):
+    """Nothing can be carried forward: a value is missing, or of another kind."""
+
+
+class Given(NamedTuple):
+    """What is right, given some functions of the student's own."""
+
+    expected: Sequence[Observation]  # to every case of the check
+    functions: tuple[str, ...]  # those with a value other than the reference's
+
+
+def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
+    """What the reference replies to `check` if it is built on the student's own functions.
+
+    None if it is built on none, if those that it is built on are right there, and if they fail or
+    say hardly anything. `ask` asks the student's module; `loses(name)` says whether the function
+    of that name has lost marks where it was asked itself.
+    """
+    run = _plain_run(check.study, check.name)
+    try:
+        table = dict(zip(run.calls, _theirs(check, run.calls.values(), ask), strict=True))
+        own = frozenset(filter(loses, _differing(run.calls, table)))
+        for _ in range(ROUNDS if own else 0):
+            run = _run(check, own, table)
+            missing = {key: call for key, call in run.calls.items() if key not in table}
+            if not missing:
+                break
+            table |= zip(missing, _theirs(check, missing.values(), ask), strict=True)
+        else:
+            return None
+    except NotCarried:
+        return None
+    functions = _differing(run.calls, table)
+    if not functions or not all(_tells_apart(name, run.calls, table) for name in functions):
+        return None
+    return Given(run.observations, functions)
+
+
+class _Call(NamedTuple):
+    name: str
+    args: tuple
+    kwargs: dict[str, Any]
+    ours: Any  # what the reference's own function returns
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of the reference: its replies, the functions that were asked, and the calls that
+    its functions made to others."""
+
+    observations: list[Observation] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    calls: dict[Any, _Call] = field(default_factory=dict)
+
+
+def functions_asked(check: Check) -> set[str]:
+    """The functions that the check itself calls, and so gives marks for."""
+    return _plain_run(check.study, check.name).asked
+
+
+@cache
+def _plain_run(study: str, check: str) -> _Run:
+    """The run without values of a student, the same for all of them."""
+    return _run(verdicts.hidden_study(study).checks[check], None, {})
+
+
+def _run(check: Check, own: Container[str] | None, table: Mapping[Any, Any]) -> _Run:
+    """Run the reference, with the values in `table` for the functions `own` (None: for none, but
+    the calls to all are kept)."""
+    run = _Run()
+    module = _mixed(load_study(check.study), own, table, run)
+    run.observations.extend(reply(module, check.ask, {**check.settings, **case})
+                            for case in check.cases)
+    return run
+
+
+def _mixed(study: Study, own: Container[str] | None, table: Mapping[Any, Any],
+           run: _Run) -> ModuleType:
+    """The reference as a module in which every function that students write is wrapped."""
+    path = workspace.answer_path(study)
+    text = path.read_text("utf-8")
+    tree = ast.parse(text, str(path))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in written_functions(text):
+            node.decorator_list.insert(0, ast.copy_location(ast.Name("_carried", ast.Load()), node))
+    module = ModuleType(NAME)
+    module.__file__ = str(path)
+    budget = iter(range(MOST_CALLS))
+
+    def carried(function: Callable) -> Callable:
+        name = function.__name__
+
+        @wraps(function)
+        def called(*args, **kwargs):
+            caller = sys._getframe(1)
+            if caller.f_globals is not vars(module):
+                run.asked.add(name)  # by the question
+            elif caller.f_code.co_name != name and (own is None or name in own):
+                return value_of(function, args, kwargs)
+            return function(*args, **kwargs)
+
+        return called
+
+    def value_of(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if next(budget, None) is None:
+            raise RuntimeError(f"more than {MOST_CALLS:,} calls")
+        key = function.__name__, _hashable(args), _hashable(sorted(kwargs.items()))
+        if key not in run.calls:
+            run.calls[key] = _Call(function.__name__, args, kwargs,
+                                   _listed(function(*args, **kwargs)))
+        value = table.get(key, run.calls[key].ours)
+        return list(value) if isinstance(value, list) else value
+
+    vars(module)["_carried"] = carried
+    exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), vars(module))
+    return module
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if type(value) in (list, tuple) else value
+
+
+def _listed(value: Any) -> Any:
+    """A generator's items, as they can be had only once."""
+    return list(value) if hasattr(value, "__next__") else value
+
+
+def _theirs(check: Check, missing: Iterable[_Call], ask: Ask) -> list[Any]:
+    """The student's values of these calls; raises `NotCarried`."""
+    calls = list(missing)
+    if len(calls) > MOST_VALUES:
+        raise NotCarried
+    portions = [calls[start:start + AT_ONCE] for start in range(0, len(calls), AT_ONCE)]
+    cases = [{"names": [call.name for call in portion], "arguments": _pickled(portion)}
+             for portion in portions]
+    replies = ask(replace(check, ask="values", settings={}, cases=cases))
+    values = []
+    for portion, observation in zip(portions, replies.observations, strict=True):
+        for number, call in enumerate(portion):
+            if str(number) not in (observation or {}):
+                raise NotCarried
+            values.append(_like(call.ours, observation[str(number)]))
+    return values
+
+
+def _pickled(calls: Sequence[_Call]) -> str:
+    """The arguments; the reference's own classes and functions stand there by their names."""
+    data = io.BytesIO()
+    try:
+        _Arguments(data).dump([(call.args, call.kwargs) for call in calls])
+    except (pickle.PicklingError, AttributeError, TypeError) as error:  # a function within one
+        raise NotCarried from error
+    return b64encode(data.getvalue()).decode()
+
+
+class _Arguments(pickle.Pickler):
+    def persistent_id(self, value: Any) -> str | None:
+        ours = getattr(value, "__module__", None) == NAME and hasattr(value, "__qualname__")
+        return value.__qualname__ if ours else None
+
+
+def _like(ours: Any, theirs: Any) -> Any:
+    """The student's value, which came as plain data, in the form of ours; raises `NotCarried`."""
+    if isinstance(ours, (tuple, list)) and isinstance(theirs, list):
+        if not hasattr(ours, "_fields"):
+            return type(ours)(map(_frozen, theirs))
+        if len(theirs) == len(ours):
+            return type(ours)(*map(_like, ours, theirs))
+    elif isinstance(ours, (bool, str, type(None))) or isinstance(theirs, bool):
+        if type(theirs) is type(ours):
+            return theirs
+    elif isinstance(ours, (int, float)) and isinstance(theirs, (int, float)) and (
+            abs(theirs) <= MOST):  # not for NaN either
+        return theirs
+    raise NotCarried
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _differing(calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> tuple[str, ...]:
+    return tuple(sorted({call.name for key, call in calls.items()
+                         if not _same(call.ours, table[key])}))
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    return equal(_plain(ours), _plain(theirs))
+
+
+def _plain(value: Any) -> Any:
+    return list(map(_plain, value)) if isinstance(value, (tuple, list)) else value
+
+
+def _tells_apart(name: str, calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> bool:
+    """Whether the student's function has different values for at least half of the pairs of
+    arguments for which the reference's has: then it carries what builds on it."""
+    values = list(islice(((call.ours, table[key]) for key, call in calls.items()
+                          if call.name == name), PAIRS_OF))
+    told = [not _same(a[1], b[1]) for a, b in combinations(values, 2) if not _same(a[0], b[0])]
+    return 2 * sum(told) >= len(told)

@@ -1,0 +1,125 @@
+"""What builds on a wrong function is marked as right if it is right given that function."""
+
+import pytest
+
+from autograder import workspace
+from autograder.grading.verdict import Seconds, decide
+from autograder.mutants import load_mutants
+from autograder.tests.needs import need_isolation
+from course.probes import load_study
+from course.probes.explain import as_html, as_text
+from course.probes.outcome import Outcome
+from course.probes.questions import MATCHES
+
+COUNTS = """    two = one = 0
+    for lane in state.lanes:
+        marks = [state[cell] for cell in lane]
+        own = marks.count(player)
+        if own + marks.count(EMPTY) == len(marks):
+            two += own == 2
+            one += own == 1
+    return two, one
+"""
+
+
+@pytest.fixture(autouse=True)
+def _isolated():
+    need_isolation()
+
+
+def decided(name: str, text: str, check: str) -> Outcome:
+    """The outcome that the page of a submission with this text shows."""
+    study = load_study(name)
+    return decide(f"{name}.{check}", lambda module, asked, seconds: workspace.ask(
+        study, text, asked, seconds), Seconds(None, 20, 20))
+
+
+def answer(name: str) -> str:
+    """The text of the reference."""
+    return workspace.answer_path(load_study(name)).read_text("utf-8")
+
+
+def with_counts(body: str) -> str:
+    """Study 3's reference with another `lane_counts`."""
+    assert answer("study3").count(COUNTS) == 1
+    return answer("study3").replace(COUNTS, body)
+
+
+@pytest.mark.parametrize("mutant", ["blocked_lanes_counted", "diagonals_missed",
+                                    "two_and_one_swapped"])
+def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
+    """Whatever the slip in `lane_counts` is, all that builds on it is right given it."""
+    text = workspace.module_texts(load_study("study3"))[mutant]
+    for check in load_study("study3").checks.values():
+        outcome = decided("study3", text, check.name)
+        if check.name == "lane_counts":
+            assert not outcome.full
+            assert not outcome.given
+        else:
+            assert outcome.full
+            assert "lane_counts" in outcome.given
+            assert "right, given your lane_counts" in as_text(outcome)
+            assert "right, given your lane_counts" in as_html(outcome)
+
+
+def test_the_slip_itself_is_not_carried():
+    """The function with the slip is not right given itself, nor is another slip beside it."""
+    outcome = decided("study3", answer("study3").replace("/ 10\n", "/ 5\n"), "heuristic")
+    assert outcome.earned == 0
+    both = with_counts(COUNTS.replace("two, one", "one, two", 2)).replace("/ 10\n", "/ 5\n")
+    assert decided("study3", both, "heuristic").earned == 0
+
+
+def test_a_function_that_says_hardly_anything_carries_nothing():
+    """`return 0` does not make whatever builds on it right."""
+    text = with_counts("    return 0, 0\n").replace(
+        "    return (3 * p2 + p1 - 3 * o2 - o1) / 10\n", "    return 0\n").replace(
+        '    return lane_counts(state, "x")[0] == 0 and lane_counts(state, "o")[0] == 0\n',
+        "    return True\n")
+    for check in ("heuristic", "is_quiescent", "type_a", "priority"):
+        outcome = decided("study3", text, check)
+        assert not outcome.given
+        assert not outcome.full
+
+
+def test_a_slip_that_no_check_asks_for_itself_still_costs_something():
+    """`score` of study 5 is asked through `play_score` only: it is not carried there."""
+    texts = workspace.module_texts(load_study("study5"))
+    assert not decided("study5", texts["exponents_as_factors"], "play").full
+    assert not decided("study5", texts["numbers_written_in"], "play").full
+
+
+@pytest.mark.parametrize("body", [
+    "    return float('nan'), 1\n", "    return 10**400, 1\n", "    return 'two', 'one'\n",
+    "    return [two for two in range(5000)]\n", "    return None\n", "    return 1, 2, 3\n",
+    "    raise ValueError('no')\n", "    import os; os._exit(0)\n", "    return 2.5, True\n",
+    "    return state, player\n", "    return hash(state) % 1000, id(state) % 1000\n",
+    "    while True:\n        pass\n"])
+def test_values_of_any_kind_are_no_fault(body):
+    """Whatever `lane_counts` returns, the checks end with an outcome, and none is full by it."""
+    text = with_counts(body)
+    study = load_study("study3")
+    for check in ("lane_counts", "type_a"):
+        outcome = decide(f"study3.{check}", lambda module, asked, seconds: workspace.ask(
+            study, text, asked, seconds), Seconds(1, 1, 1))
+        assert isinstance(outcome, Outcome)
+        assert not outcome.full
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [f"study{n}" for n in range(1, 8)])
+def test_no_mutant_gains_all_or_loses_by_it(name):
+    """What is carried forward gives marks back, never takes any, and hides no slip."""
+    study = load_study(name)
+    texts = workspace.module_texts(study)
+    for mutant in load_mutants(name):
+        earned = full = before = 0.0
+        for check in study.checks.values():
+            if check.ask in MATCHES or check.name not in mutant.loses:
+                continue
+            plain, = workspace.outcomes_of(study, texts[mutant.name], [check.name])
+            outcome = decided(name, texts[mutant.name], check.name)
+            assert outcome.earned >= plain.earned
+            before, earned, full = (before + plain.earned, earned + outcome.earned,
+                                    full + outcome.points)
+        assert before <= earned < full, mutant.name
