@@ -3,6 +3,7 @@
 import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
 
 import json
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -213,7 +214,7 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                "--course", "-c", metavar="FOLDER", show_default=False,
                help="Also check that this course folder's exchange works.")] = None,
            everything: Annotated[bool, typer.Option(
-               "--all", help="Also make mutants by machine, hundreds of them: some minutes."
+               "--all", help="Also make mutants by machine and try all that is given: minutes."
            )] = False,
            seed: Annotated[int, typer.Option(
                metavar="S", help="Draws the fresh positions for --all.")] = 1,
@@ -233,7 +234,8 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name))
     show_findings(examined, findings, verbose)
     if everything:
-        complaints += by_machine(examined, seed, verbose)
+        complaints += [*by_machine(examined, seed, verbose), *by_given(examined)]
+        show_carried(examined, verbose)
     for complaint in complaints:
         complain(f"problem: {complaint}")
     sick = sum(not finding.healthy for finding in findings)
@@ -260,6 +262,65 @@ def by_machine(study: Study, seed: int, verbose: bool) -> list[str]:
             say(f"  equivalent, line {mutant.line}: {mutant.what}")
     return [f"no hidden position of {alive.check} sees line {alive.mutant.line} of the answer with "
             f"{alive.mutant.what}; this case does: {dict(alive.case)}" for alive in proof.alive]
+
+
+def by_given(study: Study) -> list[str]:
+    """Hand in all that students are given; returns a sentence for each thing that earns marks."""
+    from autograder.doctor.given import given_answers
+
+    with told(), progress() as bar:
+        task = bar.add_task(f"What is given, as answers to {study.name}", total=None, note="")
+        tried, answered = given_answers(study, lambda name: bar.update(task, advance=1, note=name))
+    say(f"{study.name}, what is given: {tried} functions and classes handed in as answers, "
+        f"{len(answered)} earn marks")
+    return list(map(str, answered))
+
+
+def show_carried(study: Study, verbose: bool) -> None:
+    """Say which mutants get marks back because they are right given their slip."""
+    from autograder.doctor.proof import carried_marks
+
+    with told(), progress() as bar:
+        task = bar.add_task(f"Errors carried forward in {study.name}", total=None, note="")
+        found = carried_marks(study, lambda name: bar.update(task, advance=1, note=name))
+    back = sum(carried.earned - carried.plain for carried in found)
+    say(f"{study.name}, errors carried forward: {len(found)} mutants get {back:.1f} points back")
+    for carried in found if verbose else ():
+        say(f"  {carried.name}: {carried.earned:g} of {carried.points:g} points, "
+            f"{carried.plain:g} without")
+
+
+@app.command()
+def positions(study: StudyName, seed: Annotated[int | None, typer.Option(
+                  metavar="S", help="Draws them; without one, a seed that nobody knows.",
+                  show_default=False)] = None) -> None:
+    """Draw other hidden positions, which see every mutant, and write them in place of the old.
+
+    Then run `build` and `doctor` for the study. Do this every year, and before you accept
+    resubmissions.
+    """
+    with told():
+        from autograder.doctor.choose import as_table, choose_cases
+        from autograder.verdicts import cases_file
+
+        chosen = load_study(study)
+        drawn = secrets.randbits(32) if seed is None else seed
+        with progress() as bar:
+            task = bar.add_task(f"Asking the mutants of {chosen.name}", total=None, note="")
+            choice = choose_cases(chosen.name, drawn, done=lambda what: bar.update(
+                task, advance=1, note=what))
+    for found in choice.checks:
+        say(f"{chosen.name}.{found.check.name}: {len(found.cases)} cases")
+    say(f"{chosen.name}: {choice.mutants} mutants, {len(choice.unseen)} that {choice.drawn} fresh "
+        f"cases do not see, {len(choice.once)} that one case alone sees; seed {drawn}")
+    for missing in choice.missing:
+        complain(f"no fresh case shows the slip {missing}")
+    if choice.missing:
+        complain(f"{chosen.name}: the positions were left as they are; try another seed")
+        raise typer.Exit(NEEDS_A_LOOK)
+    file = cases_file(chosen)
+    file.write_text(as_table(choice), "utf-8")
+    say(f"written: {file}; now run `autograder build {chosen.name}`, then `doctor`")
 
 
 @app.command()

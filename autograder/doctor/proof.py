@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
+from typing import NamedTuple
 
 from autograder import verdicts, workspace
-from autograder.mutants import load_mutants
+from autograder.grading.verdict import Seconds, decide
+from autograder.mutants import Mutant, load_mutants
 from autograder.release.assignments import released_files
 from autograder.release.leaks import find_leaks, public_files
 from course.probes import Study, load_study
 from course.probes.explain import as_text
 from course.probes.outcome import Outcome
+from course.probes.process import SECONDS
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,34 @@ def _finding(name: str, outcomes: list[Outcome],
     wanted = {check: tuple(sorted(aspects)) for check, aspects in should.items()}
     return Finding(name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes),
                    order, wanted, named)
+
+
+class Carried(NamedTuple):
+    """What a mutant earns, without and with what is right given its slip."""
+
+    name: str
+    plain: float
+    earned: float
+    points: float
+
+
+def carried_marks(study: Study, done: Callable[[str], None] = lambda name: None) -> list[Carried]:
+    """The marks of every mutant that gets some back because they are right given its slip."""
+    texts = workspace.module_texts(study)
+
+    def of(mutant: Mutant) -> Carried:
+        done(mutant.name)
+        plain = {o.check: o for o in workspace.outcomes_of(study, texts[mutant.name])}
+        outcomes = [o if o.full or o.is_match else decide(
+            o.check, lambda _, check, seconds: workspace.ask(
+                study, texts[mutant.name], check, seconds),
+            Seconds(None, SECONDS, SECONDS)) for o in plain.values()]
+        return Carried(mutant.name, sum(o.earned for o in plain.values()),
+                       sum(o.earned for o in outcomes), sum(o.points for o in outcomes))
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        return [found for found in pool.map(of, load_mutants(study.name))
+                if found.earned > found.plain]
 
 
 def show_mutant(study_name: str, mutant: str, check: str) -> str:

@@ -1,0 +1,220 @@
+"""Draws hidden positions from a seed, and keeps a small set of them that sees every mutant twice.
+
+The mutants are those of `autograder/mutants/` and those that a machine makes. First come as many
+fresh cases as a check has now. Mutants that fewer than two of them see are asked more, portion by
+portion, until two see them or the sample is used up. Of all these cases the fewest are kept that
+see as much, where that can be had: choosing is greedy, as for any set cover.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from os import cpu_count
+
+from autograder import verdicts, workspace
+from autograder.doctor.by_machine import LEAST, SLOWER
+from autograder.doctor.fresh_cases import fresh_cases
+from autograder.doctor.machine_mutants import machine_mutants
+from autograder.mutants import Mutant, load_mutants
+from course.probes import Case, Check, Observation, Study, load_study
+from course.probes.outcome import is_right
+from course.probes.questions import MATCHES
+
+WANTED = 2  # cases that see a mutant, where there are as many
+AT_ONCE = 20  # fresh cases of each check in a portion
+SAMPLE = 400  # fresh cases of each check, at most
+Need = tuple[str, str]  # the mutant, and "" or the "check.aspect" that it must lose
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The cases of one check, each with what it alone is there for."""
+
+    check: Check
+    cases: Sequence[Case]
+    reasons: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a seed gave: the cases, and the mutants that no case or only one sees."""
+
+    study: str
+    seed: int
+    checks: Sequence[Chosen]
+    mutants: int
+    once: Sequence[str]  # seen by one case only
+    unseen: Sequence[str]  # machine-made and seen by none: equivalent, as far as the sample goes
+    missing: Sequence[str]  # losses of named mutants that no case shows: the set cannot be used
+    drawn: int
+
+
+@dataclass
+class _Seen:
+    """Which needs each case meets: the cases of all checks, in the order in which they came."""
+
+    cases: list[tuple[str, Case]] = field(default_factory=list)
+    meets: list[set[Need]] = field(default_factory=list)
+
+    def counts(self) -> Counter[Need]:
+        return Counter(need for needs in self.meets for need in needs)
+
+
+def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
+                 done: Callable[[str], None] = lambda said: None) -> Choice:
+    """Draw the cases of a study from `seed` and choose among them; `done` is told of each mutant.
+
+    Checks that are games keep their cases.
+    """
+    study, hidden = load_study(study_name), verdicts.hidden_study(study_name)
+    asked = {name: check for name, check in hidden.checks.items() if check.ask not in MATCHES}
+    texts, named = _mutants(study)
+    rng = random.Random(f"cases of {study.name} {seed}")
+    fresh = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
+             for name, check in asked.items()}
+    seen, reference = _Seen(), workspace.answer_path(study).read_text("utf-8")
+    left = dict(texts)
+    while left and len(seen.cases) < sample * len(asked):
+        size = AT_ONCE if seen.cases else None
+        portion = {name: replace(check, cases=list(islice(
+            fresh[name], size or len(check.cases)))) for name, check in asked.items()}
+        portion = {name: check for name, check in portion.items() if check.cases}
+        if not portion:  # every shape is used up
+            break
+        _look(replace(hidden, checks=portion), reference, left, named, seen, done)
+        counts = seen.counts()
+        left = {name: text for name, text in left.items()
+                if any(counts[need] < WANTED for need in _needs(name, named))}
+    kept = _fewest(seen)
+    counts = Counter(need for number in kept for need in seen.meets[number])
+    return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
+                  len(texts), [name for name in texts if counts[name, ""] == 1],
+                  [name for name in texts if name not in named and not counts[name, ""]],
+                  [f"{name} in {aspect}" for mutant in named for name, aspect in _needs(
+                      mutant, named) if aspect and not counts[name, aspect]], len(seen.cases))
+
+
+def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant]]:
+    """The text of each mutant by name, and those among them that are named."""
+    answer = workspace.answer_path(study).read_text("utf-8")
+    named = {mutant.name: mutant for mutant in load_mutants(study.name)}
+    texts = {name: mutant.apply(answer) for name, mutant in named.items()}
+    texts |= {f"line {mutant.line}: {mutant.what}": mutant.text
+              for mutant in machine_mutants(answer)}
+    return texts, named
+
+
+def _needs(name: str, named: Mapping[str, Mutant]) -> Iterable[Need]:
+    """What must be seen of a mutant: that it is wrong, and each loss that its table lists."""
+    yield name, ""
+    if name in named:
+        yield from ((name, f"{check}.{aspect}") for check, aspects in named[name].loses.items()
+                    for aspect in aspects)
+
+
+def _look(portion: Study, reference: str, left: Mapping[str, str], named: Mapping[str, Mutant],
+          seen: _Seen, done: Callable[[str], None]) -> None:
+    """Ask the mutants that are left the cases of a portion, and add what each case sees.
+
+    A case on which the reference fails is no question, and one on which a named mutant loses what
+    its table does not list would make the table wrong: neither is kept.
+    """
+    ours = workspace.ask_all(portion, reference, 60)
+    most = {name: max(LEAST, SLOWER * replies.seconds) for name, replies in ours.items()}
+
+    def losses(name: str) -> dict[str, list[set[str]]]:
+        done(name)
+        found = {}
+        for check in portion.checks.values():
+            replies, = workspace.ask_all(portion, left[name], checks=[check.name],
+                                         most=most[check.name]).values()
+            found[check.name] = [
+                _lost(check, expected, got) for expected, got in zip(
+                    ours[check.name].observations, replies.observations, strict=True)]
+        return found
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        lost = dict(zip(left, pool.map(losses, left), strict=True))
+    for check in portion.checks.values():
+        for number, case in enumerate(check.cases):
+            expected = ours[check.name].observations[number]
+            if expected is None or "errors" in expected:
+                continue
+            meets = set()
+            for name in left:
+                aspects = lost[name][check.name][number]
+                if name in named and aspects - set(named[name].loses.get(check.name, ())):
+                    break
+                meets |= {(name, ""), *((name, f"{check.name}.{a}") for a in aspects
+                                        if name in named)} if aspects else set()
+            else:
+                seen.cases.append((check.name, case))
+                seen.meets.append(meets)
+
+
+def _lost(check: Check, expected: Observation | None, got: Observation | None) -> set[str]:
+    return {aspect for aspect in check.points if aspect in (expected or {})
+            and not is_right(check.ask, expected, got or {}, aspect)}
+
+
+def _fewest(seen: _Seen) -> list[int]:
+    """The numbers of the cases that are kept, in their order.
+
+    Greedily: the case that meets most of what is still wanted comes next.
+    """
+    wanted = Counter({need: min(WANTED, count) for need, count in seen.counts().items()})
+    kept: list[int] = []
+    while +wanted:
+        best = max((number for number in range(len(seen.cases)) if number not in kept),
+                   key=lambda number: sum(wanted[need] > 0 for need in seen.meets[number]))
+        kept.append(best)
+        for need in seen.meets[best]:
+            wanted[need] -= 1
+    checks = {seen.cases[number][0] for number in kept}
+    kept += [next(number for number, (name, _) in enumerate(seen.cases) if name == missing)
+             for missing in {name for name, _ in seen.cases} - checks]
+    return sorted(kept)
+
+
+def _chosen(check: Check, kept: Sequence[int], seen: _Seen) -> Chosen:
+    numbers = [number for number in kept if seen.cases[number][0] == check.name]
+    counts = Counter(need for number in kept for need in seen.meets[number])
+    reasons = []
+    for number in numbers:
+        mutants = {name for name, aspect in seen.meets[number] if not aspect}
+        rare = sorted(name for name in mutants if counts[name, ""] <= WANTED)
+        told = "; ".join(rare[:2]) + (f" and {len(rare) - 2} more" if len(rare) > 2 else "")
+        reasons.append(f"sees {len(mutants)} mutants"
+                       + (f", few others see {told}" if rare else ""))
+    return Chosen(check, [seen.cases[number][1] for number in numbers], reasons)
+
+
+def as_table(choice: Choice) -> str:
+    """The choice as the text of `verdicts/studyN.toml`; checks that are games keep their cases."""
+    lines = [f"# Study {choice.study.removeprefix('study')}: the positions that marks are given "
+             "on. They stay with the staff.",
+             f"# Drawn by `autograder positions {choice.study} --seed ...`. Each line says how",
+             "# many mutants it sees, and which of them hardly another one does.", "", "[cases]"]
+    chosen = {found.check.name: found for found in choice.checks}
+    for name, check in verdicts.hidden_study(choice.study).checks.items():
+        cases = chosen[name].cases if name in chosen else check.cases
+        reasons = chosen[name].reasons if name in chosen else [""] * len(cases)
+        lines += [f"{name} = [", *(
+            f"    {_toml(case)}," + (f" # {reason}" if reason else "")
+            for case, reason in zip(cases, reasons, strict=True)), "]", ""]
+    return "\n".join(lines)
+
+
+def _toml(value: object) -> str:
+    """A case, or what is in one, as TOML on one line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' if isinstance(
+        value, str) else repr(value)
