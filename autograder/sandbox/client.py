@@ -151,8 +151,8 @@ class Sandbox:
             seconds: float, answers: Path | None = None) -> Replies:
         """Ask the module of that name among `files` every case of `check`, in a fork of its own.
 
-        It has `seconds` of computing time for all of them. `answers`: the folder of the staff's answers, which holds some opponents. Raises
-        `SandboxFault`.
+        It has `seconds` of computing time for all of them. `answers`: the folder of the staff's
+        answers, which holds some opponents. Raises `SandboxFault`.
         """
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")

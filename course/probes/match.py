@@ -29,7 +29,8 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
     """Play every rung of a ladder; `agent()` connects to the student's agent, once for every game.
 
     If the agent forfeits a game, or has computed for `seconds`, the remaining rungs are not played.
-    The opponents have as long as they need, and nothing that they do is counted. `answers` is the folder of the staff's answers, which holds some of the opponents.
+    The opponents have as long as they need, and nothing that they do is counted. `answers` is the
+    folder of the staff's answers, which holds some of the opponents.
     """
     begun = time.monotonic()
     observations: list[Observation | None] = []

@@ -31,7 +31,8 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
                answers: Path | None = None) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
-    These are seconds of computing, of the process and of all that it starts. The default of `seconds` is what the study's table says, or else `SECONDS`.
+    These are seconds of computing, of the process and of all that it starts. The default of
+    `seconds` is what the study's table says, or else `SECONDS`.
 
     `answers`: the folder of the staff's answers, which holds some opponents.
 

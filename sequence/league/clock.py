@@ -17,8 +17,8 @@ WATCH = 0.1  # seconds between two looks at a process
 PATIENCE, LEAST = 10, 30.0  # who waits has ten times the limit and half a minute on the wall
 REPEATS = 5
 STEPS = 40_000
-# Seconds for the work of `measured` for which limits are set: a server of 2024 needs 0.002 idle, and
-# 0.004 to 0.005 with all its cores busy.
+# Seconds for the work of `measured` on the slowest machine for which limits need not be scaled. A
+# server of 2024 needs 0.002 idle, and 0.004 to 0.005 with all its cores busy.
 USUAL = 0.006
 
 

@@ -95,8 +95,8 @@ class Limits:
 
     `first` and `action` are seconds of computing time: for a player's first action, loading
     included, and for every other one. On a slow machine they count for more, by the factor of
-    `sequence.league.clock`. Warning number `warnings` forfeits the game. `memory` (in MB, of the address space)
-    and `cpu` (seconds in one game) are for transports that have a process to limit.
+    `sequence.league.clock`. Warning number `warnings` forfeits the game. `memory` (in MB, of the
+    address space) and `cpu` (seconds in one game) are for transports that have a process to limit.
     """
 
     first: float = 15.0
@@ -127,8 +127,9 @@ class Played:
     """A game that was played, to its end or until somebody forfeited it.
 
     `states` begins with the deal; `seconds` are the thinking times (of computing), one for each
-    action asked for, `movers` their players. `winner` is a side, None for a tie; `forfeit` is the player who had too
-    many warnings, None in most games. After a forfeit the last state is not terminal.
+    action asked for, `movers` their players. `winner` is a side, None for a tie; `forfeit` is the
+    player who had too many warnings, None in most games. After a forfeit the last state is not
+    terminal.
     """
 
     states: tuple[State, ...]

@@ -20,9 +20,9 @@ from sequence.league import (
     ProcessPlayer,
     Raised,
     TrustedPlayer,
+    clock,
     play_game,
 )
-from sequence.league import clock
 from sequence.league.players.specs import parse, spec
 from sequence.league.wire import (
     NoAction,
