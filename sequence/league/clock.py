@@ -68,6 +68,7 @@ class Meter:
         self.family: list[psutil.Process] = []  # all of them, when last looked for
         self._process: psutil.Process | None = None
         self._living = self._known = 0.0  # of the children that live; of all, when last known
+        self._lines: dict[int, float] = {}  # how long each of them has stood in line
         if pid > 0:
             with suppress(psutil.Error):
                 self._process = psutil.Process(pid)
@@ -84,6 +85,7 @@ class Meter:
         for child in children:
             with suppress(psutil.Error):
                 living += sum(child.cpu_times()[:4])
+            self._stand(child.pid)
         self._living = living
 
     def seconds(self) -> float:
@@ -98,11 +100,15 @@ class Meter:
         return self._known
 
     def queued(self) -> float:
-        """Seconds in which the process could have computed, but others did; 0 where unknown."""
-        try:
-            return int(Path(f"/proc/{self.pid}/schedstat").read_text("ascii").split()[1]) / 1e9
-        except (OSError, ValueError, IndexError):
-            return 0.0
+        """Seconds in which the processes could have computed, but others did; 0 where unknown."""
+        self._stand(self.pid)
+        return sum(self._lines.values())
+
+    def _stand(self, pid: int) -> None:
+        """Note how long a process has stood in line, which only Linux tells."""
+        with suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{pid}/schedstat").read_text("ascii")
+            self._lines[pid] = int(text.split()[1]) / 1e9
 
 
 class Own(Meter):
