@@ -36,6 +36,7 @@ from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.process import SECONDS, ask_module
 from course.probes.replies import Replies
+from sequence.league.clock import factor, told
 
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
 
@@ -92,6 +93,8 @@ class GradingStep(NbGraderPreprocessor):
         "inside" names the graded cells that were decided in the student's own interpreter.
         """
         folder = Path(resources["metadata"]["path"])
+        if factor() != 1:
+            self.log.warning(told(factor()))
         stopped_before = _submission.enter(resources.get("nbgrader", {}))
         code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
         checks = [cell for cell in code if _is_check(cell)]
