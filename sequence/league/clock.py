@@ -150,10 +150,9 @@ class Clock:
             self.factor = max(self.factor, measured())
         if spent > self.seconds * self.factor:
             return True
-        if not self._may_wait:
-            queued = self._meter.queued() - self._queued
-            self.waited = (time.monotonic() - self._begun - queued
-                           > patience(self.seconds) * self.factor)
+        passed, most = time.monotonic() - self._begun, patience(self.seconds) * self.factor
+        if not self._may_wait and passed > most:
+            self.waited = passed - (self._meter.queued() - self._queued) > most
         return self.waited
 
     @property
