@@ -38,8 +38,8 @@ def check(check_id: str, folder: str | Path = ".",
     """Run the public questions of a check and show what to look at.
 
     Returns the points earned on the public positions, for the checks that carry marks; None for
-    extra credit. `folder` is where the module lies, `seconds` how long it may take in all (by
-    default 10, or what the study's table says).
+    extra credit. `folder` is where the module lies, `seconds` how long it may compute in all (by
+    default 10, or what the study's table says); what else the machine does is not counted.
 
     Raises `UnknownCheck` (a ValueError) for an unknown name and FileNotFoundError if the folder
     does not hold the module.

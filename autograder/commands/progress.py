@@ -8,6 +8,7 @@ from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
 from autograder.telling.feedback import write_feedback
 from course.probes import Study
+from sequence.league.clock import factor, told
 
 
 def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
@@ -46,10 +47,12 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
 
 
 def tell_grades(study: Study, graded: list[Graded]) -> None:
-    """Print a line for each problem, and a summary of how many were graded."""
+    """Print a line for each problem, by how much limits were scaled, and how many were graded."""
     for result in graded:
         for problem in result.problems:
             complain(f"{study.assignment}/{result.student}: {problem}")
+    if factor() != 1:
+        complain(f"{study.assignment}: {told(factor())}")
     count = {status: sum(g.status == status for g in graded)
              for status in ("graded", "unchanged", "nothing to grade", "fault")}
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))

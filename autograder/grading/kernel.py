@@ -3,8 +3,12 @@
 For `--isolation=process`, on machines that cannot isolate.
 """
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
@@ -12,13 +16,16 @@ from traitlets import Bool, default
 from traitlets.config import Config
 
 from autograder.sandbox.client import Ran
+from sequence.league.clock import WATCH, Clock, Meter, factor, patience
 
 
 def run_in_kernel(nb: NotebookNode, cells: list[NotebookNode], folder: Path, cell_seconds: float,
                   config: Config) -> Ran:
     """Run `cells` of the notebook in nbgrader's kernel, in `folder`; a cell that does not finish
-    in `cell_seconds` is the last."""
-    step = _Kernel(config=config, timeout=max(1, round(cell_seconds)))
+    in `cell_seconds` of computing is the last."""
+    most = patience(cell_seconds) * factor()
+    step = _Kernel(config=config, timeout=max(1, round(2 * most)))  # our own watch is first
+    step.seconds = cell_seconds
     step.ran, step.wanted = Ran([None] * len(cells), [None] * len(cells)), cells
     step.preprocess(nb, {"metadata": {"path": str(folder)}})
     return step.ran
@@ -28,6 +35,7 @@ class _Kernel(Execute):
     interrupt_on_timeout = Bool(False)
     ran: Ran
     wanted: list[NotebookNode]
+    seconds: float
 
     @default("shutdown_kernel")
     def _shutdown_kernel(self) -> str:
@@ -38,13 +46,40 @@ class _Kernel(Execute):
         number = next((n for n, wanted in enumerate(self.wanted) if wanted is cell), None)
         if number is None or self.ran.stopped:
             return cell, resources
+        late: list[str] = []
         try:
-            cell, resources = super().preprocess_cell(cell, resources, index)
+            with _watched(Meter(self.km.provisioner.pid), self.seconds, late):
+                cell, resources = super().preprocess_cell(cell, resources, index)
             self.ran.outputs[number] = cell.outputs
             self.ran.counts[number] = cell.execution_count
         except CellTimeoutError:
-            self.ran.late[number] = self.timeout
-            self.ran.stopped = f"a cell above did not finish within {self.timeout} s"
+            late.append(f"{self.timeout:g} s")
         except DeadKernelError:
             self.ran.stopped = "a cell ended the Python process"
+        if late:
+            self.ran.late[number] = late[0]
+            self.ran.stopped = f"a cell above did not finish within {late[0]}"
         return cell, resources
+
+
+@contextmanager
+def _watched(meter: Meter, seconds: float, late: list[str]) -> Iterator[None]:
+    """Kill the process when a clock of so many seconds is over, and say in `late` which one."""
+    clock, done = Clock(meter, seconds), threading.Event()
+
+    def watch() -> None:
+        while not done.wait(WATCH):
+            meter.look()
+            if clock.is_over:
+                late.append(clock.within)
+                with suppress(psutil.Error):
+                    psutil.Process(meter.pid).kill()
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

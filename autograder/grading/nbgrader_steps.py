@@ -36,6 +36,7 @@ from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.process import SECONDS, ask_module
 from course.probes.replies import Replies
+from sequence.league.clock import factor, told
 
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
 
@@ -67,14 +68,18 @@ class GradingStep(NbGraderPreprocessor):
     run_cells = Enum(["needed", "always"], "needed", help=(
         "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
         "'always', all. The others keep the outputs that were handed in.")).tag(config=True)
-    cell_seconds = Float(10, help="Seconds for one cell.").tag(config=True)
-    probe_seconds = Float(SECONDS, help="Seconds for one check.").tag(config=True)
+    cell_seconds = Float(10, help=(
+        "Seconds of computing for one cell. What only waits is stopped after ten times as long "
+        "and half a minute more, and so with all limits of time.")).tag(config=True)
+    probe_seconds = Float(SECONDS, help="Seconds of computing for one check.").tag(config=True)
     later_seconds = Float(2, help=(
-        "Seconds for one cell, or one check, after another of the same submission was stopped."
+        "Seconds of computing for one cell, or one check, after another of the same submission "
+        "was stopped.")).tag(config=True)
+    notebook_seconds = Float(60, help="Seconds of computing for all cells of a notebook."
+                             ).tag(config=True)
+    cpu_seconds = Integer(60, help=(
+        "Seconds of computing for whatever runs in one process, and for all that it starts."
         )).tag(config=True)
-    notebook_seconds = Float(60, help="Seconds for all cells of a notebook.").tag(config=True)
-    cpu_seconds = Integer(60, help="Seconds of computing, of all processes together."
-                          ).tag(config=True)
     memory_mb = Integer(1024, help="Megabytes of memory, of all processes together."
                         ).tag(config=True)
     processes = Integer(64, help="Processes and threads at once.").tag(config=True)
@@ -88,6 +93,8 @@ class GradingStep(NbGraderPreprocessor):
         "inside" names the graded cells that were decided in the student's own interpreter.
         """
         folder = Path(resources["metadata"]["path"])
+        if factor() != 1:
+            self.log.warning(told(factor()))
         stopped_before = _submission.enter(resources.get("nbgrader", {}))
         code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
         checks = [cell for cell in code if _is_check(cell)]
@@ -222,14 +229,14 @@ def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
         cell.outputs, cell.execution_count = found or [], ran.counts[number]
         if number in ran.late:
             cell.outputs.append(
-                _error("CellTimeoutError", f"stopped after {ran.late[number]:g} s"))
+                _error("CellTimeoutError", f"stopped after {ran.late[number]}"))
         elif found is None:
             cell.outputs = [_error("NotRun", f"not finished: {ran.stopped}")]
 
 
 def _why_stopped(ran: Ran) -> str | None:
     first = next(iter(ran.late.values()), None)
-    return ran.stopped or (first and f"a cell did not finish within {first:g} s")
+    return ran.stopped or (first and f"a cell did not finish within {first}")
 
 
 class SaveOutcomes(NbGraderPreprocessor):

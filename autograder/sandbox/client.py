@@ -7,6 +7,7 @@ counts as no answer, and can harm nobody but the submission itself.
 import base64
 import contextlib
 import json
+import math
 import os
 import re
 import selectors
@@ -30,14 +31,16 @@ from course.probes.process import MAX_REPLIES
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from sequence import Action, Observation
+from sequence.league.clock import Clock, Meter, factor, patience
 from sequence.league.game import Gone, Late, Raised, action_of
 from sequence.league.wire import clean, observation_to_plain
 
 WATCH = 0.1  # seconds between two looks at what a job uses
-GRACE = 1.0  # seconds from the interrupt of a cell to the end of its process
-START = 10.0  # seconds in which a fork must be behind its walls
+GRACE = 1.0  # seconds of computing from the interrupt of a cell to the end of its process
+START = 10.0  # seconds of computing in which a fork must be behind its walls
 BYTES = 12  # that JSON needs at most for one character
 ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
+SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
 MAX_DEPTH = 20  # of lists in lists in a reply
 # What could steer a terminal, turn a line around, or not be written to a file.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -52,12 +55,12 @@ class Ran:
     """The result of running a notebook: the outputs of each cell, None if it did not finish.
 
     `stopped` says in a sentence why the run ended early; `late` holds the cells that were
-    interrupted because they did not finish, with the seconds that they were given.
+    interrupted because they did not finish, with the time that they were given in words.
     """
 
     outputs: list[list | None]
     counts: list[int | None]
-    late: dict[int, float] = field(default_factory=dict)
+    late: dict[int, str] = field(default_factory=dict)
     stopped: str | None = None
     seconds: float = 0.0
     cpu: float = 0.0
@@ -65,6 +68,14 @@ class Ran:
 
 class Ended(Exception):
     """The process was stopped for the reason in the message, or ended by itself if it is empty."""
+
+
+class TimeUp(Exception):
+    """The time of a clock is up; the message says so."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(f"stopped after {clock.within}")
+        self.clock = clock
 
 
 class Sandbox:
@@ -93,8 +104,8 @@ class Sandbox:
                   later_seconds: float, all_seconds: float) -> Ran:
         """Run code cells, in order, beside `files`.
 
-        A cell that does not finish in `cell_seconds` is interrupted, and later ones have only
-        `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
+        A cell that does not finish in `cell_seconds` of computing is interrupted, and later ones
+        have only `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
         """
         ran = Ran([None] * len(cells), [None] * len(cells))
         begun = time.monotonic()
@@ -102,8 +113,9 @@ class Sandbox:
         most = BYTES * self.limits.characters + ROOM
         with self.job("cells", files, request, most) as job:
             try:
+                notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
-                    self._run_cell(job, number, ran, begun + all_seconds,
+                    self._run_cell(job, number, ran, notebook,
                                    later_seconds if ran.late else cell_seconds)
             except Ended as end:
                 ran.stopped = str(end)
@@ -112,22 +124,22 @@ class Sandbox:
         ran.seconds, ran.cpu = round(time.monotonic() - begun, 3), job.cpu
         return ran
 
-    def _run_cell(self, job: "Job", number: int, ran: Ran, end: float, seconds: float) -> None:
+    def _run_cell(self, job: "Job", number: int, ran: Ran, notebook: Clock,
+                  seconds: float) -> None:
         """Receive one cell's outputs, interrupting it when its time is over."""
-        limit = min(time.monotonic() + seconds, end)
-        interrupted = False
+        cell = job.clock(seconds)
         while True:
             try:
-                frame = job.receive(limit)
-            except TimeoutError:
-                if limit == end:
+                frame = job.receive(cell, notebook)
+            except TimeUp as up:
+                if up.clock is notebook:
                     raise Ended("the notebook's time was up") from None
-                if interrupted:
-                    raise Ended(f"a cell did not finish within {seconds:g} s and could not be "
+                if number in ran.late:
+                    raise Ended(f"a cell did not finish within {ran.late[number]} and could not be "
                                  "interrupted") from None
-                ran.late[number] = seconds
+                ran.late[number] = cell.within
                 job.interrupt()
-                interrupted, limit = True, time.monotonic() + GRACE
+                cell = job.clock(GRACE)
                 continue
             if frame.get("end") == number:
                 ran.outputs[number] = [o for o in map(_output, _list(frame.get("outputs"))) if o]
@@ -139,8 +151,8 @@ class Sandbox:
             seconds: float, answers: Path | None = None) -> Replies:
         """Ask the module of that name among `files` every case of `check`, in a fork of its own.
 
-        `answers`: the folder of the staff's answers, which holds some opponents. Raises
-        `SandboxFault`.
+        It has `seconds` of computing time for all of them. `answers`: the folder of the staff's
+        answers, which holds some opponents. Raises `SandboxFault`.
         """
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
@@ -152,11 +164,10 @@ class Sandbox:
         request = {"module": module, "ask": check.ask, "cases": cases}
         with self.job("questions", files, request, MAX_REPLIES) as job:
             try:
+                clock = job.clock(seconds)
                 while len(frames) <= len(cases):
-                    frames.append(_plain(job.receive(begun + seconds)))
-            except TimeoutError:
-                stopped = f"stopped after {seconds:g} s"
-            except Ended as end:
+                    frames.append(_plain(job.receive(clock)))
+            except (Ended, TimeUp) as end:
                 stopped = str(end)
         answered = sum("case" in frame for frame in frames)
         if stopped == "":
@@ -175,7 +186,8 @@ class Sandbox:
         with ours:
             try:
                 with theirs:
-                    header = {"kind": kind, "limits": asdict(self.limits)}
+                    header = {"kind": kind, "limits": asdict(self.limits) | {
+                        "cpu_seconds": math.ceil(SPARE * self.limits.cpu_seconds * factor())}}
                     socket.send_fds(self._control, [json.dumps(header).encode()],
                                     [theirs.fileno()])
                 _, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
@@ -203,37 +215,46 @@ class Job:
     def __init__(self, talk: socket.socket, pidfd: int, limits: Limits, most: int) -> None:
         self.talk, self.pidfd, self.limits, self.left = talk, pidfd, limits, most
         self.cpu, self.status = 0.0, 0  # known at the end
+        self.meter = Meter(_pid(pidfd))
+        self._whole = self.clock(limits.cpu_seconds, may_wait=True)
         self._buffer = bytearray()
         self._looked = time.monotonic()
         talk.setblocking(False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(talk, selectors.EVENT_READ)
 
+    def clock(self, seconds: float, may_wait: bool = False) -> Clock:
+        """A clock for the process and all that it starts, from now on."""
+        return Clock(self.meter, seconds, may_wait)
+
     def begin(self, request: dict[str, Any]) -> None:
         """Send the request; raises `SandboxFault` unless the process is behind its walls."""
-        self.talk.settimeout(START)
+        self.talk.settimeout(patience(START))
         with contextlib.suppress(OSError):  # it has ended: what it said, if anything, is read below
             send(self.talk, request)
         self.talk.setblocking(False)
         try:
-            frame = self.receive(time.monotonic() + START)
-        except (Ended, TimeoutError) as error:
+            frame = self.receive(self.clock(START))
+        except (Ended, TimeUp) as error:
             raise SandboxFault(f"a process inside the sandbox did not start ({error})") from error
         if frame != {"ready": True}:
             raise SandboxFault(f"a process could not be isolated: {frame.get('fault')}")
 
-    def tell(self, frame: dict[str, Any], end: float) -> None:
-        """Send one more message; raises TimeoutError at `end`, and `Ended` where nobody reads."""
+    def tell(self, frame: dict[str, Any], clock: Clock) -> None:
+        """Send one more message; raises `TimeUp`, and `Ended` where nobody reads."""
         try:
-            self.talk.settimeout(max(end - time.monotonic(), 1e-3))
+            self.talk.settimeout(patience(clock.seconds))
             send(self.talk, frame)
+        except TimeoutError:
+            clock.waited = True
+            raise TimeUp(clock) from None
         except ConnectionError as error:
             raise Ended from error
         finally:
             self.talk.setblocking(False)
 
-    def receive(self, end: float) -> dict[str, Any]:
-        """The next message; raises TimeoutError at `end`, and `Ended` where there is none."""
+    def receive(self, *clocks: Clock) -> dict[str, Any]:
+        """The next message; raises `TimeUp` for any of the clocks, `Ended` where there is none."""
         while True:
             if len(self._buffer) >= LENGTH.size:
                 size, = LENGTH.unpack_from(self._buffer)
@@ -245,10 +266,7 @@ class Job:
                     self.left -= size
                     frame = parsed(data)
                     return frame if isinstance(frame, dict) else {}
-            left = end - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            if self._selector.select(min(left, WATCH)):
+            if self._selector.select(WATCH):
                 try:
                     part = self.talk.recv(1 << 20)
                 except ConnectionError:
@@ -256,15 +274,18 @@ class Job:
                 if not part:
                     raise Ended
                 self._buffer += part
-            if time.monotonic() - self._looked > WATCH:
+            if time.monotonic() - self._looked >= WATCH:
                 self._look()
+                for clock in clocks:
+                    if clock.is_over:
+                        raise TimeUp(clock)
 
     def how_it_ended(self) -> str:
         """How the process ended, in brackets, according to the system; empty if unknown."""
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
             if number == signal.SIGKILL and self.cpu >= self.limits.cpu_seconds:
-                return f" (stopped after {self.limits.cpu_seconds} s of computing time)"
+                return f" (stopped after {self._whole.within})"
             if number != signal.SIGKILL:
                 return f" ({signal.strsignal(number)})"
         return ""
@@ -272,11 +293,12 @@ class Job:
     def _look(self) -> None:
         """End the job if all its processes together use more than they may."""
         self._looked = time.monotonic()
-        memory, seconds = _usage(_pid(self.pidfd))
+        self.meter.look()
+        memory = _memory(self.meter.family)
         if memory > self.limits.memory_mb << 20:
             raise Ended(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
-        if seconds > self.limits.cpu_seconds:
-            raise Ended(f"stopped after {self.limits.cpu_seconds} s of computing time")
+        if self._whole.is_over:
+            raise Ended(f"stopped after {self._whole.within}")
 
     def interrupt(self) -> None:
         """Interrupt the process, as Ctrl-C does."""
@@ -301,36 +323,42 @@ class SandboxPlayer:
         self._sandbox, self._files, self._module = sandbox, files, module
         self._open = contextlib.ExitStack()
         self._job: Job | None = None
+        self.spent = 0.0
 
     def begin(self, seed: int, seconds: float) -> None:
         """Load the agent; raises `Late`, `Gone` and `Raised`."""
         request = {"module": self._module, "agent": AGENT, "seed": seed}
         self._job = self._open.enter_context(
             self._sandbox.job("agent", self._files, request, MAX_REPLIES))
-        reply = self._reply(time.monotonic() + seconds)
+        reply = self._reply(seconds)
         if "ready" not in reply:
             why = reply.get("error") or reply.get("unknown") or "it gave no valid reply"
             raise Raised(f"could not be loaded: {clean(str(why))}")
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
-        end = time.monotonic() + seconds
-        return action_of(self._reply(end, observation_to_plain(observation)))
+        return action_of(self._reply(seconds, observation_to_plain(observation)))
 
     def end(self) -> None:
         """End the fork."""
         self._job = None
         self._open.close()
 
-    def _reply(self, end: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _reply(self, seconds: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        clock = self._job.clock(seconds)
         try:
             if request is not None:
-                self._job.tell(request, end)
-            return _plain(self._job.receive(end))
-        except TimeoutError as error:
-            raise Late from error
+                self._job.tell(request, clock)
+            reply = _plain(self._job.receive(clock))
+            if clock.is_over:
+                raise TimeUp(clock)
+            return reply
+        except TimeUp as error:
+            raise Late(clock.within if clock.waited else "") from error
         except Ended as error:
             raise Gone(f"ended its process{f' ({error})' if str(error) else ''}") from error
+        finally:
+            self.spent = clock.spent
 
 
 def _pid(pidfd: int) -> int:
@@ -338,20 +366,13 @@ def _pid(pidfd: int) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
 
 
-def _usage(pid: int) -> tuple[int, float]:
-    """Memory in bytes, shared pages divided among those who share them, and computing time in
-    seconds, of a process and all that it started."""
-    memory, seconds = 0, 0.0
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except (psutil.Error, ValueError):
-        return 0, 0.0
+def _memory(family: Iterable[psutil.Process]) -> int:
+    """Memory of processes in bytes, shared pages divided among those who share them."""
+    memory = 0
     for member in family:
         with contextlib.suppress(psutil.Error):
             memory += member.memory_full_info().pss
-            seconds += sum(member.cpu_times()[:4])  # its own, and of children that have ended
-    return memory, seconds
+    return memory
 
 
 def _list(data: Any) -> list:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class Limits:
     """What the processes of one job may use before they are stopped.
 
-    `memory_mb` and `cpu_seconds` are of all its processes together; `processes` includes threads;
-    `files_mb` is the size of all files that it writes, `characters` the output of its cells.
+    `memory_mb` and `cpu_seconds`, of computing time, are of all its processes together;
+    `processes` includes threads; `files_mb` is the size of all files that it writes, `characters`
+    the output of its cells.
     """
 
     cpu_seconds: int = 60

@@ -13,6 +13,7 @@ from course.probes import Check, Observation
 from course.probes.question import NOT_WRITTEN
 from course.probes.replies import Replies
 from sequence import DRAFT, State
+from sequence.league.clock import factor
 from sequence.league.game import Limits, Played, Player, play_game
 from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
@@ -27,17 +28,19 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
                 answers: Path | None = None) -> Replies:
     """Play every rung of a ladder; `agent()` connects to the student's agent, once for every game.
 
-    If the agent forfeits a game, or `seconds` are over, the remaining rungs are not played.
-    `answers` is the folder of the staff's answers, which holds some of the opponents.
+    If the agent forfeits a game, or has computed for `seconds`, the remaining rungs are not played.
+    The opponents have as long as they need, and nothing that they do is counted. `answers` is the
+    folder of the staff's answers, which holds some of the opponents.
     """
     begun = time.monotonic()
     observations: list[Observation | None] = []
-    stopped = None
+    stopped, spent = None, 0.0
     for case in check.cases:
         rung = _Rung({**check.settings, **case}, answers)
-        observation = rung.climb(agent, begun + seconds)
+        observation = rung.climb(agent, seconds - spent)
+        spent += rung.spent
         if observation is None:
-            stopped = f"stopped after {seconds:g} s"
+            stopped = f"stopped after {seconds:g} s of computing time"
             break
         observations.append(observation)
         if rung.forfeited:
@@ -57,14 +60,16 @@ class _Rung:
         self.games = 2 * self.deals
         self.points = 0.0  # one for a game won, half for a tie
         self.played = 0
+        self.spent = 0.0  # computing time of the agent, as on a machine of usual speed
         self.warning = ""  # the first one
         self.forfeited = False
 
-    def climb(self, agent: Callable[[], Player], end: float) -> Observation | None:
-        """Play until it is decided whether the opponent is beaten; None if the time is over."""
+    def climb(self, agent: Callable[[], Player], seconds: float) -> Observation | None:
+        """Play until it is decided whether the opponent is beaten; None if the agent's time is up.
+        """
         needed = needed_points(self.games)
         while not self.forfeited and needed - self.games + self.played <= self.points < needed:
-            if time.monotonic() > end:
+            if self.spent > seconds:
                 return None
             self._count(*self._play(self.played, agent))
         beaten = self.points >= needed
@@ -81,13 +86,16 @@ class _Rung:
     def _play(self, game: int, agent: Callable[[], Player]) -> tuple[Played, int]:
         """Game number `game`, and the seat that the agent had: each deal from both seats."""
         deal, seat = divmod(game, 2)
-        players = [agent(), TrustedPlayer(self.opponent)]
+        players = [agent(), TrustedPlayer(self.opponent, timed=False)]
         start = State.deal(DRAFT, 1000 * self.seed + deal)
         return play_game(players[::-1] if seat else players, start, 1000 * self.seed + game,
                          LIMITS), seat
 
     def _count(self, played: Played, seat: int) -> None:
         self.played += 1
+        self.spent += sum(seconds for seconds, mover in zip(played.seconds, played.movers,
+                                                            strict=True)
+                          if mover == seat) / factor()
         self.points += 0.5 if played.winner is None else float(played.winner == seat)
         mine = [warned.sentence for warned in played.warnings if warned.player == seat]
         if len(mine) < len(played.warnings):

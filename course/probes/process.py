@@ -1,4 +1,4 @@
-"""Ask a module the cases of a check, in a separate process with a time limit."""
+"""Ask a module the cases of a check, in a separate process with a limit of computing time."""
 
 import contextlib
 import json
@@ -14,11 +14,13 @@ from course.probes import Case, Check
 from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
+from sequence.league.clock import Clock, Meter
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import parse
 
 MAX_REPLIES = 5_000_000  # characters; a right module needs a few thousand
-SECONDS = 10.0  # for one check; the reference needs less than two
+SECONDS = 10.0  # of computing, for one check; the reference needs less than two
+WATCH = 0.1  # seconds between two looks at the process
 
 
 class ProbeFault(RuntimeError):
@@ -29,7 +31,8 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
                answers: Path | None = None) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
-    The default of `seconds` is what the study's table says, or else `SECONDS`.
+    These are seconds of computing, of the process and of all that it starts. The default of
+    `seconds` is what the study's table says, or else `SECONDS`.
 
     `answers`: the folder of the staff's answers, which holds some opponents.
 
@@ -45,19 +48,19 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     request = json.dumps({"ask": check.ask, "cases": cases})
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as replies, \
-            tempfile.TemporaryFile() as printed:
+            tempfile.TemporaryFile() as printed, \
+            tempfile.TemporaryFile("w+", encoding="utf-8") as asked:
+        asked.write(request)
+        asked.seek(0)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "course.probes.answer", str(module.resolve())],
-                stdin=subprocess.PIPE, stdout=replies, stderr=printed, cwd=module.resolve().parent,
-                text=True, encoding="utf-8", start_new_session=True)
+                stdin=asked, stdout=replies, stderr=printed, cwd=module.resolve().parent,
+                start_new_session=True)
         except OSError as error:
             raise ProbeFault(f"the process that asks the module did not start: {error}") from error
-        stopped = None
         try:
-            process.communicate(request, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            stopped = f"stopped after {seconds:g} s"
+            stopped = _wait(process, seconds)
         finally:
             _kill(process)
         if stopped is None and process.returncode:
@@ -69,6 +72,18 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
             raise ProbeFault("the process that asks the module did not start: "
                              + printed.read().decode(errors="replace")[-2000:])
     return read_replies(map(parsed, lines[1:]), len(cases), stopped, time.perf_counter() - start)
+
+
+def _wait(process: subprocess.Popen, seconds: float) -> str | None:
+    """Wait until the process has ended; why it has to be stopped if its time is up."""
+    meter = Meter(process.pid)
+    clock = Clock(meter, seconds)
+    while not clock.is_over:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(WATCH)
+            return None
+        meter.look()
+    return f"stopped after {clock.within}"
 
 
 def _kill(process: subprocess.Popen) -> None:

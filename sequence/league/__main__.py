@@ -46,11 +46,11 @@ def parser() -> argparse.ArgumentParser:
     add("--out", type=Path, metavar="DIR", help="folder for results, replays and resuming")
     add("--rules", choices=sorted(RULE_SETS), default="draft", help="the rule set (%(default)s)")
     add("--jobs", type=int, default=1,
-        help="games side by side; the clocks need an idle core for each (%(default)s)")
+        help="games side by side, best as many as there are cores (%(default)s)")
     add("--first", type=float, default=DEFAULTS.first, metavar="SECONDS",
-        help="for a player's first action, loading included (%(default)s)")
+        help="computing time for a player's first action, loading included (%(default)s)")
     add("--action", type=float, default=DEFAULTS.action, metavar="SECONDS",
-        help="for every other action (%(default)s)")
+        help="computing time for every other action (%(default)s)")
     add("--warnings", type=int, default=DEFAULTS.warnings,
         help="number of the warning that forfeits a game (%(default)s)")
     add("--memory", type=int, default=DEFAULTS.memory, metavar="MB",

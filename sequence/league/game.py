@@ -6,7 +6,6 @@ say), write a third class with the same three methods and pass its objects to `p
 """
 
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
 from sequence.engine.state import State
+from sequence.league.clock import factor
 from sequence.league.wire import NoAction, action_from_plain, clean
 
 
@@ -22,7 +22,11 @@ class Fault(Exception):
 
 
 class Late(Fault):
-    """No answer came in time."""
+    """No answer came in time; the message is the time that there was, "" if all was computed."""
+
+    def within(self, seconds: float) -> str:
+        """The time that there was, in words, for who had `seconds` of computing time."""
+        return str(self) or f"{seconds:g} s of computing time"
 
 
 class Gone(Fault):
@@ -54,18 +58,24 @@ def action_of(reply: dict[str, Any]) -> Action:
 
 
 class Player(Protocol):
-    """The connection to one agent, for one game."""
+    """The connection to one agent, for one game, and its clock.
+
+    A clock counts computing time, as `sequence.league.clock` does: a busy machine makes nobody
+    late. `spent` are the seconds that the last `begin` or `ask` took on it.
+    """
+
+    spent: float
 
     def begin(self, seed: int, seconds: float) -> None:
         """Load the agent and give it its seed; called again after the agent was lost.
 
-        Raises a `Fault`; `Late` if it takes longer than `seconds`.
+        Raises a `Fault`; `Late` if it takes more than `seconds`.
         """
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action, which need not be legal.
 
-        Raises a `Fault`; `Late` if there is no action after `seconds`.
+        Raises a `Fault`; `Late` if it takes more than `seconds`.
         """
 
     def end(self) -> None:
@@ -83,9 +93,10 @@ class Limits:
 
     Raises ValueError unless all are numbers above 0, at most `MOST`, and `warnings` is whole.
 
-    `first` and `action` are seconds: for a player's first action, loading included, and for every
-    other one. Warning number `warnings` forfeits the game. `memory` (in MB, of the address space)
-    and `cpu` (seconds in one game) are for transports that have a process to limit.
+    `first` and `action` are seconds of computing time: for a player's first action, loading
+    included, and for every other one. On a slow machine they count for more, by the factor of
+    `sequence.league.clock`. Warning number `warnings` forfeits the game. `memory` (in MB, of the
+    address space) and `cpu` (seconds in one game) are for transports that have a process to limit.
     """
 
     first: float = 15.0
@@ -115,9 +126,10 @@ class Warned(NamedTuple):
 class Played:
     """A game that was played, to its end or until somebody forfeited it.
 
-    `states` begins with the deal; `seconds` are the thinking times, one for each action asked for,
-    `movers` their players. `winner` is a side, None for a tie; `forfeit` is the player who had too
-    many warnings, None in most games. After a forfeit the last state is not terminal.
+    `states` begins with the deal; `seconds` are the thinking times (of computing), one for each
+    action asked for, `movers` their players. `winner` is a side, None for a tie; `forfeit` is the
+    player who had too many warnings, None in most games. After a forfeit the last state is not
+    terminal.
     """
 
     states: tuple[State, ...]
@@ -184,19 +196,14 @@ class _Seat:
     def choose(self, observation: Observation) -> Action:
         """A legal action; raises a `Fault`."""
         limit = self._limits.action if self._was_asked else self._limits.first
-        start = time.perf_counter()
+        loading = self.spent = 0.0
         try:
             if not self._is_begun:
                 self._begin()
-                if self._was_asked:  # loading again is not thinking
-                    start = time.perf_counter()
-            action = self._player.ask(observation, limit - (time.perf_counter() - start))
-            if time.perf_counter() - start > limit:
-                raise Late
-        except Late as late:
-            self._lose()
-            raise Late(str(late) or f"did not answer within {limit:g} s") from late
-        except Gone:
+                if not self._was_asked:  # loading again is not thinking
+                    loading = self._player.spent
+            action = self._ask(observation, limit, loading)
+        except (Late, Gone):
             self._lose()
             raise
         except Fault:
@@ -205,12 +212,18 @@ class _Seat:
             raise
         finally:
             self._was_asked = True
-            self.spent = time.perf_counter() - start
+            self.spent = loading + self._player.spent
         legal = observation.legal_actions()
         if action not in legal:
             raise Illegal(f"played {tuple(action)!r:.120}, which is not among the {len(legal)} "
                           "legal actions")
         return action
+
+    def _ask(self, observation: Observation, limit: float, loading: float) -> Action:
+        try:
+            return self._player.ask(observation, max(0.0, limit - loading / factor()))
+        except Late as late:
+            raise Late(f"did not answer within {late.within(limit)}") from late
 
     def _begin(self) -> None:
         seconds = self._limits.first
@@ -218,7 +231,7 @@ class _Seat:
             self._player.begin(self._seed, seconds)
         except Late as late:
             again = " again" if self._was_asked else ""
-            raise Late(f"could not be loaded{again} within {seconds:g} s") from late
+            raise Late(f"could not be loaded{again} within {late.within(seconds)}") from late
         self._is_begun = True
 
     def _lose(self) -> None:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from sequence.board.rules import DRAFT, RULE_SETS, Rules
 from sequence.engine import replay
 from sequence.engine.state import State
-from sequence.league.game import Fault, Limits, Played, Player, UnknownAgent, play_game
+from sequence.league.clock import factor, told
+from sequence.league.game import Fault, Late, Limits, Played, Player, UnknownAgent, play_game
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import LeagueError, Spec, specs
 from sequence.league.progress import progress, say
@@ -49,7 +50,7 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
     pair plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
     which `seed` decides. Without a seed a new one is drawn, so that agents cannot guess the cards;
     the results hold it. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games run
-    side by side; more than one disturbs the clocks unless there are as many idle cores.
+    side by side; clocks count computing time, so that no agent is late for it.
 
     If `out` is a folder, every finished game is written there at once, and the results at the end.
     The same call then continues where an earlier one was stopped, with its seed unless one is
@@ -88,6 +89,8 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
         played = play_game(players, start, game_seed(seed, game), terms)
         journal.add(_record(game, played), _replay(game, played), game.name)
 
+    if factor() != 1:
+        say(f"league: {told(factor())}")
     with progress(len(games), len(games) - len(left)) as advance:
         for _ in _each(play, left, jobs):
             advance()
@@ -139,7 +142,8 @@ def _check(agent: Spec, transport: Transport, limits: Limits) -> None:
     except UnknownAgent as error:
         raise LeagueError(f"{agent.name} {clean(str(error))}") from error
     except Fault as fault:
-        sentence = clean(str(fault)) or f"could not be loaded within {limits.first:g} s"
+        sentence = (f"could not be loaded within {fault.within(limits.first)}"
+                    if isinstance(fault, Late) else clean(str(fault)))
         say(f"warning: {agent.name} {sentence}; it will forfeit its games")
     finally:
         player.end()

@@ -47,6 +47,7 @@ from autograder.tests.needs import need_isolation
 from course.probes import load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import mark_by_file
+from sequence.league import clock
 
 pytestmark = pytest.mark.xdist_group("attacks")  # one sandbox and one course for all of them
 
@@ -67,6 +68,13 @@ def rows(table) -> list:
     """The names of a table's rows, those that take seconds marked as slow."""
     return [pytest.param(name, marks=[pytest.mark.slow] if name in attacks.SLOW else [])
             for name in table]
+
+
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch):
+    """Attackers that only wait are waited for a few seconds only."""
+    monkeypatch.setattr(clock, "PATIENCE", 2)
+    monkeypatch.setattr(clock, "LEAST", 2.0)
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +233,7 @@ def test_two_at_once_do_not_see_each_other(sandbox, names):
             "socket.socket(socket.AF_UNIX).connect('\\0meet')")
     request = {"cells": [serve, "import time; time.sleep(999)"], "characters": LIMITS.characters}
     with Sandbox(LIMITS) as second, sandbox.job("cells", {}, request, 1 << 20) as serving:
-        _, served = (serving.receive(time.monotonic() + ENOUGH) for _ in ("begin", "end"))
+        _, served = (serving.receive(serving.clock(ENOUGH)) for _ in ("begin", "end"))
         assert (served["end"], served["outputs"]) == (0, [])  # it listens, and goes on
         ran = run(second, meet)
     assert errors(ran) == {"ConnectionRefusedError"}

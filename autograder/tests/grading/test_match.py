@@ -106,9 +106,9 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path):
 
 
 def test_time_ends_the_ladder(tmp_path):
-    """When the time of a check is over, a rung that is not decided has no reply, and it is said."""
+    """When the agent has computed too long, a rung that is not decided has no reply, as is said."""
     replies = ask_module(module(tmp_path, GREEDY), ladder(), seconds=0.001)
-    assert replies.stopped == "stopped after 0.001 s"
+    assert replies.stopped == "stopped after 0.001 s of computing time"
     assert replies.observations == (None, None)
 
 

@@ -302,8 +302,8 @@ def test_it_asks_for_the_six_packages_and_what_is_imported(unpacked):
     asked = {canonicalize_name(r.name): r
              for r in map(Requirement, project(unpacked)["dependencies"])}
     ours = {r.name: r for r in map(Requirement, project(ROOT)["dependencies"])}
-    assert {*kit.COURSE_PACKAGES, "anywidget", "choix", "ipython", "rich"} <= asked.keys()
-    assert not asked.keys() & (STAFFS_OWN | {"bleach", "jinja2", "psutil", "ruff"})
+    assert {*kit.COURSE_PACKAGES, "anywidget", "choix", "ipython", "psutil", "rich"} <= asked.keys()
+    assert not asked.keys() & (STAFFS_OWN | {"bleach", "jinja2", "ruff"})
     assert all(asked[name] == ours[name] for name in asked.keys() & ours.keys())
     assert set(kit.COURSE_PACKAGES) <= ours.keys()
 

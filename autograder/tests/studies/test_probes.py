@@ -393,7 +393,7 @@ def test_plain_keeps_truth_values():
 def test_an_endless_loop_is_stopped(ask):
     """A module that does not come to an end while loading is stopped in time."""
     replies = ask("while True: pass\n", seconds=BRIEF)
-    assert replies.stopped == f"stopped after {BRIEF:g} s"
+    assert replies.stopped == f"stopped after {BRIEF:g} s of computing time"
     assert replies.observations == (None, None, None)
     assert BRIEF <= replies.seconds < ENOUGH
 
@@ -402,7 +402,7 @@ def test_answers_before_an_endless_loop_count(ask):
     """What was answered before the loop is kept."""
     for seconds in TIMES:
         replies = ask(heuristic("while state.text == '_' * 9: pass\n    return 1"), seconds=seconds)
-        assert replies.stopped == f"stopped after {seconds} s"
+        assert replies.stopped == f"stopped after {seconds} s of computing time"
         if replies.observations[1]:
             break
     assert replies.observations == (*VALUE_1[:2], None)
@@ -414,7 +414,7 @@ def test_a_module_that_ignores_signals_is_stopped(ask):
     before = ("import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
               "    signal.signal(n, signal.SIG_IGN)\n")
     replies = ask(heuristic("while True: pass", before), seconds=BRIEF)
-    assert replies.stopped == f"stopped after {BRIEF:g} s"
+    assert replies.stopped == f"stopped after {BRIEF:g} s of computing time"
 
 
 CHILD = '''
@@ -709,7 +709,7 @@ def test_check_stops_what_does_not_end(tmp_path, capsys):
     """`seconds` is how long the module may take in all."""
     (tmp_path / STUDY.module).write_text("while True: pass\n", "utf-8")
     assert check(FIRST.id, str(tmp_path), BRIEF) == 0
-    assert f"stopped after {BRIEF:g} s" in capsys.readouterr().out.lower()
+    assert f"stopped after {BRIEF:g} s of computing time" in capsys.readouterr().out.lower()
 
 
 @pytest.mark.parametrize(("points", "shown"), [(0.0, "0"), (2.5, "2.5"), (10.0, "10"),

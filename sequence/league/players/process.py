@@ -19,10 +19,12 @@ from pathlib import Path
 
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
+from sequence.league.clock import Clock, Meter, factor
 from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAgent, action_of
 from sequence.league.players.specs import LeagueError, Spec, parse
 from sequence.league.wire import MAX_LINE, clean, observation_to_plain
 
+WATCH = 0.25  # seconds between two looks at what a process uses
 COMMAND = (sys.executable, "-P", "-m", "sequence.league.players.inside")
 # The same run every time: no random order of sets. One thread: clocks and memory are for one.
 FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
@@ -46,6 +48,7 @@ class ProcessPlayer:
         self._spec = agent
         self._limits = limits or Limits()
         self._process: subprocess.Popen | None = None
+        self.spent = 0.0
 
     def begin(self, seed: int, seconds: float) -> None:
         """Start the process and load the agent in it; raises `Late`, `Gone` and `Raised`.
@@ -56,12 +59,14 @@ class ProcessPlayer:
         self._process = subprocess.Popen(
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True, env=_environment())
+        self._meter = Meter(self._process.pid)
         # A thread writes and reads: no write or read that never ends can hold the league up.
         self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()
         threading.Thread(target=_carry, args=(self._process, self._requests, self._replies),
                          daemon=True).start()
         reply = self._exchange({"agent": self._spec.text, "seed": seed,
-                                "memory": self._limits.memory, "cpu": self._limits.cpu}, seconds)
+                                "memory": self._limits.memory,
+                                "cpu": self._limits.cpu * factor()}, seconds)
         if "limits" in reply:
             raise LeagueError(f"this machine cannot set the limits: {clean(str(reply['limits']))}")
         if "unknown" in reply:
@@ -86,11 +91,12 @@ class ProcessPlayer:
         self._requests.put(None)
 
     def _exchange(self, request: dict, seconds: float) -> dict:
+        clock = Clock(self._meter, seconds)
         self._requests.put(json.dumps(request).encode() + b"\n")
         try:
-            line = self._replies.get(timeout=max(0.0, seconds))
-        except queue.Empty:
-            raise Late from None
+            line = self._line(clock)
+        finally:
+            self.spent = clock.spent
         if not line:
             raise Gone(f"ended its process ({_end_of(self._process)})")
         try:
@@ -100,6 +106,18 @@ class ProcessPlayer:
         if not isinstance(reply, dict):
             raise Illegal(f"wrote {clean(repr(line[:40]))}, which is not an answer")
         return reply
+
+    def _line(self, clock: Clock) -> bytes:
+        """The next line, "" when the process has ended; raises `Late`."""
+        line = None
+        while line is None:
+            with suppress(queue.Empty):
+                line = self._replies.get(timeout=WATCH)
+            if line is None:
+                self._meter.look()
+            if clock.is_over:
+                raise Late(clock.within if clock.waited else "")
+        return line
 
 
 def _carry(process: subprocess.Popen, requests: queue.SimpleQueue,

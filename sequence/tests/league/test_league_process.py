@@ -20,6 +20,7 @@ from sequence.league import (
     ProcessPlayer,
     Raised,
     TrustedPlayer,
+    clock,
     play_game,
 )
 from sequence.league.players.specs import parse, spec
@@ -63,17 +64,18 @@ DEADLY = {
     "Dies": r"ended its process \(exit status 3\)",
     "Signals": r"ended its process \(killed by signal \d+\)",
     "Hoards": "raised MemoryError",
-    "Hangs": "did not answer within 0.5 s",
-    "Spins": "did not answer within 0.5 s",
+    "Hangs": "did not answer within 1.5 s, nearly all of them spent waiting",
+    "Spins": "did not answer within 0.5 s of computing time",
 }
 
 
 @pytest.mark.parametrize("name", [*FAULTS, *DEADLY])
-def test_what_costs_a_warning(name):
+def test_what_costs_a_warning(name, monkeypatch):
     """Each fault is warned of with its sentence, and the third warning forfeits the game.
 
     What is no matter of the process costs the same with the agent in this process.
     """
+    monkeypatch.setattr(clock, "LEAST", -3.5)  # of waiting
     played = against_random(bad(name), limits=IMPATIENT if name in ("Hangs", "Spins") else LIMITS)
     assert played.forfeit == 0
     assert played.winner == 1
@@ -155,7 +157,7 @@ class Stuck(TrustedPlayer):
 
     begun = asked = 0
 
-    def begin(self, seed, seconds=0.0):
+    def begin(self, seed, seconds):
         """Begin, once."""
         self.begun += 1
         if self.begun > 1:
@@ -174,7 +176,8 @@ def test_loading_again():
     """Who is late with being loaded again is told the time that there was for it."""
     played = play_game([Stuck(spec(Random)), TrustedPlayer(spec(Random))], START)
     assert [warned.sentence for warned in played.warnings] == [
-        "did not answer within 1 s", *["could not be loaded again within 15 s"] * 2]
+        "did not answer within 1 s of computing time",
+        *["could not be loaded again within 15 s of computing time"] * 2]
 
 
 GLOBAL = """
@@ -224,8 +227,9 @@ def test_wrong_limits(limits):
         Limits(**limits)
 
 
-def test_exceptions_of_a_player():
+def test_exceptions_of_a_player(monkeypatch):
     """A process player tells late, gone, raised and illegal apart."""
+    monkeypatch.setattr(clock, "LEAST", 0.0)  # of waiting
     seen = State.deal(seed=3).after(START.legal_actions()[0])
     seen = seen.after(seen.legal_actions()[0]).observation()
     for name, fault in {"Hangs": Late, "Dies": Gone, "Raises": Raised, "Nonsense": Illegal}.items():

@@ -1,0 +1,107 @@
+"""Load: a class graded on an idle machine, and again beside eight processes that only compute.
+
+The class of study 3 has a module of every kind (the reference, the stub, slips), that of study 8
+two agents, and each has a module that never ends. Notebooks are run too. Marks, and what was
+stopped and why, have to be the same both times.
+"""
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.benchmarks import Result
+from autograder.benchmarks._classes import KINDS, booked, generated_class
+from autograder.course_folder import CONFIG_FILE, CourseFolder
+from course.probes import Study, load_study
+from sequence.league.clock import measured
+
+SPINNING = 8
+STUDENTS = {"type_a": KINDS, "league": 2}  # without the one whose module never ends
+ENDLESS = "while True:\n    pass\n"
+ALWAYS = 'c.GradingStep.run_cells = "always"\n'
+PEER = f"{SPINNING} spinning processes"
+SCALED = re.compile(r" \(times [\d.]+ on this machine\)")
+
+
+def run() -> list[Result]:
+    """Grade each class twice, and compare."""
+    return [result for name, students in STUDENTS.items() for result in compare(name, students)]
+
+
+def compare(name: str, students: int) -> list[Result]:
+    """Grade a class of a study, so many students and one who never ends, idle and beside load."""
+    study = load_study(name)
+    with tempfile.TemporaryDirectory(prefix="bench-load-") as temporary:
+        folder = generated_class(Path(temporary), name, students + 1)
+        with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+            file.write(ALWAYS)
+        endless = f"s{students:04}"
+        (folder.submission(study.assignment, endless) / study.module).write_text(ENDLESS, "utf-8")
+        seconds, slower, marks, stops = [], [], [], []
+        for load in (0, SPINNING):
+            print(f"{study.assignment}: {students + 1} submissions beside {load} spinning "
+                  "processes ...", file=sys.stderr)
+            with spinning(load):
+                slower.append(measured())
+                seconds.append(_grade(folder, name))
+            marks.append(booked(folder))
+            stops.append(stopped(folder, study))
+    others = {where for found in stops for where in found if where[0] != endless}
+    return [
+        Result(f"{name}: marks identical", float(marks[0] == marks[1]), "1 if so", "== 1", PEER),
+        Result(f"{name}: stops identical, with their reasons", float(stops[0] == stops[1]),
+               "1 if so", "== 1", PEER),
+        Result(f"{name}: stopped whose code does end", len(others), "parts", "== 0", PEER),
+        Result(f"{name}: stopped whose code never ends", len(stops[1]), "parts", ">= 1", PEER),
+        Result(f"{name}: idle, whole command", seconds[0], "s"),
+        Result(f"{name}: under load, whole command", seconds[1], "s", None, PEER),
+        Result(f"{name}: limits scaled, idle", slower[0], "times"),
+        Result(f"{name}: limits scaled, under load", slower[1], "times", None, PEER),
+    ]
+
+
+@contextlib.contextmanager
+def spinning(processes: int) -> Iterator[None]:
+    """Let so many processes do nothing but compute in the meantime."""
+    spinners = [subprocess.Popen([sys.executable, "-c", ENDLESS]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+def stopped(folder: CourseFolder, study: Study) -> dict[tuple[str, ...], Any]:
+    """What was stopped: the student with the notebook or the check, and why in one sentence.
+
+    By how much a limit was scaled is left out.
+    """
+    found = {}
+    for path in folder.root.glob(f"results/{study.assignment}/*/*.json"):
+        results, student = json.loads(path.read_text("utf-8")), path.parent.name
+        if results.get("stopped"):
+            found[student, path.stem] = SCALED.sub("", results["stopped"])
+        for outcome in results.get("outcomes", ()):
+            if outcome["stopped"]:
+                found[student, outcome["check"]] = SCALED.sub("", outcome["problem"] or "")
+    return found
+
+
+def _grade(folder: CourseFolder, name: str) -> float:
+    """Grade everybody, whether graded before or not; the seconds that it takes."""
+    begun = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", name, "--force", "--course",
+         str(folder.root)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        check=False)
+    if done.returncode not in (0, 1):  # 1: somebody needs a look
+        raise RuntimeError(f"grading failed: {done.stderr[-2000:]}")
+    return time.perf_counter() - begun

@@ -1,0 +1,150 @@
+"""Limits of time in grading: computing counts, waiting has an end of its own, load changes nothing.
+"""
+
+import time
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from traitlets.config import Config
+
+from autograder.benchmarks import load
+from autograder.grading.kernel import run_in_kernel
+from autograder.sandbox.client import Sandbox
+from autograder.sandbox.limits import Limits
+from autograder.tests.needs import need_isolation
+from course.probes import Check, match
+from course.probes.process import ask_module
+from sequence.league import clock
+from sequence.league.game import Limits as Terms
+
+HEURISTIC = Check("study9", "heuristic", "heuristic", {}, {"value": 1}, False,
+                  [{"on": "xo_xo____"}])
+MODULE = "import subprocess, sys, time\ndef heuristic(state, player):\n    {body}\n    return 1\n"
+ENDLESS = "while True: pass"
+BY_A_CHILD = f"subprocess.run([sys.executable, '-c', {ENDLESS!r}])"
+COMPUTED = "2 s of computing time"
+WAITED = "3 s, nearly all of them spent waiting"
+BODIES = {ENDLESS: COMPUTED, BY_A_CHILD: COMPUTED, "time.sleep(600)": WAITED}
+SECONDS = 2
+pytestmark = pytest.mark.xdist_group("clocks")  # one sandbox for all of them
+
+
+@pytest.fixture(params=BODIES)
+def body(request, monkeypatch):
+    """What does not end; who only waits is not waited for long."""
+    if "sleep" in request.param:
+        monkeypatch.setattr(clock, "PATIENCE", 1)
+        monkeypatch.setattr(clock, "LEAST", 1.0)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """A sandbox with the usual limits."""
+    need_isolation()
+    with Sandbox(Limits()) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(params=["sandbox", "process"])
+def ask(request, tmp_path):
+    """Ask a module the check, in the sandbox or in a process of its own."""
+    if request.param == "sandbox":
+        inside = request.getfixturevalue("sandbox")
+        return lambda text: inside.ask({"m.py": text.encode()}, "m.py", HEURISTIC, SECONDS)
+
+    def asked(text):
+        path = tmp_path / "m.py"
+        path.write_text(text, "utf-8")
+        return ask_module(path, HEURISTIC, SECONDS)
+
+    return asked
+
+
+# ---- Checks and cells
+
+
+def test_why_a_check_is_stopped(ask, body):
+    """A loop has its computing time, and so has what a module starts; who waits is told that."""
+    assert ask(MODULE.format(body=body)).stopped == f"stopped after {BODIES[body]}"
+
+
+def test_time_that_passes_costs_a_check_nothing(ask):
+    """A reply after more seconds than the limit is right if few of them were spent computing."""
+    replies = ask(MODULE.format(body=f"time.sleep({SECONDS + 1})"))
+    assert (replies.stopped, replies.observations) == (None, ({"value": [1, 1]},))
+    assert replies.seconds > SECONDS
+
+
+def test_why_a_cell_is_stopped(sandbox, body):
+    """The cell is interrupted for the same reasons, and the next one is run."""
+    ran = sandbox.run_cells({}, ["import subprocess, sys, time", body, "1 + 1"], SECONDS, SECONDS,
+                            60)
+    assert (ran.late, ran.stopped) == ({1: BODIES[body]}, None)
+    assert ran.outputs[2]
+
+
+def test_time_that_passes_costs_a_cell_nothing(sandbox):
+    """Neither the limit of a cell nor that of the notebook is of time on the wall."""
+    ran = sandbox.run_cells({}, [f"import time; time.sleep({SECONDS + 1})"] * 2, SECONDS, SECONDS,
+                            SECONDS)
+    assert (ran.late, ran.stopped) == ({}, None)
+    assert ran.seconds > 2 * SECONDS
+
+
+def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
+    """In nbgrader's kernel too; there it is the last cell."""
+    notebook = new_notebook(cells=[
+        new_code_cell(text) for text in ("import subprocess, sys, time", body, "1 + 1")])
+    ran = run_in_kernel(notebook, notebook.cells, tmp_path, SECONDS, Config())
+    assert ran.late == {1: BODIES[body]}
+    assert ran.stopped == f"a cell above did not finish within {BODIES[body]}"
+    assert ran.outputs[2] is None
+
+
+# ---- The ladder
+
+
+SLOW = '''
+import time
+from sequence import Random
+
+seen = []
+
+
+class Slow(Random):
+    def choose(self, observation):
+        seen.append(observation)
+        end = time.thread_time() + (5 if len(seen) == 3 else 0)
+        while time.thread_time() < end:
+            pass
+        return super().choose(observation)
+'''
+PATIENT = "from sequence import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n"
+
+
+def test_a_slow_opponent_ends_no_run_and_costs_nobody_a_mark(tmp_path, monkeypatch):
+    """An opponent has as long as it needs, also beyond what the agent may use in all games."""
+    monkeypatch.setattr(match, "LIMITS", Terms(first=30, action=2))
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "slow.py").write_text(SLOW, "utf-8")
+    path = tmp_path / "my_agent.py"
+    path.write_text(PATIENT, "utf-8")
+    check = Check("study8", "ladder", "match", {"deals": 2}, {"beaten": 6, "legal": 2}, False,
+                  [{"against": "a slow one", "seed": 1, "agent": "answers/slow.py:Slow"}])
+    begun = time.thread_time()
+    replies = ask_module(path, check, 60, tmp_path / "answers")
+    assert time.thread_time() - begun > 5
+    assert replies.stopped is None
+    assert replies.observations == ({"beaten": True, "legal": True},)
+
+
+# ---- Load
+
+
+@pytest.mark.slow
+def test_a_class_beside_eight_spinning_processes():
+    """Marks and stops of a small class are the same as on an idle machine."""
+    results = load.compare("alpha_beta", 3)
+    assert [result.name for result in results if result.met is False] == []
+    assert sum(result.met is True for result in results) == 4

@@ -1,0 +1,164 @@
+"""Clocks that load cannot move: what counts is computing time, whatever else the machine does.
+
+A process that shares a core with others needs more time on the wall, and no more computing time
+but for what others take from caches and memory. That, and slow machines, are what `factor` is for.
+"""
+
+import statistics
+import sys
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+WATCH = 0.1  # seconds between two looks at a process
+PATIENCE, LEAST = 10, 30.0  # who waits has ten times the limit and half a minute on the wall
+REPEATS = 5
+STEPS = 40_000
+# Seconds for the work of `measured` on the slowest machine for which limits need not be scaled. A
+# server of 2024 needs 0.002 idle, and 0.004 to 0.005 with all its cores busy.
+USUAL = 0.006
+
+
+def patience(seconds: float) -> float:
+    """Seconds on the wall for who has `seconds` of computing time, and may wait in between."""
+    return PATIENCE * seconds + LEAST
+
+
+def measured() -> float:
+    """How many times the usual computing time this machine needs just now; 1 if not more.
+
+    Half of `REPEATS` measurements may be disturbed without changing the result.
+    """
+    times = []
+    for _ in range(REPEATS):
+        begun = time.thread_time()
+        _work()
+        times.append(time.thread_time() - begun)
+    return max(1.0, round(statistics.median(times) / USUAL, 1))
+
+
+@cache
+def factor() -> float:
+    """As `measured`, once for this process: by so much every limit is scaled."""
+    return measured()
+
+
+def told(slower: float) -> str:
+    """A sentence that tells by how much limits are scaled."""
+    return (f"this machine needs {slower:g} times the usual computing time, and so do all limits "
+            "of time count")
+
+
+def _work() -> int:
+    """A fixed amount of what searches in Python do: look up, count, call, sort."""
+    counts: dict[int, int] = {}
+    for number in range(STEPS):
+        counts[number & 255] = counts.get(number & 255, 0) + number
+    return sorted(counts.values(), key=lambda value: -value)[0]
+
+
+class Meter:
+    """The computing time of a process and of all that it started, read from outside."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.family: list[psutil.Process] = []  # all of them, when last looked for
+        self._process: psutil.Process | None = None
+        self._living = self._known = 0.0  # of the children that live; of all, when last known
+        self._lines: dict[int, float] = {}  # how long each of them has stood in line
+        if pid > 0:
+            with suppress(psutil.Error):
+                self._process = psutil.Process(pid)
+
+    def look(self) -> None:
+        """Look for children that live; those that have ended and were waited for always count."""
+        if self._process is None:
+            return
+        children = []
+        with suppress(psutil.Error):
+            children = self._process.children(recursive=True)
+        self.family = [self._process, *children]
+        living = 0.0
+        for child in children:
+            with suppress(psutil.Error):
+                living += sum(child.cpu_times()[:4])
+            self._stand(child.pid)
+        self._living = living
+
+    def seconds(self) -> float:
+        """Computing time so far, as far as it is known: of a process that has ended, until then."""
+        if self._process is None:
+            return self._known
+        with suppress(psutil.Error, OSError):
+            own = self._process.cpu_times()
+            exact = (time.clock_gettime(~self.pid << 3 | 2) if sys.platform == "linux"
+                     else own.user + own.system)  # the kernel's number for that process' clock
+            self._known = exact + sum(own[2:4]) + self._living
+        return self._known
+
+    def queued(self) -> float:
+        """Seconds in which the processes could have computed, but others did; 0 where unknown."""
+        self._stand(self.pid)
+        return sum(self._lines.values())
+
+    def _stand(self, pid: int) -> None:
+        """Note how long a process has stood in line, which only Linux tells."""
+        with suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{pid}/schedstat").read_text("ascii")
+            self._lines[pid] = int(text.split()[1]) / 1e9
+
+
+class Own(Meter):
+    """The computing time of this thread."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def seconds(self) -> float:
+        """Computing time so far."""
+        return time.thread_time()
+
+
+class Clock:
+    """A clock for `seconds` of computing time, times the factor of this machine, from now on.
+
+    It is over, too, when the process has waited for too long (`patience`), unless `may_wait`: then
+    somebody else decides when it goes on. `within` says how much time there was, as in "stopped
+    after 10 s of computing time".
+    """
+
+    def __init__(self, meter: Meter, seconds: float, may_wait: bool = False) -> None:
+        self.seconds, self.factor = seconds, factor()
+        self.waited = False  # whether it is over for that reason
+        self._meter, self._may_wait = meter, may_wait
+        self._spent, self._queued = meter.seconds(), meter.queued()
+        self._begun = time.monotonic()
+
+    @property
+    def spent(self) -> float:
+        """Computing time since the clock was started."""
+        return max(0.0, self._meter.seconds() - self._spent)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up. Before it says so, it measures again how slow the machine is."""
+        spent = self.spent
+        if spent > self.seconds * self.factor:
+            self.factor = max(self.factor, measured())
+        if spent > self.seconds * self.factor:
+            return True
+        passed, most = time.monotonic() - self._begun, patience(self.seconds) * self.factor
+        if not self._may_wait and passed > most:
+            self.waited = passed - (self._meter.queued() - self._queued) > most
+        return self.waited
+
+    @property
+    def within(self) -> str:
+        """The time that there was, in words."""
+        if self.waited:
+            return f"{patience(self.seconds):g} s, nearly all of them spent waiting"
+        scaled = f" (times {self.factor:g} on this machine)" if self.factor != 1 else ""
+        return f"{self.seconds:g} s of computing time{scaled}"
