@@ -221,18 +221,20 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:
-    """Verify a study: reference, stub and mutants get the marks that they should; no leaks."""
+    """Verify a study: modules get the marks that they should, promises are asked; no leaks."""
     from autograder import doctor as proofs
 
     with told():
         examined = load_study(study)
         exchange = proofs.exchange(CourseFolder.open(course)) if course else []
-        complaints = [*proofs.environment(), *exchange, *proofs.leaks(examined)]
+        promised, broken = proofs.broken_promises(examined)
+        complaints = [*proofs.environment(), *exchange, *proofs.leaks(examined), *broken]
         with progress() as bar:
             task = bar.add_task(f"Examining {examined.name}", total=None, note="")
             findings = proofs.examine(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name))
     show_findings(examined, findings, verbose)
+    say(promised)
     if everything:
         complaints += [*by_machine(examined, seed, verbose), *by_given(examined)]
         show_carried(examined, verbose)

@@ -61,6 +61,18 @@ def _row(rng: random.Random) -> str:
     return "row " + "".join(rng.choice("xo__") for _ in range(rng.randint(5, 8)))
 
 
+def _tree(rng: random.Random) -> str:
+    """Few different numbers, so that there are ties and equal subtrees."""
+    numbers = [rng.choice((-1, -2, 0, 0.5, 3, rng.randint(-40, 40) / 4)) for _ in range(4)]
+
+    def drawn(depth: int) -> tuple | float:
+        if depth == 0 or (depth < 3 and rng.random() < 0.3):
+            return rng.choice(numbers)
+        return tuple(drawn(depth - 1) for _ in range(rng.randint(1, 4)))
+
+    return f"tree {drawn(rng.randint(3, 4))}"
+
+
 def _example(rng: random.Random) -> str:
     while True:
         text = f"{rng.randrange(10**6)}/{rng.randrange(MOST_ACTIONS)}"
@@ -82,7 +94,7 @@ def _qubic(rng: random.Random) -> str:
             return f"qubic {state.text}"
 
 
-_DRAWN = {"row": _row, "example": _example, "qubic": _qubic}
+_DRAWN = {"row": _row, "tree": _tree, "example": _example, "qubic": _qubic}
 
 
 def _key(case: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Verifies a study: the reference gets full marks, the stub none, each mutant loses what it should.
 
-And no hidden position, expected reply or solution is in anything that a student can get.
+And no hidden position, expected reply or solution is in anything that a student can get, and what
+the text promises is asked.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from os import cpu_count
 from typing import NamedTuple
 
-from autograder import verdicts, workspace
+from autograder import promises, verdicts, workspace
 from autograder.grading.verdict import Seconds, decide
 from autograder.mutants import Mutant, load_mutants
 from autograder.release.assignments import released_files
@@ -104,6 +105,16 @@ def show_mutant(study_name: str, mutant: str, check: str) -> str:
     study = load_study(study_name)
     outcome, = workspace.outcomes_of(study, workspace.module_texts(study)[mutant], [check])
     return as_text(outcome)
+
+
+def broken_promises(study: Study) -> tuple[str, list[str]]:
+    """How many sentences of the stub are asked, in a sentence, and one for each fault."""
+    if not promises.promises_file(study).is_file():
+        return f"{study.name}: what its text promises is not listed", []
+    listed = promises.load_promises(study.name)
+    asked = sum(bool(promise.broken_by) for promise in listed)
+    return (f"{study.name}: {len(listed)} sentences of its text, {asked} are asked and broken by "
+            f"mutants, {len(listed) - asked} cannot be asked"), promises.faults(study)
 
 
 def leaks(study: Study) -> list[str]:

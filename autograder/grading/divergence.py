@@ -13,8 +13,8 @@ from typing import Any
 
 from autograder.workspace import load_answer
 from course.probes import Check
-from course.probes.positions import read_position
-from course.probes.questions.searches import MAX_TRACE, agent_options
+from course.probes.positions import notation, read_position
+from course.probes.questions.searches import MAX_TRACE, agent_options, options_of
 from course.probes.replies import Replies
 from course.probes.trees import BETWEEN, Node, read_trees
 from tictactoe.nodes import Trace, Visit
@@ -24,7 +24,7 @@ TRACED = ("search", "table")  # the questions whose agents walk a tree
 
 def trace_check(check: Check, case: Mapping[str, Any]) -> Check:
     """The check that asks for the tree that the student's agent searches in one case."""
-    asked = {name: value for name, value in case.items() if name != "draws"}
+    asked = {"on": case["on"], "agent": case["agent"], **options_of(case)}
     return replace(check, ask="trace", settings={}, cases=(asked,))
 
 
@@ -35,8 +35,8 @@ def first_divergence(check: Check, case: Mapping[str, Any],
     None if the trees are the same, or if one of them is missing or too large.
     """
     theirs = _trees(replies)
-    ours = _reference(check.study, case["agent"], case["on"], tuple(sorted(
-        (name, value) for name, value in case.items() if name not in ("agent", "on", "draws"))))
+    ours = _reference(check.study, case["agent"], case["on"],
+                      tuple(sorted(options_of(case).items())))
     if not theirs or ours is None:
         return None
     if len(theirs) > 1:
@@ -81,20 +81,19 @@ def _told(node: Visit, path: list, sentence: str) -> dict[str, Any]:
     bounds = [f"{name} {_short(node.bounds[name])}" for name in ("alpha", "beta")
               if name in node.bounds]
     where = f"after {', '.join(map(str, path))}" if path else "at the root"
-    return {"board": node.state.text if hasattr(node.state, "text") else str(node.state),
-            "path": list(path), "sentence":
+    return {"board": notation(node.state), "path": list(path), "sentence":
             f"{where} ({', '.join([f'depth {node.depth}', *bounds])}): {sentence}"}
 
 
 def _different_child(node: Visit, number: int, expected: Visit | None, got: Node | None) -> str:
     if expected is not None and got is not None:
-        return (f"your search explored {_cell(got.move)} next, but {_cell(expected.move)} "
-                "comes first")
+        return (f"your search explored {_named(got.move, node)} next, but "
+                f"{_named(expected.move, node)} comes first")
     if got is None:
         if number == 0:
             return "your search stopped here, but this node must be expanded"
-        return f"your search left out {_cell(expected.move)} and the moves after it"
-    explored = f"your search explored {_cell(got.move)}"
+        return f"your search left out {_named(expected.move, node)} and the moves after it"
+    explored = f"your search explored {_named(got.move, node)}"
     if node.state.is_terminal():
         return f"{explored} although the game is over"
     if number == 0:
@@ -113,8 +112,8 @@ def _cut(node: Visit) -> str:
     return f"{_short(min(values))} <= alpha {_short(node.bounds['alpha'])}"
 
 
-def _cell(move: Any) -> str:
-    return f"cell {move!s:.20}"
+def _named(move: Any, node: Visit) -> str:
+    return f"{'cell' if hasattr(node.state, 'lanes') else 'move'} {move!s:.20}"
 
 
 def _same(ours: float | None, theirs: str) -> bool:

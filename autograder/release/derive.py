@@ -23,7 +23,7 @@ from course.probes import Study, load_study, studies, table_error
 from course.probes.outcome import is_right, same
 from course.probes.positions import read_position
 from course.probes.questions import MATCHES
-from course.probes.questions.searches import agent_options
+from course.probes.questions.searches import agent_options, options_of
 from course.probes.replies import Replies
 from course.reference_searches import as_text
 from tictactoe import Board, Trace
@@ -171,7 +171,7 @@ def reference_searches() -> list[dict]:
     for study in map(load_study, studies()):
         for case in ({**check.settings, **case} for check in study.checks.values()
                      if check.ask == "search" for case in check.cases):
-            options = {k: v for k, v in case.items() if k not in ("on", "agent")}
+            options = options_of(case)
             agent = getattr(workspace.load_answer(study.name), case["agent"])
             with Trace(most=MOST_PUBLISHED) as trace, suppress(RuntimeError):  # too many nodes
                 agent(**agent_options(options)).search(read_position(case["on"]))

@@ -10,6 +10,7 @@ course/study3_type_a/                   stub and notebooks
 autograder/answers/study3_type_a/       the answer, and model answers in words
 autograder/mutants/study3.toml          the known slips
 autograder/verdicts/study3.toml         the hidden positions, study3.expected.json beside them
+autograder/promises/study3.toml         where each sentence of the stub is asked, if it is listed
 ```
 
 `COURSE_STUDIES` names further homes, separated like the folders of PATH.

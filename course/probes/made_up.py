@@ -1,10 +1,13 @@
-"""A made-up game for the priority function: a row of cells in which four in a row win.
+"""Made-up games, on which a search or a function shows what it takes for granted.
 
-On it a move can make one's own position *worse* by the heuristic, which cannot happen in
-tic-tac-toe: a third mark in a lane of four is no longer "two marks and nothing else".
+In a row of cells four in a row win. A move can make one's own position *worse* by the heuristic
+there, which cannot happen in tic-tac-toe: a third mark in a lane of four is no longer "two marks
+and nothing else". And a game that is nothing but its tree has utilities that no board has.
 """
 
+from ast import literal_eval
 from dataclasses import dataclass
+from typing import Self
 
 from tictactoe import EMPTY, IllegalMove, opponent
 
@@ -61,3 +64,57 @@ class Row:
             if len(marks) == 1 and marks != {EMPTY}:
                 return marks.pop()
         return None
+
+
+@dataclass(frozen=True)
+class NumberTree:
+    """A game that is nothing but its tree: a number is an end, with that utility for x, and a tuple
+    has a move 0, 1, ... for each of its items. The players take turns.
+
+    States are equal if their trees are and the same player is to move, however they were reached.
+
+    >>> tree = NumberTree(((5, 9, 6), (3, 8, 7)))
+    >>> print(tree.after(1))
+    o to move in (3, 8, 7)
+    >>> tree.after(1).after(0).utility("o")
+    -3
+    """
+
+    tree: tuple | float
+    to_move: str = "x"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The tree with these arguments, '((5, 9, 6), (3, 8, 7))' or '(5, 9, 6), "o"'."""
+        try:
+            return cls(*literal_eval(f"[{text}]"))
+        except SyntaxError as error:
+            raise ValueError(f"{text!r} is no tree of numbers: {error}") from error
+
+    @property
+    def text(self) -> str:
+        """The arguments, as `read` takes them."""
+        return str(self.tree) + ("" if self.to_move == "x" else f', "{self.to_move}"')
+
+    def legal_moves(self) -> tuple[int, ...]:
+        """The numbers of the branches; none at an end."""
+        return () if self.is_terminal() else tuple(range(len(self.tree)))
+
+    def after(self, move: int) -> Self:
+        """The tree below branch `move`; raises `IllegalMove` if there is none."""
+        if move not in self.legal_moves():
+            raise IllegalMove(f"illegal move {move!r} for {self.to_move} in {self!r}")
+        return NumberTree(self.tree[move], opponent(self.to_move))
+
+    def is_terminal(self) -> bool:
+        """Whether the tree is a number."""
+        return not isinstance(self.tree, tuple)
+
+    def utility(self, player: str) -> float:
+        """The number for x, and its negative for o; raises ValueError if this is no end."""
+        if not self.is_terminal():
+            raise ValueError(f"{self!r} is not terminal: it has no utility yet")
+        return self.tree if player == "x" else -self.tree
+
+    def __str__(self) -> str:
+        return f"{self.to_move} to move in {self.tree}"

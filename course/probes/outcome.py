@@ -16,6 +16,7 @@ from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
+OF_A_SEARCH = ("move", "value", "nodes")  # where one of these differs, the tree shows why
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,11 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     problem = _problem(check, replies, wrong, got)
     if wrong:
         number = _unanswered(replies) if replies.stopped else None
-        if number is None:  # the smallest search
-            number = min(wrong, key=lambda i: (not got[i], expected[i].get("nodes") or 0))
+        if number is None:  # the smallest search, if it is the search that differs somewhere
+            number = min(wrong, key=lambda i: (
+                not got[i], all(is_right(check.ask, expected[i], got[i], name)
+                                for name in check.points if name in OF_A_SEARCH),
+                expected[i].get("nodes") or 0))
         case = {"asked": {**check.settings, **check.cases[number]},
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},

@@ -7,14 +7,15 @@ other games.
 from collections.abc import Callable
 from typing import Any
 
-from course.probes.made_up import Row
+from course.probes.made_up import NumberTree, Row
 from sequence import example, sketch
 from tictactoe import Board, Qubic
 
-# Prefix -> what reads the rest of the text, and how that is called in Python.
+# Prefix -> what reads the rest of the text, and how that is written in Python.
 READERS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "row": (Row, "Row"), "example": (example, "example"), "sketch": (sketch, "sketch"),
-    "qubic": (Qubic, "Qubic"),
+    "row": (Row, 'Row("{}")'), "example": (example, 'example("{}")'),
+    "sketch": (sketch, 'sketch("{}")'), "qubic": (Qubic, 'Qubic("{}")'),
+    "tree": (NumberTree.read, "NumberTree({})"),
 }  # fmt: skip
 
 
@@ -33,10 +34,23 @@ def written(text: str) -> str:
     >>> written("row xx___"), written("x________")
     ('Row("xx___")', 'Board("x________")')
     """
-    _, name, rest = _split(text)
-    return f'{name}("{rest}")'
+    _, python, rest = _split(text)
+    return python.format(rest)
+
+
+def notation(state: Any) -> str:
+    """The text that names a state of a game in a case: `read_position` makes it again.
+
+    >>> notation(read_position("x________")), notation(read_position("tree (5, 9)").after(0))
+    ('x________', 'tree 5, "o"')
+    """
+    prefix = next((prefix for prefix, (_, python) in READERS.items()
+                   if python.startswith(f"{type(state).__name__}(")), "")
+    return f"{prefix} {state.text}".strip()
 
 
 def _split(text: str) -> tuple[Callable[[str], Any], str, str]:
     prefix, space, rest = text.partition(" ")
-    return (*READERS[prefix], rest) if space and prefix in READERS else (Board, "Board", text)
+    if space and prefix in READERS:
+        return (*READERS[prefix], rest)
+    return Board, 'Board("{}")', text

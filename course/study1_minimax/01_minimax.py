@@ -154,13 +154,13 @@ picture(axes, "Nodes and different states by depth. Nodes rise to 200,448 at dep
 #
 # Open `minimax.py`. The class `Minimax` has two methods for you to fill in; read their docstrings first.
 #
-# * `value(state, player)` is the definition from above, turned into a function that calls itself. It returns a pair: the value of `state` for `player`, and the move that leads there. `player` is MAX, and it stays the same all the way down.
+# * `value(state, player)` is the definition from above, turned into a function that calls itself. It returns a pair: the value of `state` for `player`, and the move that leads there. `player` is MAX, whether or not it is to move in `state`, and it stays the same all the way down.
 # * `search(state)` starts it. The player to move in `state` becomes MAX. The result is a `Search`: the move, its value, and how many nodes were visited.
 #
 # How are nodes counted? The line `@counted` above `value` reports every entry to whoever is counting, and `NodeCounter` counts.
 # So a node is one entry into `value`, and the root is one, too. The rules for nodes, depths and ties are written down once for the whole course, in the docstring of `tictactoe/nodes.py`. Rules 2, 3, 6 and 8 matter now.
 #
-# Rule 8 is about ties. Often several moves are equally good. The *first* of them counts, in the order of `legal_moves()`.
+# Rule 8 is about ties. Often several moves are equally good. The *first* of them counts, in the order of `legal_moves()`, for MAX and for MIN.
 # This makes your answer comparable with everybody's.
 #
 # Try your code on the position that you know already. You should see move 4, value 1 and 14 nodes.
@@ -203,6 +203,7 @@ wrong[0] if wrong else None
 # If there is a wrong one, the first of them is shown. Draw its tree with a `Trace`, as above, and look for the lowest node whose value is not what you would have written.
 #
 # The next cell asks your module some questions and tells you what to look at. It reads `minimax.py` as it is *saved*. Marks are given for the same questions about other positions. Move, value and count are marked separately.
+# The last question is not about boards. `NumberTree` is a game that is nothing but its tree: a number is an end, with that utility for x, and a tuple has a move 0, 1, ... for each of its items. Your search should not notice the difference. (To try it out: `from course.probes.made_up import NumberTree`.)
 
 # %%
 check("study1.minimax")

@@ -211,6 +211,8 @@ print(AlphaBeta().search(Board("x________")))
 # | 16,811 | The search began with the window (-1, +1). That is allowed in a game whose utilities go no further, and it is clever: a forced win ends the search at once. It is not what we count, however. |
 #
 # The last line is a lesson in itself: two correct programs, and two different counts. A count means nothing until its rules are written down.
+#
+# The check asks about trees of numbers, too. There are no draws in them, and no largest utility.
 
 # %%
 check("study2.alpha_beta")

@@ -52,8 +52,9 @@ print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 #
 # An **evaluation** takes a state and a player and returns a number. Three things are asked of it.
 #
-# 1. **It must fit the ends.** A won game is worth +1, a lost one -1. An unfinished game has to lie
-#    strictly between: no promise may count as much as a win in the hand.
+# 1. **It must fit the ends.** A won game is worth +1, a lost one -1; a search takes these utilities
+#    from the state and does not evaluate. An unfinished game has to lie strictly between: no
+#    promise may count as much as a win in the hand.
 # 2. **It must go with the chances.** The better the position, the larger the number. It need not be
 #    right each time, but it has to be right more often than not.
 # 3. **It must be cheap.** It runs at every place where the search stops. If it takes long, we could
@@ -75,10 +76,10 @@ boards([Board()] * 8, Board.lanes, lanes=Board.lanes)
 #
 # | count | lanes with ... |
 # |---|---|
-# | P2 | two marks of our player and an open cell |
-# | P1 | one mark of our player and two open cells |
-# | O2 | two marks of the opponent and an open cell |
-# | O1 | one mark of the opponent and two open cells |
+# | P2 | two marks of our player and nothing else |
+# | P1 | one mark of our player and nothing else |
+# | O2 | two marks of the opponent and nothing else |
+# | O1 | one mark of the opponent and nothing else |
 #
 # A pair is worth more than a single mark. The textbook (Russell and Norvig, chapter 5, exercise 9)
 # makes it three times as much:

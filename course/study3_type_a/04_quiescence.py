@@ -175,8 +175,8 @@ over
 
 # %% [markdown]
 # x has won. But three in a lane is no *pair*, so the definition calls the state quiescent, and the
-# heuristic does not see the win at all. Neither function was made for finished games. Ask the
-# terminal test first and they never meet one.
+# heuristic does not see the win at all. Both go by their definitions, whether the game is over or
+# not. Ask the terminal test first, and your search never puts a finished game to them.
 #
 # ## Write `TypeA`
 #

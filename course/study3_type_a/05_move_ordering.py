@@ -87,7 +87,7 @@ for d in (2, 4, 6, 8):
 # | priority | the move ... |
 # |---|---|
 # | 1 | wins |
-# | 2 | takes the empty cell of a lane in which the opponent has two marks |
+# | 2 | takes an empty cell of a lane with two marks of the opponent and nothing else |
 # | 3 | raises the mover's heuristic value |
 # | 4 | leaves it as it is |
 # | 5 | lowers it |
@@ -113,7 +113,7 @@ boards([first, second], ["first", "second"])
 #
 # ## Write `priority`
 #
-# `priority(state, move, player)` returns the number. `player` is the one who moves.
+# `priority(state, move, player)` returns the number. `player` is the one to move in `state`.
 #
 # * For 1 you need the state after the move.
 # * For 2 compare before and after: a block makes one of the opponent's pairs disappear.

@@ -24,8 +24,8 @@ def heuristic(state, player):
     """H(state)/10 from the view of `player`: (3*P2 + P1 - 3*O2 - O1) / 10.
 
     P2 and P1 are the lane counts of `player`, O2 and O1 those of the opponent (Russell and Norvig,
-    chapter 5, exercise 9, scaled as Shannon 1950 asks). The formula holds for finished states too,
-    although a search never asks there.
+    chapter 5, exercise 9, scaled as Shannon 1950 asks). The formula holds as it stands, also where
+    it gives 1 or more, and for finished states too, although a search never asks there.
 
     Hint: compute H in whole numbers and divide by 10 once, at the end.
     """
@@ -46,7 +46,7 @@ class TypeA:
     """Shannon's Type A strategy: full width, a depth limit, no cut-off in the middle of a fight
     (Shannon 1950, sections 3 and 4).
 
-    `limit` is the depth from which quiescent states are evaluated instead of searched.
+    `limit`, at least 1, is the depth from which quiescent states are evaluated instead of searched.
     """
 
     def __init__(self, limit=2):
@@ -60,14 +60,18 @@ class TypeA:
         """Search from `state` and return `Search(move, value, nodes)`.
 
         The root is at depth 0. `move` is the first best move in the order of `legal_moves()`,
-        `value` its value from the view of the player to move, `nodes` the nodes visited, the root
-        included.
+        `value` its value from the view of the player to move, `nodes` how many nodes this search
+        visited, the root included.
         """
         raise NotImplementedError("TypeA.search: write this method")
 
     @counted
     def value(self, state, player, depth):
         """Return `(value, move)` of `state` at `depth` for `player` (MAX).
+
+        `player` need not be the one to move in `state`: where the opponent moves, the best move is
+        the opponent's. The first of equally good moves counts, for either player. A state that is
+        not searched has the move None.
 
         Hint: the terminal test comes first, then the cut-off test: at the limit or beyond it, a
         quiescent state is worth its heuristic value (and has no move). Otherwise search all moves.
@@ -76,10 +80,11 @@ class TypeA:
 
 
 def priority(state, move, player):
-    """How promising `move` is for `player`, who makes it: from 1 (try it first) to 5.
+    """How promising `move` is for `player`, who is to move: from 1 (try it first) to 5.
 
-    1: it wins. 2: it takes the empty cell of a lane in which the opponent has two marks. 3, 4, 5:
-    the player's heuristic value after the move is greater than, equal to, less than before.
+    1: it wins. 2: it takes an empty cell of a lane with two marks of the opponent and nothing else.
+    3, 4, 5: the player's heuristic value after the move is greater than, equal to, less than
+    before. The smallest of the numbers counts.
 
     Hint: for 2, compare how many lanes with two marks the opponent has before and after.
     """
@@ -110,15 +115,19 @@ class TypeAPlus:
         return self.search(state).move
 
     def search(self, state):
-        """As `TypeA.search`, with the window (-infinity, +infinity) at the root.
+        """As `TypeA.search`, but pruned, with the window (-infinity, +infinity) at the root.
 
-        Ties go to the first best move in the order of the search.
+        `move` is the first best move in the order of the search.
         """
         raise NotImplementedError("TypeAPlus.search: write this method")
 
     @counted
     def value(self, state, player, depth, alpha, beta):
         """Return `(value, move)` for `player` (MAX), searching inside the window (alpha, beta).
+
+        As in `TypeA.value`, with the first of equally good moves in the order of the search. After
+        a cut the value is only a bound, the best value so far or the alpha or beta that it has
+        reached.
 
         Hint: your `TypeA.value`, with `self.order(state)` in the place of the legal moves. A MAX
         node returns as soon as its value is at least beta, a MIN node as soon as it is at most

@@ -1,6 +1,10 @@
 """Study 1: minimax, minimax with a table, and mixed play.
 
 You fill in this module. Notebook 01 explains every part; hand in this file with the notebook.
+
+The agents ask a state only the five questions of the notebook. So they play any such game, not just
+tic-tac-toe, and its utilities may be any numbers. The checks also ask about a made-up game,
+`NumberTree` in `course.probes.made_up`.
 """
 
 import random
@@ -20,7 +24,8 @@ class Minimax:
         """Search from `state` and return `Search(move, value, nodes)`.
 
         `move` is the first best move in the order of `legal_moves()`, `value` its value from the
-        view of the player to move, and `nodes` how many nodes were visited, the root included.
+        view of the player to move, and `nodes` how many nodes this search visited, the root
+        included.
 
         Hint: open a `NodeCounter()` in a `with` statement, call `value` on the root inside it, and
         read the counter's `visited`.
@@ -35,7 +40,9 @@ class Minimax:
     def value(self, state, player):
         """Return `(value, move)`: the minimax value of `state` for `player`, and the best move.
 
-        `player` is MAX. The move of a terminal state is None.
+        `player` is MAX, whether or not it is to move in `state`. Where the opponent moves, the best
+        move is the opponent's. The first of equally good moves counts, for either player. The move
+        of a terminal state is None.
 
         Hint: three cases. A terminal state has its utility for `player`. Where `player` moves, the
         value is the largest among the successors; where the opponent moves, the smallest. Replace
@@ -116,14 +123,17 @@ class Tabular:
 
 
 class MixedTabular(Tabular):
-    """Plays a mixed strategy: any of the best moves, each with the same probability."""
+    """Plays a mixed strategy: any of the best moves, each with the same probability.
+
+    Only `self.random` decides which. The same seed gives the same moves, whatever other agents do.
+    """
 
     def __init__(self, seed=None):
         super().__init__()
         self.random = random.Random(seed)
 
     def choose(self, state):
-        """One of `best_moves(state)`, drawn by `self.random`.
+        """One of `best_moves(state)`, drawn by `self.random`; the game is not over.
 
         Hint: `random.Random` has a method that draws from a list.
         """

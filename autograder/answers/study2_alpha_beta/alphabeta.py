@@ -1,6 +1,10 @@
 """Study 2: alpha-beta search.
 
 You fill in this module. Notebook 02 explains every part; hand in this file with the notebook.
+
+The search asks a state only the five questions that make a game. So it plays any game, not just
+tic-tac-toe, and its utilities may be any numbers. The checks also ask about trees of numbers, as in
+the notebook: `NumberTree` in `course.probes.made_up`.
 """
 
 from math import inf
@@ -20,7 +24,7 @@ class AlphaBeta:
 
         The root's window is (-infinity, +infinity). `move` is the first best move in the order of
         `legal_moves()`, `value` its value from the view of the player to move, and `nodes` how many
-        nodes were visited, the root included.
+        nodes this search visited, the root included.
 
         Hint: the root is an ordinary MAX node; let `value` handle it like any other.
         """
@@ -34,8 +38,12 @@ class AlphaBeta:
     def value(self, state, player, alpha, beta):
         """Return `(value, move)` for `player` (MAX), searching inside the window (alpha, beta).
 
-        `alpha` is what MAX is already sure of elsewhere, `beta` what MIN is. The move of a terminal
-        state is None.
+        `alpha` is what MAX is already sure of elsewhere, `beta` what MIN is. `player` need not be
+        the one to move in `state`: where the opponent moves, the best move is the opponent's. The
+        first of equally good moves counts, for either player. The move of a terminal state is None.
+
+        After a cut the value is only a bound. Return the best value so far or the alpha or beta
+        that it has reached, as you like: no search can tell the difference.
 
         Hint: begin with your minimax. A MAX node returns as soon as its value is at least beta, and
         otherwise raises alpha to its value; a MIN node returns as soon as its value is at most

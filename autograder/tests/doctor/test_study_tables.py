@@ -129,7 +129,7 @@ def test_a_case_on_which_the_reference_fails_is_told(edit):
 @pytest.mark.parametrize("command", ["build", "build --check", "doctor"])
 def test_commands_tell_a_mistake(edit, command):
     """The command line prints the sentence and ends with the exit status of bad input."""
-    edit("probes/study2", "nodes = 7 }", "nodse = 7 }")
+    edit("probes/study2", "at_min = 1 }", "nodse = 7 }")
     done = CliRunner().invoke(app, [*command.split(), "study2"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "probes/study2.toml, alpha_beta: there is no aspect 'nodse'" in done.stderr

@@ -325,6 +325,18 @@ def test_settings_and_options_are_in_the_question():
     assert 'TypeA(limit=2, order=board order).search(Board("_________"))' in as_text(outcome)
 
 
+def test_what_another_agent_did_before_is_in_the_question():
+    """Where another agent searches first the student reads so; arguments of `value` are no options.
+    """
+    check = Check(CHECK.study, CHECK.name, "search",
+                  {"agent": "TypeA", "beside": {"limit": 1}, "arguments": [0]}, {"move": 1}, False,
+                  [{"on": "tree ((5, 9), 3)", "limit": 2}])
+    shown = as_text(marked({"move": 1}, check=check, expected=[{"move": 0}], slips=()))
+    assert ("TypeA(limit=2).search(NumberTree(((5, 9), 3))) after TypeA(limit=1).search of the same"
+            in shown)
+    assert "x to move in ((5, 9), 3)" in shown
+
+
 def test_the_made_up_game_is_shown():
     """A position of the made-up row is asked and drawn as one."""
     check = Check(CHECK.study, CHECK.name, "search", {"agent": "A"}, {"move": 1}, False,

@@ -17,7 +17,7 @@ from autograder import workspace
 from course.check import Points, check
 from course.probes import Check, UnknownCheck, load_check, load_study, studies
 from course.probes.ask import plain
-from course.probes.made_up import Row
+from course.probes.made_up import NumberTree, Row
 from course.probes.process import ask_module
 from tictactoe import IllegalMove
 
@@ -583,6 +583,52 @@ def test_a_row_is_marked_by_the_player_to_move():
     assert row == Row("xx___")
     assert (row[1], row[2], str(row), hash(row) == hash(Row("xx___"))) == (
         "x", "_", "x|x|_|_|_", True)
+
+
+def test_a_tree_of_numbers_is_a_game():
+    """Players take turns, the ends have their numbers, and equal trees are equal states."""
+    tree = NumberTree.read("((5, 2.5), 3, (5, 2.5))")
+    assert (tree.to_move, tree.legal_moves(), tree.is_terminal()) == ("x", (0, 1, 2), False)
+    assert tree.after(0) == tree.after(2) == NumberTree.read(tree.after(0).text)
+    assert tree.after(0) != NumberTree((5, 2.5))
+    end = tree.after(2).after(1)
+    assert (end.is_terminal(), end.legal_moves(), end.utility("o")) == (True, (), -2.5)
+    with pytest.raises(ValueError, match="not terminal"):
+        tree.utility("x")
+    with pytest.raises(IllegalMove):
+        tree.after(3)
+    with pytest.raises(ValueError, match="no tree of numbers"):
+        NumberTree.read("((5, 9)")
+
+
+SEEDED = '''
+import random
+
+class Mixed:
+    def __init__(self, seed):
+        {made}
+    def best_moves(self, state):
+        return state.legal_moves()
+    def choose(self, state):
+        return {drawn}
+'''
+
+
+@pytest.mark.parametrize(("made", "drawn", "repeated"), [
+    ("self.random = random.Random(seed)", "self.random.choice(state.legal_moves())",
+     [True, False, True, True]),
+    ("random.seed(seed)", "random.choice(state.legal_moves())", [False, False, False, False]),
+    ("self.seed = seed", "random.choice(state.legal_moves())", [False, False, False, False]),
+    ("self.random = random.Random(1)", "self.random.choice(state.legal_moves())",
+     [True, True, True, True]),
+    ("self.random = random.Random()", "self.random.choice(state.legal_moves())",
+     [False, False, False, True]),
+], ids=["own", "shared", "shared and unseeded", "without seed", "by the clock"])
+def test_where_random_numbers_come_from_is_seen(ask, made, drawn, repeated):
+    """From the agent's own generator with its seed, and from nowhere else."""
+    check = replace(ONE, ask="mixed", settings={"agent": "Mixed", "draws": 20})
+    reply, = ask(SEEDED.format(made=made, drawn=drawn), check).observations
+    assert reply["repeated"] == repeated
 
 
 def test_lanes_of_a_row_are_four_neighbours():
