@@ -17,11 +17,11 @@ from tictactoe.games.qubic import CELLS, LANES
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))  # the order of weights in a case
 DRAWS = 5_000
 AGAIN = 100  # of them that are made twice
-FEW = 20  # draws from the 64 cells: enough to know a stream of random numbers
+FEW = 6  # draws from the 64 cells: enough to know a stream of random numbers
+MADE, SEED = 4443, 4444  # of agents when they are made, and when they are reset
 IDENTITY = tuple(range(CELLS))
-PLAYERS = "for x, for o"
-AFTERWARDS = ("epsilon, alpha and gamma after the games, then whether its next random numbers are "
-              "those of a new agent with the same seed, and of one with another")
+AFTER = ("epsilon, alpha and gamma after the games; then whether it draws what a new agent draws "
+         "with the seed of its reset, or with its own first seed; and, in turns, with the former")
 
 
 def _step(module, on: str, move: int) -> Iterator[Part]:
@@ -78,19 +78,25 @@ def _bellman(module, on: list[str], move: int, reward: float, known: Sequence = 
 
 
 def _episode(module, on: str, moves: Sequence[int], times: int = 1, both_sides: bool = False,
-             **options) -> Iterator[Part]:
+             known: Sequence = (), **options) -> Iterator[Part]:
     finished = []
 
     def played():
         start = read_position(on)
-        first = get(module, "QPlayer")(0, **options)
-        players = {"x": first, "o": first if both_sides else get(module, "QPlayer")(1, **options)}
+        first, second = (get(module, "QPlayer")(seed, **options) for seed in (MADE, MADE - 1))
+        players = {"x": first, "o": first if both_sides else second}
+        walk = list(_walk(start, moves))
+        for number, cell, value in known:
+            state, _ = walk[number]
+            players[state.to_move].table[state, cell] = value
         entries = []
 
         def look():
             entries.append([len(players[name].table) for name in "xo"])
 
         for _ in range(times):
+            for player in players.values():
+                player.reset(SEED)
             script = _scripted(players.values(), moves, look)
             final = get(module, "play_episode")(players, start)
             if next(script, None) is not None:
@@ -98,19 +104,19 @@ def _episode(module, on: str, moves: Sequence[int], times: int = 1, both_sides: 
         look()
         finished.append(first)
         learned: dict[str, list] = {"x": [], "o": []}
-        for state, move in _walk(start, moves):
+        for state, move in walk:
             learned[state.to_move].append(players[state.to_move].q(state, move))
         return (learned["x"], learned["o"], entries, _text(final, "what play_episode returned"))
 
     yield ("x", "o", "entries", "final"), played
 
-    def afterwards():
+    def after():
         if not finished:
             raise BadReply("the game was not played")
         finished[0].table.clear()
-        return [_afterwards(get(module, "QPlayer"), finished[0])]
+        return [_after_games(get(module, "QPlayer"), finished[0])]
 
-    yield ("afterwards",), afterwards
+    yield ("after",), after
 
 
 def _lane_kinds(module, on: str, cell: int) -> Iterator[Part]:
@@ -179,6 +185,7 @@ def _self_play(module, on: str, moves: Sequence[int], weights: Sequence[float],
 
     def played():
         learner = _learner(module, weights, **options)
+        learner.reset(SEED)
         during = []
         _scripted([learner], moves, lambda: during.append(_total(learner)))
         final = get(module, "self_play")(learner, read_position(on))
@@ -188,13 +195,13 @@ def _self_play(module, on: str, moves: Sequence[int], weights: Sequence[float],
 
     yield ("weights", "during", "final"), played
 
-    def afterwards():
+    def after():
         if not finished:
             raise BadReply("the game was not played")
         finished[0].weights.update(dict.fromkeys(KINDS, 0.0))
-        return [_afterwards(get(module, "LaneLearner"), finished[0])]
+        return [_after_games(get(module, "LaneLearner"), finished[0])]
 
-    yield ("afterwards",), afterwards
+    yield ("after",), after
 
 
 def _symmetry(module, on: list[str], groups: Sequence[Sequence[int]]) -> Iterator[Part]:
@@ -213,12 +220,11 @@ def _symmetry(module, on: list[str], groups: Sequence[Sequence[int]]) -> Iterato
 
     def compared():
         states = list(map(read_position, on))
-        if [_canonical(module, state, [IDENTITY]) for state in states] != states:
-            raise BadReply("with the identity alone, canonical must return the state itself")
+        alone = [_canonical(module, state, [IDENTITY]) == state for state in states]
         found = [_canonical(module, state, ways) for state in states]
         again = [_canonical(module, state, ways) for state in found]
         return [[[found.index(state) for state in found],
-                 [found.index(state) if state in found else None for state in again]]]
+                 [found.index(state) if state in found else None for state in again], alone]]
 
     yield ("same",), compared
 
@@ -230,7 +236,7 @@ def _canonical(module, state: Qubic, ways: Sequence[tuple[int, ...]]) -> Qubic:
 
 
 def _learner(module, weights: Sequence[float], **options) -> Any:
-    learner = get(module, "LaneLearner")(seed=0, **options)
+    learner = get(module, "LaneLearner")(seed=MADE, **options)
     _weigh(module, learner, weights)
     return learner
 
@@ -268,20 +274,28 @@ def _scripted(players, moves: Sequence[int], look: Callable[[], None]) -> Iterat
     return script
 
 
-def _afterwards(make: Callable[..., Any], agent) -> list:
-    """The settings of an agent, and whether it goes on as a new one with its seed, 0, or with 1.
+def _after_games(make: Callable[..., Any], agent) -> list:
+    """The settings of an agent, and how it goes on.
 
-    Its games were scripted, so that it has drawn nothing yet, and it was made to forget them. The
-    three take turns, so that random numbers which they share are told by that.
+    It was made with the seed `MADE`, reset with `SEED`, and has drawn nothing since, as its games
+    were scripted; what it learned was taken from it. To draw in turns with another agent tells
+    random numbers that the two share.
     """
     settings = [agent.epsilon, agent.alpha, agent.gamma]
     del agent.choose  # from here on, its own
-    agents = [agent, make(0), make(1)]
-    for each in agents:
-        each.epsilon = 1
-    drawn = [[each.choose(Qubic()) for each in agents] for _ in range(FEW)]
-    own, twins, others = zip(*drawn, strict=True)
-    return [*settings, own == twins, own == others]
+    own, = _draws(agent)
+    alone = [_draws(make(seed)) == [own] for seed in (SEED, MADE)]
+    agent.reset(SEED)
+    first, second = _draws(agent, make(SEED))
+    return [*settings, *alone, first == second]
+
+
+def _draws(*agents) -> list[tuple[int, ...]]:
+    """A few moves that each of the agents draws from the empty cube, taking turns."""
+    for agent in agents:
+        agent.epsilon = 1
+    return list(zip(*([agent.choose(Qubic()) for agent in agents] for _ in range(FEW)),
+                    strict=True))
 
 
 def _walk(state: Qubic, moves: Sequence[int]) -> Iterator[tuple[Qubic, int]]:
@@ -314,9 +328,12 @@ def _scripted_game(name: str):
         again = f", {case['times']} times" if "times" in case else ""
         sides = " by one player for both sides" if case.get("both_sides") else ""
         options = "".join(f", {key}={value}" for key, value in case.items()
-                          if key not in ("on", "moves", "times", "both_sides"))
+                          if key not in ("on", "moves", "times", "both_sides", "known"))
+        options += "".join(f", Q of {cell} before move {number} is {value}"
+                           for number, cell, value in case.get("known", ()))
         return f"{name}(players, {start}), in which the moves {case['moves']} are played{sides}" + (
-            again + (f" (with {options.removeprefix(', ')})" if options else ""))
+            f"{again}, after reset({SEED})" + (
+                f" (with {options.removeprefix(', ')})" if options else ""))
 
     return describe
 
@@ -335,29 +352,30 @@ QUESTIONS = {
         {"updated": "Q of the move", "rest": "Q of the state's other moves, then of what follows",
          "entries": "in the table"}),
     "episode": Question(
-        _episode, ("x", "o", "entries", "final", "afterwards"), _scripted_game("play_episode"),
+        _episode, ("x", "o", "entries", "final", "after"), _scripted_game("play_episode"),
         {"x": "Q of x's moves in its own table", "o": "Q of o's moves in its own table",
          "entries": "in the tables of x and o, each time a move is asked for and at the end",
-         "final": "the 64 cells", "afterwards": AFTERWARDS}),
+         "final": "the 64 cells", "after": AFTER}),
     "lane_kinds": Question(
         _lane_kinds, ("counts", "through"), _called("lane_kinds"),
         {"counts": "lanes of each of KINDS, for x, for o",
          "through": "kinds of the lanes through the cell, for x, for o"}),
     "lane_values": Question(
         _lane_values, ("value", "moves"), _called("value", "LaneLearner"),
-        {"value": PLAYERS, "moves": "by move_values, one for each legal move"}),
+        {"value": "for x, for o, asked before the weights were set and again after that",
+         "moves": "by move_values, one for each legal move, asked in the same way"}),
     "lane_update": Question(
         _lane_update, ("target", "weights"), _called("update", "LaneLearner"),
         {"target": "of the afterstate", "weights": "after the update, in the order of KINDS"}),
     "self_play": Question(
-        _self_play, ("weights", "during", "final", "afterwards"), _scripted_game("self_play"),
+        _self_play, ("weights", "during", "final", "after"), _scripted_game("self_play"),
         {"weights": "after the game, in the order of KINDS",
          "during": "the sum of the weights, each time a move is asked for",
-         "final": "the 64 cells", "afterwards": AFTERWARDS}),
+         "final": "the 64 cells", "after": AFTER}),
     "symmetry": Question(
         _symmetry, ("ways", "images", "same"), _called("canonical"),
         {"ways": "how many, how many different, how many take lanes to lanes",
          "images": "to how many sets each group of cells goes",
-         "same": "for each position the first that has the same canonical state, then the same for "
-                 "the canonical states; canonical was asked with the identity alone before"}),
+         "same": "for each position the first that has the same canonical state; the same for the "
+                 "canonical states; whether, asked before, the identity alone leaves it as it is"}),
 }  # fmt: skip
