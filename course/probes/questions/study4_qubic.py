@@ -66,6 +66,7 @@ def _bellman(module, on: list[str], move: int, reward: float, known: Sequence = 
         states = list(map(read_position, on))
         player, other = (get(module, "QPlayer")(seed) for seed in (0, 1))
         _set(player, options)
+        player.table.clear()  # of what a table that all share has kept from other cases
         for which, known_move, value in known:
             player.table[states[which], known_move] = value
         other.update(states[0], move, 100, states[1])
