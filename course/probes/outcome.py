@@ -125,7 +125,12 @@ def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> 
 
 
 def same(ask: str, aspect: str, expected: Any, got: Any) -> bool:
-    """Whether two values of an aspect mean the same: equal, unless the question says otherwise."""
+    """Whether two values of an aspect mean the same: equal, unless the question says otherwise.
+
+    Two that are missing are alike, whatever the question says.
+    """
+    if expected is None and got is None:
+        return True
     return QUESTIONS[ask].judged.get(aspect, equal)(expected, got)
 
 

@@ -425,7 +425,7 @@ KINDS
 # player who has just moved. The weights of its lanes are added up, and the hyperbolic tangent
 # brings the sum between -1, lost, and +1, won:
 #
-# > **V = tanh(sum of the weights of all lanes)**
+# > **V = tanh(sum of the weights of its 76 lanes)**
 #
 # Count by hand: x has 0 and 21, o has 63. What are the kinds of the seven lanes of cell 0 for x?
 # (The diagonal of the cube holds all three marks.)
@@ -444,7 +444,8 @@ check("study4.lane_kinds")
 # %% [markdown]
 # ## The value of every move
 #
-# Write `value(state, player)` first. It follows the formula; a kind without a weight counts 0.
+# Write `value(state, player)` first. It follows the formula, in a finished game too; a kind without
+# a weight counts 0.
 #
 # `move_values(state)` gives the values of all afterstates. One could make each afterstate and ask
 # `value`. But that looks at 76 lanes for each of up to 64 moves, and a move changes only the four or
@@ -456,7 +457,9 @@ check("study4.lane_kinds")
 #    What is gained then?
 # 3. For a move, add the gains of the lanes through its cell to the sum, and take the tangent once.
 #
-# The two must agree, and that is a good test.
+# The two must agree, and that is a good test. They need not agree in the last digit, since sums of
+# floats depend on the order of their terms: two moves that are worth exactly the same may then not
+# tie. Here that does no harm, and the check allows for it.
 
 # %%
 learner = LaneLearner()
@@ -623,8 +626,8 @@ picture(axes, "Weights by kind of lane for three seeds. " + ". ".join(
 #   the core. There are 8 of these, but half of them are another one with all axes turned round.
 #
 # 6 x 8 x 8 / 2 = 192. Write `symmetries()`, each as a tuple that says where every cell goes, and
-# `canonical(state, ways)`, which gives all states that are the same by symmetry the same
-# representative. Then there are only two kinds of first move. Which?
+# `canonical(state, ways)`, which chooses one of all states that are the same by symmetry to represent
+# them. Then there are only two kinds of first move. Which?
 
 # %%
 ways = symmetries()

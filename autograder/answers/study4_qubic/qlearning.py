@@ -34,9 +34,9 @@ def step(state, move):
     """Make a move and return `(following, own, other)`.
 
     `following` is the next state, `own` the reward of the player who moves, `other` that of the
-    opponent. A win gives `WIN` and `LOSS`, a draw `DRAW` to both; while the game goes on there are
-    no rewards. An attempt to take a filled cell changes nothing on the board and gives `FILLED` to
-    the player who made it.
+    opponent. A win gives `WIN` and `LOSS`, a draw `DRAW` to both; while the game goes on both
+    rewards are 0. An attempt to take a filled cell changes nothing, so that the same player is to
+    move: it gives `FILLED` to that player and 0 to the opponent. `state` is not terminal.
 
     Hint: what `state.legal_moves()` does not list is filled.
     """
@@ -53,7 +53,11 @@ def step(state, move):
 
 
 def greedy_moves(values):
-    """All moves with the largest value, as a list; `values` maps moves to numbers."""
+    """All moves with the largest value, as a list.
+
+    `values` maps moves to numbers of any size. They are compared as they are, without rounding, and
+    the dictionary stays as it is.
+    """
     ### BEGIN SOLUTION
     best = max(values.values())
     return [move for move, value in values.items() if value == best]
@@ -63,8 +67,10 @@ def greedy_moves(values):
 def epsilon_greedy(values, epsilon, chance):
     """Choose a move: with probability `epsilon` any legal move, else one of the greedy moves.
 
-    `values` maps the legal moves to numbers, `chance` is a `random.Random`. Either way, all the
-    moves to choose from have the same probability: ties are broken at random.
+    `values` maps the legal moves to numbers and stays as it is. Either way, all the moves to choose
+    from have the same probability: ties are broken at random. All random numbers are drawn from
+    `chance`, a `random.Random`, so equal seeds give equal moves; how many are drawn, and in what
+    order, is up to you.
 
     Hint: `chance.random()` is a number from 0 to 1, `chance.choice(moves)` an item of a list.
     """
@@ -80,6 +86,7 @@ class QPlayer:
 
     `table` maps (state, move) to the Q value; a pair that was never tried is not in it. `epsilon`,
     `alpha` and `gamma` can be set at any time: an agent should not explore while it is measured.
+    Two players share nothing.
     """
 
     def __init__(self, seed=None, epsilon=EPSILON, alpha=ALPHA, gamma=GAMMA):
@@ -109,7 +116,8 @@ class QPlayer:
         """The Bellman update: Q(s, a) <- Q(s, a) + alpha (r + gamma max Q(s', a') - Q(s, a)).
 
         `reward` is all that this player was given from its `move` until its next turn; `following`
-        (s') is the state in which it has its next turn, or the terminal state.
+        (s') is the state in which it has its next turn, or the terminal state. The maximum is over
+        all legal moves of s', whether they were tried or not, and may be negative.
 
         Hint: after a terminal state nothing follows, so the future is worth 0.
         """
@@ -124,9 +132,11 @@ def play_episode(players, start):
     """Play one game from `start` in which both players learn; returns the final state.
 
     `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
-    following)`. A player's update for a move is made when it is to move again, before it chooses,
-    with the sum of the rewards that it was given since then; or at the end of the game. After an
-    attempt to take a filled cell the same player is to move again, so its update comes at once.
+    following)`; both may be the same player. A player's update for a move is made when it is to
+    move again, before it chooses, or else at the end of the game. The update's reward is the sum of
+    all that the player was given from this move on. After an attempt to take a filled cell the same
+    player is to move again, so its update comes at once. Who has not moved yet learns nothing. A
+    player learns from its own moves alone, and nothing else about it changes.
 
     Hint: for each player, remember its last state and move and the rewards since then.
     """
@@ -160,7 +170,7 @@ def train(players, episodes, start, after_each=lambda done: None):
 
 
 def lane_kinds(state, player):
-    """The pair (marks of `player`, marks of the opponent) for each of the 76 lanes, in order.
+    """The pair (marks of `player`, marks of the opponent) for each lane, in the order of `LANES`.
 
     Hint: `LANE_MASKS` are the lanes as bitboards, `state.mask(player)` are a player's marks, and
     `(a & b).bit_count()` is the number of bits that two masks share.
@@ -175,7 +185,8 @@ class LaneLearner:
     """Learns what an afterstate is worth: the state that a player's move leaves to the opponent.
 
     `weights` has a weight for each of `KINDS`; all other lanes, empty or dead, weigh nothing. All
-    lanes of a kind share its weight, on all boards and for both players.
+    lanes of a kind share its weight, on all boards and for both players. Weights can be set at any
+    time, as can `epsilon`, `alpha` and `gamma`. Two learners share nothing.
     """
 
     def __init__(self, seed=None, epsilon=EPSILON, alpha=LANE_ALPHA, gamma=GAMMA):
@@ -192,9 +203,10 @@ class LaneLearner:
         return epsilon_greedy(self.move_values(state), self.epsilon, self.chance)
 
     def value(self, state, player):
-        """What `state` is worth for `player`, who has just moved: tanh of the sum of all weights.
+        """What `state` is worth for `player`, who has just moved: tanh of its lanes' weights.
 
-        The hyperbolic tangent brings any sum between -1, a loss, and +1, a win.
+        The weights of all 76 lanes are added up, and the hyperbolic tangent brings any sum between
+        -1 and +1. A finished state is no exception: its utility has a place in `target` alone.
         """
         ### BEGIN SOLUTION
         return tanh(sum(self.weights.get(kind, 0) for kind in lane_kinds(state, player)))
@@ -218,8 +230,9 @@ class LaneLearner:
     def target(self, state, player):
         """What the afterstate `state` of `player` should be worth, judged by what follows.
 
-        For a terminal state, its utility. Otherwise the opponent moves, and the better its best
-        afterstate is for the opponent, the worse for `player`: -gamma times that value.
+        For a terminal state that is its utility for `player`; a draw is 0, not `DRAW`. Otherwise
+        the opponent moves, and the better its best afterstate is for the opponent, the worse for
+        `player`: -gamma times that value.
         """
         ### BEGIN SOLUTION
         if state.is_terminal():
@@ -230,8 +243,9 @@ class LaneLearner:
     def update(self, state, move):
         """Move the value of the afterstate of `move` towards its target.
 
-        Each kind's weight grows by alpha, times the error (target - value), times the number of
-        lanes of the kind in the afterstate.
+        The weight of each kind grows by alpha x error x number, where the error is the target minus
+        the value, both from before the update, and the number that of the lanes of this kind in the
+        afterstate.
 
         Hint: a `Counter` counts the kinds.
         """
@@ -245,9 +259,10 @@ class LaneLearner:
 
 
 def self_play(learner, start):
-    """Play one game of the learner against itself; it learns from every move as it is made.
+    """Play one game of the learner against itself from `start`; returns the final state.
 
-    The moves are those of `learner.choose(state)`. Returns the final state.
+    The moves are those of `learner.choose(state)`, and the learner learns from each of them before
+    it chooses the next. Nothing but its weights changes.
     """
     ### BEGIN SOLUTION
     state = start
@@ -274,11 +289,12 @@ def train_lanes(learner, games, start, after_each=lambda done: None):
 
 
 def symmetries():
-    """The 192 ways to rearrange the cells that map lanes to lanes, each a tuple of 64 cells.
+    """The 192 ways to rearrange the cells that map lanes to lanes: a list, in any order.
 
-    Item i of a tuple is the cell that cell i goes to. Each way combines three things: the axes
-    (layer, row, column) change places; any axis is reversed; and on all three axes alike, the
-    coordinates 0 to 3 are rearranged so that opposite ones (0 and 3, 1 and 2) stay opposite.
+    Each is a tuple of 64 cells, and item i is the cell that cell i goes to. It combines three
+    things: the axes (layer, row, column) change places; any axis is reversed; and on all three axes
+    alike, the coordinates 0 to 3 are rearranged so that opposite ones (0 and 3, 1 and 2) stay
+    opposite.
 
     Hint: the parts overlap, since reversing all three axes is such a rearrangement too: keep each
     tuple once. `cell_at(layer, row, column)` numbers the cells.
@@ -299,7 +315,10 @@ def symmetries():
 
 
 def canonical(state, ways):
-    """One state for all states that are equal by symmetry; `ways` is what `symmetries()` returned.
+    """The representative of `state`: one of the states that `ways` make of it.
+
+    It is the same one for all of them. `ways` is what `symmetries()` returned, or the identity
+    alone, with which each state represents itself. The marks of x stay those of x.
 
     Hint: take the smallest pair of masks among all rearrangements of the two.
     """

@@ -4,6 +4,7 @@ import itertools
 import random
 from collections import Counter
 from math import comb
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,9 @@ from autograder.benchmarks.qubic import Greedily
 from autograder.verdicts import hidden_study
 from autograder.workspace import load_answer
 from course.probes import load_study
-from course.probes.questions.study4_qubic import DRAWS, KINDS, PARTS
+from course.probes.ask import reply
+from course.probes.outcome import is_right
+from course.probes.questions.study4_qubic import KINDS
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent
 from tictactoe.games.qubic import CELLS, LANES, mask_of
 
@@ -257,15 +260,19 @@ CASES = [case for study in (load_study("study4"), hidden_study("study4"))
          for case in study.checks["epsilon_greedy"].cases]
 
 
+def draws_in_another_order(values, epsilon, chance):
+    """As asked, but each random number is drawn from another list, and in another order."""
+    any_move, best = (chance.choice(sorted(moves, reverse=True))
+                      for moves in (values, STUDY.greedy_moves(values)))
+    return best if chance.random() < 1 - epsilon else any_move
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_right_answers_pass_the_statistical_probe(case):
-    """Whatever random numbers are used, the share is off by a step, or a move is missed, less than
-    once in a million times."""
-    values = [value for _, value in case["values"]]
-    best, moves, epsilon = values.count(max(values)), len(values), case["epsilon"]
-    share = 1 - epsilon + epsilon * best / moves
-    margin = 0.5 - abs(PARTS * share - round(PARTS * share))
-    sigma = PARTS * (share * (1 - share) / DRAWS) ** 0.5
-    assert margin > 5 * sigma
-    rarest = epsilon / moves if epsilon else 1 / best
-    assert moves * (1 - rarest) ** DRAWS < 1e-6
+    """Another right answer draws other moves, and loses nothing."""
+    replies = [reply(SimpleNamespace(greedy_moves=STUDY.greedy_moves, epsilon_greedy=drawing),
+                     "epsilon_greedy", case)
+               for drawing in (STUDY.epsilon_greedy, draws_in_another_order)]
+    assert replies[0]["drawn"] != replies[1]["drawn"]
+    for aspect in ("greedy", "drawn", "share"):
+        assert is_right("epsilon_greedy", *replies, aspect)

@@ -1,23 +1,27 @@
 """Questions about learners on Qubic: rewards, tables, scripted games, shared weights, symmetry.
 
 Where a learner would draw its moves, the question sets them, so that what it learns is exact.
+Learners are asked beside others of their kind, which must make no difference.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from course.probes.chances import same_chances
 from course.probes.positions import read_position
 from course.probes.question import BadReply, Part, Question, call, get, positions_of
 from tictactoe import IllegalMove, Qubic
-from tictactoe.games.qubic import LANES
+from tictactoe.games.qubic import CELLS, LANES
 
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))  # the order of weights in a case
-DRAWS = 20_000  # so that a share is off by 0.02 in less than one of a million millions of seeds
-AGAIN = 100  # draws that are made twice
-SELDOM = 1 / 2  # of a move's expected count in a uniform draw: over 10 standard deviations away
-PARTS = 25  # a share is rounded to 25ths: halfway to the next one is 0.02
-PLAYERS = "for x, for o"
+DRAWS = 5_000
+AGAIN = 100  # of them that are made twice
+FEW = 6  # draws from the 64 cells: enough to know a stream of random numbers
+MADE, SEED = 4443, 4444  # of agents when they are made, and when they are reset
+IDENTITY = tuple(range(CELLS))
+AFTER = ("epsilon, alpha and gamma after the games; then whether it draws what a new agent draws "
+         "with the seed of its reset, or with its own first seed; and, in turns, with the former")
 
 
 def _step(module, on: str, move: int) -> Iterator[Part]:
@@ -32,23 +36,26 @@ def _step(module, on: str, move: int) -> Iterator[Part]:
 
 def _epsilon_greedy(module, values: Sequence, epsilon: float) -> Iterator[Part]:
     given = dict(values)
-    yield ("greedy",), lambda: [sorted(get(module, "greedy_moves")(dict(given)))]
+
+    def unchanged(name: str, *rest):
+        left = dict(given)
+        result = get(module, name)(left, *rest)
+        if left != given:
+            raise BadReply(f"{name} changed the dictionary of values that it was given")
+        return result
+
+    yield ("greedy",), lambda: [sorted(unchanged("greedy_moves"))]
 
     def drawn():
         chance = random.Random(1)
-        moves = [get(module, "epsilon_greedy")(dict(given), epsilon, chance) for _ in range(DRAWS)]
+        moves = [unchanged("epsilon_greedy", epsilon, chance) for _ in range(DRAWS)]
         chance = random.Random(1)
-        if moves[:AGAIN] != [get(module, "epsilon_greedy")(dict(given), epsilon, chance)
-                             for _ in range(AGAIN)]:
+        if moves[:AGAIN] != [unchanged("epsilon_greedy", epsilon, chance) for _ in range(AGAIN)]:
             raise BadReply("epsilon_greedy draws other moves from the same chance: it must draw "
                            "from `chance` alone")
-        best = [move for move in given if given[move] == max(given.values())]
-        share = sum(move in best for move in moves) / DRAWS
-        even = {move: epsilon / len(given) + (1 - epsilon) / len(best) * (move in best)
-                for move in given}
-        often = [move for move in sorted(set(moves))
-                 if moves.count(move) >= SELDOM * DRAWS * even.get(move, 0)]
-        return often, round(PARTS * share)
+        counts = {move: moves.count(move) for move in given}
+        best = sum(counts[move] for move in given if given[move] == max(given.values()))
+        return [*counts.values(), DRAWS - sum(counts.values())], [best, DRAWS - best]
 
     yield ("drawn", "share"), drawn
 
@@ -57,32 +64,60 @@ def _bellman(module, on: list[str], move: int, reward: float, known: Sequence = 
              **options) -> Iterator[Part]:
     def updated():
         states = list(map(read_position, on))
-        player = get(module, "QPlayer")(seed=0, **options)
+        player, other = (get(module, "QPlayer")(seed) for seed in (0, 1))
+        _set(player, options)
+        player.table.clear()  # of what a table that all share has kept from other cases
         for which, known_move, value in known:
             player.table[states[which], known_move] = value
+        other.update(states[0], move, 100, states[1])
         player.update(states[0], move, reward, states[1])
-        rest = [player.q(states[0], other) for other in states[0].legal_moves() if other != move]
-        rest += [player.q(states[1], other) for other in states[1].legal_moves()]
+        rest = [player.q(states[0], cell) for cell in states[0].legal_moves() if cell != move]
+        rest += [player.q(states[1], cell) for cell in states[1].legal_moves()]
         return player.q(states[0], move), rest, len(player.table)
 
     yield ("updated", "rest", "entries"), updated
 
 
-def _episode(module, on: str, moves: Sequence[int], times: int = 1, **options) -> Iterator[Part]:
+def _episode(module, on: str, moves: Sequence[int], times: int = 1, both_sides: bool = False,
+             known: Sequence = (), **options) -> Iterator[Part]:
+    finished = []
+
     def played():
         start = read_position(on)
-        players = {name: get(module, "QPlayer")(seed=0, **options) for name in "xo"}
+        first, second = (get(module, "QPlayer")(seed, **options) for seed in (MADE, MADE - 1))
+        players = {"x": first, "o": first if both_sides else second}
+        walk = list(_walk(start, moves))
+        for number, cell, value in known:
+            state, _ = walk[number]
+            players[state.to_move].table[state, cell] = value
+        entries = []
+
+        def look():
+            entries.append([len(players[name].table) for name in "xo"])
+
         for _ in range(times):
-            script = _scripted(players.values(), moves)
+            for player in players.values():
+                player.reset(SEED)
+            script = _scripted(players.values(), moves, look)
             final = get(module, "play_episode")(players, start)
             if next(script, None) is not None:
                 raise BadReply("play_episode ended before the game did")
+        look()
+        finished.append(first)
         learned: dict[str, list] = {"x": [], "o": []}
-        for state, move in _walk(start, moves):
+        for state, move in walk:
             learned[state.to_move].append(players[state.to_move].q(state, move))
-        return learned["x"], learned["o"], _text(final, "what play_episode returned")
+        return (learned["x"], learned["o"], entries, _text(final, "what play_episode returned"))
 
-    yield ("x", "o", "final"), played
+    yield ("x", "o", "entries", "final"), played
+
+    def after():
+        if not finished:
+            raise BadReply("the game was not played")
+        finished[0].table.clear()
+        return [_after_games(get(module, "QPlayer"), finished[0])]
+
+    yield ("after",), after
 
 
 def _lane_kinds(module, on: str, cell: int) -> Iterator[Part]:
@@ -106,10 +141,21 @@ def _pair(kind: Any) -> tuple[int, int]:
 
 def _lane_values(module, on: str, weights: Sequence[float]) -> Iterator[Part]:
     state = read_position(on)
-    yield ("value",), lambda: [[_learner(module, weights).value(state, p) for p in "xo"]]
+
+    def by_player():
+        learner = get(module, "LaneLearner")(seed=0)
+        for player in "xo":
+            learner.value(state, player)
+        _weigh(module, learner, weights)
+        return [[learner.value(state, player) for player in "xo"]]
+
+    yield ("value",), by_player
 
     def by_move():
-        values = _learner(module, weights).move_values(state)
+        learner = get(module, "LaneLearner")(seed=0)
+        learner.move_values(state)
+        _weigh(module, learner, weights)
+        values = learner.move_values(state)
         return [[values[move] for move in state.legal_moves()]]
 
     yield ("moves",), by_move
@@ -118,11 +164,16 @@ def _lane_values(module, on: str, weights: Sequence[float]) -> Iterator[Part]:
 def _lane_update(module, on: str, move: int, weights: Sequence[float],
                  **options) -> Iterator[Part]:
     state = read_position(on)
-    yield (("target",), lambda: [_learner(module, weights, **options).target(
-        state.after(move), state.to_move)])
+
+    def made():
+        learner = _learner(module, weights)
+        _set(learner, options)
+        return learner
+
+    yield ("target",), lambda: [made().target(state.after(move), state.to_move)]
 
     def updated():
-        learner = _learner(module, weights, **options)
+        learner = made()
         learner.update(state, move)
         return [[learner.weights[kind] for kind in KINDS]]
 
@@ -131,14 +182,27 @@ def _lane_update(module, on: str, move: int, weights: Sequence[float],
 
 def _self_play(module, on: str, moves: Sequence[int], weights: Sequence[float],
                **options) -> Iterator[Part]:
+    finished = []
+
     def played():
         learner = _learner(module, weights, **options)
-        _scripted([learner], moves)
+        learner.reset(SEED)
+        during = []
+        _scripted([learner], moves, lambda: during.append(_total(learner)))
         final = get(module, "self_play")(learner, read_position(on))
-        return ([learner.weights[kind] for kind in KINDS],
+        finished.append(learner)
+        return ([learner.weights[kind] for kind in KINDS], during,
                 _text(final, "what self_play returned"))
 
-    yield ("weights", "final"), played
+    yield ("weights", "during", "final"), played
+
+    def after():
+        if not finished:
+            raise BadReply("the game was not played")
+        finished[0].weights.update(dict.fromkeys(KINDS, 0.0))
+        return [_after_games(get(module, "LaneLearner"), finished[0])]
+
+    yield ("after",), after
 
 
 def _symmetry(module, on: list[str], groups: Sequence[Sequence[int]]) -> Iterator[Part]:
@@ -156,23 +220,52 @@ def _symmetry(module, on: list[str], groups: Sequence[Sequence[int]]) -> Iterato
     yield ("ways", "images"), checked
 
     def compared():
-        found = [get(module, "canonical")(read_position(text), ways) for text in on]
-        return [[found.index(state) for state in found]]
+        states = list(map(read_position, on))
+        alone = [_canonical(module, state, [IDENTITY]) == state for state in states]
+        found = [_canonical(module, state, ways) for state in states]
+        again = [_canonical(module, state, ways) for state in found]
+        return [[[found.index(state) for state in found],
+                 [found.index(state) if state in found else None for state in again], alone]]
 
     yield ("same",), compared
 
 
+def _canonical(module, state: Qubic, ways: Sequence[tuple[int, ...]]) -> Qubic:
+    found = get(module, "canonical")(state, ways)
+    _text(found, "what canonical returned")
+    return found
+
+
 def _learner(module, weights: Sequence[float], **options) -> Any:
-    learner = get(module, "LaneLearner")(seed=0, **options)
-    learner.weights = dict(zip(KINDS, weights, strict=True))
+    learner = get(module, "LaneLearner")(seed=MADE, **options)
+    _weigh(module, learner, weights)
     return learner
 
 
-def _scripted(players, moves: Sequence[int]) -> Iterator[int]:
-    """Make the players choose these moves, whoever is asked; returns the moves that are left."""
+def _set(agent, options: Mapping[str, float]) -> None:
+    for name, value in options.items():
+        setattr(agent, name, value)
+
+
+def _weigh(module, learner, weights: Sequence[float]) -> None:
+    """Set the learner's weights, and then those of another one."""
+    learner.weights.update(zip(KINDS, weights, strict=True))
+    get(module, "LaneLearner")(seed=1).weights.update(dict.fromkeys(KINDS, 1.0))
+
+
+def _total(learner) -> float:
+    return sum(learner.weights[kind] for kind in KINDS)
+
+
+def _scripted(players, moves: Sequence[int], look: Callable[[], None]) -> Iterator[int]:
+    """Make the players choose these moves, whoever is asked; returns the moves that are left.
+
+    `look` is called whenever one is asked for.
+    """
     script = iter(moves)
 
     def choose(state):
+        look()
         for move in script:
             return move
         raise BadReply("a move was asked for after the end of the game")
@@ -180,6 +273,30 @@ def _scripted(players, moves: Sequence[int]) -> Iterator[int]:
     for player in players:
         player.choose = choose
     return script
+
+
+def _after_games(make: Callable[..., Any], agent) -> list:
+    """The settings of an agent, and how it goes on.
+
+    It was made with the seed `MADE`, reset with `SEED`, and has drawn nothing since, as its games
+    were scripted; what it learned was taken from it. To draw in turns with another agent tells
+    random numbers that the two share.
+    """
+    settings = [agent.epsilon, agent.alpha, agent.gamma]
+    del agent.choose  # from here on, its own
+    own, = _draws(agent)
+    alone = [_draws(make(seed)) == [own] for seed in (SEED, MADE)]
+    agent.reset(SEED)
+    first, second = _draws(agent, make(SEED))
+    return [*settings, *alone, first == second]
+
+
+def _draws(*agents) -> list[tuple[int, ...]]:
+    """A few moves that each of the agents draws from the empty cube, taking turns."""
+    for agent in agents:
+        agent.epsilon = 1
+    return list(zip(*([agent.choose(Qubic()) for agent in agents] for _ in range(FEW)),
+                    strict=True))
 
 
 def _walk(state: Qubic, moves: Sequence[int]) -> Iterator[tuple[Qubic, int]]:
@@ -210,10 +327,14 @@ def _scripted_game(name: str):
     def describe(case: Mapping[str, Any]) -> str:
         start, = positions_of(case)
         again = f", {case['times']} times" if "times" in case else ""
+        sides = " by one player for both sides" if case.get("both_sides") else ""
         options = "".join(f", {key}={value}" for key, value in case.items()
-                          if key not in ("on", "moves", "times"))
-        return f"{name}(players, {start}), in which the moves {case['moves']} are played{again}" + (
-            f" (with {options.removeprefix(', ')})" if options else "")
+                          if key not in ("on", "moves", "times", "both_sides", "known"))
+        options += "".join(f", Q of {cell} before move {number} is {value}"
+                           for number, cell, value in case.get("known", ()))
+        return f"{name}(players, {start}), in which the moves {case['moves']} are played{sides}" + (
+            f"{again}, after reset({SEED})" + (
+                f" (with {options.removeprefix(', ')})" if options else ""))
 
     return describe
 
@@ -223,32 +344,39 @@ QUESTIONS = {
                      {"rewards": "own, other", "following": "the 64 cells"}),
     "epsilon_greedy": Question(
         _epsilon_greedy, ("greedy", "drawn", "share"), _called("epsilon_greedy"),
-        {"greedy": "what greedy_moves lists", "drawn": "all moves seen in many draws",
-         "share": "how many 25ths of the draws were greedy moves"}),
+        {"greedy": "what greedy_moves lists",
+         "drawn": f"how often each move was drawn in {DRAWS} draws, and then anything else",
+         "share": "draws of greedy moves, and of others"},
+        judged={"drawn": same_chances, "share": same_chances}),
     "bellman": Question(
         _bellman, ("updated", "rest", "entries"), _called("update", "QPlayer"),
         {"updated": "Q of the move", "rest": "Q of the state's other moves, then of what follows",
          "entries": "in the table"}),
     "episode": Question(
-        _episode, ("x", "o", "final"), _scripted_game("play_episode"),
+        _episode, ("x", "o", "entries", "final", "after"), _scripted_game("play_episode"),
         {"x": "Q of x's moves in its own table", "o": "Q of o's moves in its own table",
-         "final": "the 64 cells"}),
+         "entries": "in the tables of x and o, each time a move is asked for and at the end",
+         "final": "the 64 cells", "after": AFTER}),
     "lane_kinds": Question(
         _lane_kinds, ("counts", "through"), _called("lane_kinds"),
         {"counts": "lanes of each of KINDS, for x, for o",
          "through": "kinds of the lanes through the cell, for x, for o"}),
     "lane_values": Question(
         _lane_values, ("value", "moves"), _called("value", "LaneLearner"),
-        {"value": PLAYERS, "moves": "by move_values, one for each legal move"}),
+        {"value": "for x, for o, asked before the weights were set and again after that",
+         "moves": "by move_values, one for each legal move, asked in the same way"}),
     "lane_update": Question(
         _lane_update, ("target", "weights"), _called("update", "LaneLearner"),
         {"target": "of the afterstate", "weights": "after the update, in the order of KINDS"}),
     "self_play": Question(
-        _self_play, ("weights", "final"), _scripted_game("self_play"),
-        {"weights": "after the game, in the order of KINDS", "final": "the 64 cells"}),
+        _self_play, ("weights", "during", "final", "after"), _scripted_game("self_play"),
+        {"weights": "after the game, in the order of KINDS",
+         "during": "the sum of the weights, each time a move is asked for",
+         "final": "the 64 cells", "after": AFTER}),
     "symmetry": Question(
         _symmetry, ("ways", "images", "same"), _called("canonical"),
         {"ways": "how many, how many different, how many take lanes to lanes",
          "images": "to how many sets each group of cells goes",
-         "same": "for each position the first that has the same canonical state"}),
+         "same": "for each position the first that has the same canonical state; the same for the "
+                 "canonical states; whether, asked before, the identity alone leaves it as it is"}),
 }  # fmt: skip
