@@ -2,6 +2,7 @@
 
 import html
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from course.probes import load_check
@@ -34,11 +35,12 @@ def as_text(outcome: Outcome) -> str:
             differs = "" if same(_ask(outcome), name, expected, got) else "   <- differs"
             lines.append(f"  {name:<9}expected {_value(expected)}, got {answer}{differs}"
                          + _reading(outcome, name))
-    if outcome.cause:
-        lines += ["", f"Likely cause: {outcome.cause}"]
+    for title, sentence in _causes(outcome):
+        lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
-        lines += ["", "Where your search first differs: " + outcome.divergence["sentence"], "",
-                  *("          " + line for line in str(_node(outcome)).splitlines())]
+        lines += ["", "Where your search first differs: " + outcome.divergence["sentence"]]
+        if outcome.divergence["board"] is not None:
+            lines += ["", *("          " + line for line in str(_node(outcome)).splitlines())]
     return _writable("\n".join(lines))
 
 
@@ -59,13 +61,29 @@ def as_html(outcome: Outcome) -> str:
     if outcome.case and not outcome.unwritten and (outcome.case["errors"] or any(
             v is not None for v in outcome.case["got"].values())):
         parts.append(_case_html(outcome))
-    if outcome.cause:
-        parts.append(f"<p><strong>Likely cause:</strong> {html.escape(outcome.cause)}</p>")
+    parts += [f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
+              for title, sentence in _causes(outcome)]
     if outcome.divergence:
         parts.append("<p><strong>Where your search first differs:</strong> "
-                     f"{html.escape(outcome.divergence['sentence'])}</p>"
-                     f"<p>{_picture(_node(outcome))}</p>")
+                     f"{html.escape(outcome.divergence['sentence'])}</p>")
+        if outcome.divergence["board"] is not None:
+            parts.append(f"<p>{_picture(_node(outcome))}</p>")
     return _writable("".join(parts))
+
+
+def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """What may be the cause, each with a title."""
+    if outcome.cause and outcome.found_in:
+        yield (f"Likely cause, found in {outcome.found_in}",
+               f"{outcome.cause} It spoils this check too, where something else may be wrong as "
+               "well.")
+    elif outcome.cause:
+        yield "Likely cause", outcome.cause
+    if outcome.resembles:
+        yield "Perhaps", outcome.resembles
+    elif outcome.found_in and not outcome.cause:
+        yield "Look first", (f"{outcome.found_in} is not all right either, and what is wrong there "
+                             "often shows here.")
 
 
 def _node(outcome: Outcome):

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from course.probes import Case, Check, Observation, Slip, load_check, load_expected
 from course.probes.question import NOT_WRITTEN
@@ -43,6 +43,9 @@ class Outcome:
     stopped: bool  # whether the module was stopped, or ended, before it had answered
     seconds: float
     divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
+    matching: tuple[str, ...] = ()  # the names of all slips whose replies these are
+    found_in: str | None = None  # the earlier check whose cause this one suffers from
+    resembles: str | None = None  # the sentence of a machine-made mutant with the same replies
 
     @property
     def earned(self) -> float:
@@ -80,9 +83,21 @@ class Outcome:
         return asdict(self) | {"earned": self.earned, "points": self.points}
 
 
+class Earlier(NamedTuple):
+    """What another check has shown of the same module, before this one was asked."""
+
+    full: bool
+    slips: Sequence[str]  # the names of those whose replies it had
+
+
 def mark(check: Check, replies: Replies, expected: Sequence[Observation],
-         slips: Sequence[Slip]) -> Outcome:
-    """The outcome of a check: its replies compared with the expected ones and the known slips."""
+         slips: Sequence[Slip], earlier: Mapping[str, Earlier] | None = None) -> Outcome:
+    """The outcome of a check: its replies compared with the expected ones and the known slips.
+
+    `earlier`: what other checks have shown, by id. Of slips with the same replies the one that
+    they do not rule out is named; where no slip has these replies, one that they have shown and
+    that spoils this check too.
+    """
     got = [observation or {} for observation in replies.observations]
     aspects = []
     for name, points in check.points.items():
@@ -100,18 +115,47 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},
                 "errors": dict(got[number].get("errors") or {})}
-    slip = None
+    matching, slip, found_in = [], None, None
     if wrong and check.ask not in MATCHES:  # many are beaten in the same way
-        slip = next((s for s in slips if _same_replies(check, got, s)), None)
+        matching = [s for s in slips if _same_replies(check, got, s)]
+        slip = next((s for s in matching if _fits(s, earlier or {})),
+                    matching[0] if matching else None)
+    cause = slip
+    if wrong and slip is None and any(got) and not replies.stopped:
+        found_in, cause = _carried(check, slips, earlier or {})
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
-                   slip.name if slip else None, slip.sentence if slip else None,
-                   replies.stopped is not None, round(replies.seconds, 3))
+                   slip.name if slip else None, cause.sentence if cause else None,
+                   replies.stopped is not None, round(replies.seconds, 3),
+                   matching=tuple(s.name for s in matching), found_in=found_in)
 
 
-def mark_by_file(check: Check, replies: Replies, expected_file: Path) -> Outcome:
+def _fits(slip: Slip, earlier: Mapping[str, Earlier]) -> bool:
+    """Whether all checks that the slip spoils, among those asked earlier, had its replies."""
+    return all(slip.name in seen.slips for check, seen in earlier.items()
+               if check.partition(".")[2] in slip.observed)
+
+
+def _carried(check: Check, slips: Sequence[Slip],
+             earlier: Mapping[str, Earlier]) -> tuple[str | None, Slip | None]:
+    """The earlier check whose slip spoils this check too, and the slip; the slip is None if it is
+    not known, but some known slip spoils both."""
+    spoiling = {slip.name: slip for slip in slips if check.name in slip.observed}
+    wrong = {name: seen for name, seen in earlier.items() if not seen.full and name != check.id}
+    for name, seen in wrong.items():
+        for slip in seen.slips:
+            if slip in spoiling:
+                return name, spoiling[slip]
+    for name in wrong:
+        if any(name.partition(".")[2] in slip.observed for slip in spoiling.values()):
+            return name, None
+    return None, None
+
+
+def mark_by_file(check: Check, replies: Replies, expected_file: Path,
+                 earlier: Mapping[str, Earlier] | None = None) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
     expected, slips = load_expected(expected_file)
-    return mark(check, replies, expected[check.name], slips)
+    return mark(check, replies, expected[check.name], slips, earlier)
 
 
 def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:

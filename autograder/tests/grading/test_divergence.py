@@ -7,9 +7,14 @@ from autograder.grading.divergence import first_divergence
 from autograder.grading.nbgrader_steps import GradingStep
 from course.probes import load_check, load_study
 from course.probes.explain import as_html, as_text
+from course.probes.outcome import Outcome
 from course.probes.replies import Replies
 
 STUDY = load_study("study3")
+SMALL = Outcome("study3.type_a", False, (), None, {
+    "asked": {"agent": "TypeA", "limit": 2, "on": "xox_o_x_o"}, "errors": {},
+    "expected": {"move": 3, "value": 0, "nodes": 9}, "got": {"move": 5, "value": 0, "nodes": 9},
+}, None, None, False, 0.1)
 REFERENCE = workspace.module_texts(STUDY)["reference"]
 
 
@@ -56,7 +61,8 @@ def test_a_search_that_stops_too_early_is_told():
     """A node that must be expanded, and is not, is told with its depth."""
     sentence = sentence_of("type_a", ("if depth >= self.limit and is_quiescent(state):",
                                       "if depth >= self.limit - 1 and len(state.text) == 9:"))
-    assert sentence.endswith("your search stopped here, but this node must be expanded")
+    assert sentence.endswith("your search stopped here, but this node must be expanded: "
+                             "depth 0 is less than the limit 1")
 
 
 def test_another_order_is_told():
@@ -97,14 +103,12 @@ def test_a_known_slip_has_its_sentence_instead():
 def test_a_forged_tree_explains_nothing_or_something_and_never_fails(trace):
     """Whatever comes from the student's process, the explanation is a sentence or none."""
     check = load_check("study3.type_a")
-    case = {"agent": "TypeA", "limit": 2, "on": "xox_o_x_o"}
-    found = first_divergence(check, case, Replies(({"trace": trace},)))
+    found = first_divergence(check, SMALL, Replies(({"trace": trace},)))
     assert found is None or isinstance(found["sentence"], str)
 
 
 def test_a_root_that_is_no_node_is_told():
     """Several outermost calls are told as what they are."""
     check = load_check("study3.type_a")
-    case = {"agent": "TypeA", "limit": 2, "on": "xox_o_x_o"}
-    found = first_divergence(check, case, Replies(({"trace": ["0,3,1;0,5,1"]},)))
+    found = first_divergence(check, SMALL, Replies(({"trace": ["0,3,1;0,5,1"]},)))
     assert "called 2 times from outside" in found["sentence"]
