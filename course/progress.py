@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from course.probes import Study
-from course.probes.outcome import Earlier, Outcome
+from course.probes.outcome import Outcome, Shown
 
 NOTES = ".checked.json"
 NOTEBOOKS = "[0-9][0-9]_*.ipynb"
@@ -41,10 +41,10 @@ def read_notes(folder: Path) -> dict[str, dict[str, Any]]:
         return {}
 
 
-def earlier(module: Path) -> dict[str, Earlier]:
+def shown(module: Path) -> dict[str, Shown]:
     """What the checks have shown of `module` as it is now, by id."""
     now = _digest(module)
-    return {check: Earlier(noted.get("full", True), noted.get("slips", ()))
+    return {check: Shown(noted.get("full", True), noted.get("slips", ()))
             for check, noted in read_notes(module.parent).items() if noted.get("module") == now}
 
 

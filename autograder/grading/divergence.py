@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.grading import divergence_words as words
 from autograder.grading.views import ROOT, View, is_same, number_of, view_of
-from autograder.workspace import load_answer
+from autograder.workspace import load_answer, load_mutant
 from course.probes import Check
 from course.probes.outcome import Outcome, equal
 from course.probes.positions import read_position
@@ -53,7 +53,36 @@ def first_divergence(check: Check, outcome: Outcome, replies: Replies) -> dict[s
         return _unseen(text) if text.startswith(words.UNSEEN) else _told(ours, [], text)
     view = view_of(ours, theirs[0])
     found = _Walk(check.ask == TABLE, view, ours).compare(ours, theirs[0], [])
-    return found or _same_tree(ours, outcome, reply.get("found"), view)
+    return found or _same_tree(ours, outcome, found_alone(replies), view)
+
+
+def found_alone(trace: Replies) -> list | None:
+    """What a new agent found that searched nothing else: move, value, nodes; None if unknown."""
+    found = (trace.observations[0] or {}).get("found")
+    return found if isinstance(found, list) and len(found) == len(THREE) else None
+
+
+def is_right_alone(outcome: Outcome, alone: list | None) -> bool:
+    """Whether a new agent that searched nothing else was right in all that is asked of a search."""
+    expected = outcome.case["expected"]
+    return alone is not None and all(equal(expected[name], value) for name, value
+                                     in zip(THREE, alone, strict=True) if name in expected)
+
+
+def searches_alike(study: str, mutant: str, case: Mapping[str, Any], alone: list | None) -> bool:
+    """Whether a new agent of the mutant, too, finds what the student's found alone, if known.
+
+    A search that is wrong after another one and right alone is another slip than one that is wrong.
+    """
+    if alone is None:
+        return True
+    made = getattr(load_mutant(study, mutant), case["agent"])(**_options(case))
+    return all(map(equal, made.search(read_position(case["on"])), alone))
+
+
+def _options(case: Mapping[str, Any]) -> dict[str, Any]:
+    return agent_options({name: value for name, value in case.items()
+                          if name not in ("agent", "on", "draws")})
 
 
 def _unseen(sentence: str) -> dict[str, Any]:
@@ -99,6 +128,11 @@ class _Walk:
 
     def _different(self, ours: Visit, theirs: Node, number: int) -> str:
         """What is wrong with the student's child of this number, or with its absence."""
+        return self._wrong_child(ours, theirs, number) + words.rounded(
+            [number_of(child.value) for child in ours.children[:number]],
+            [number_of(child.value) for child in theirs.children[:number]])
+
+    def _wrong_child(self, ours: Visit, theirs: Node, number: int) -> str:
         expected = ours.children[number].move if number < len(ours.children) else None
         rest = [child.move for child in theirs.children[number:]]
         if rest and rest[0] in (NO_MOVE, SAME_STATE):
@@ -125,17 +159,18 @@ def _told(node: Visit, path: list, sentence: str) -> dict[str, Any]:
             "path": list(path), "sentence": f"{words.place(node, path)}: {sentence}"}
 
 
-def _same_tree(ours: Visit, outcome: Outcome, found: Any, view: View) -> dict[str, Any] | None:
+def _same_tree(ours: Visit, outcome: Outcome, found: list | None,
+               view: View) -> dict[str, Any] | None:
     """The trees are the same: what is said of them is not, or comes from another search."""
     expected, got = outcome.case["expected"], outcome.case["got"]
     wrong = [name for name in expected if not equal(expected[name], got[name])]
-    if not isinstance(found, list) or len(found) != 3 or not wrong:
+    if found is None or not wrong:
         return None
     if not set(wrong) & set(THREE):
         return _unseen(words.AFTER_THE_FIRST)
     alone = dict(zip(THREE, found, strict=True))
     asked = [name for name in THREE if name in expected]
-    if all(equal(expected[name], alone[name]) for name in asked):
+    if is_right_alone(outcome, found):
         return _unseen(words.ALONE_IS_RIGHT)
     if not all(equal(got[name], alone[name]) for name in asked):
         return None
@@ -144,7 +179,7 @@ def _same_tree(ours: Visit, outcome: Outcome, found: Any, view: View) -> dict[st
 
 def _of_result(ours: Visit, wrong: list[str], expected: Mapping, got: Mapping,
                view: View) -> Iterator[str]:
-    yield words.SAME_TREE
+    yield words.same_tree(view)
     if "nodes" in wrong:
         yield words.other_count(expected["nodes"], got["nodes"])
     if "value" in wrong:

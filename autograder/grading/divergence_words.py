@@ -4,6 +4,7 @@ A sentence speaks of depth, limit, alpha and beta only where the search of the s
 """
 
 from collections.abc import Mapping, Sequence
+from math import isclose
 from typing import Any
 
 from autograder.grading.views import ROOT, View, number_of
@@ -19,12 +20,12 @@ VISITED_AGAIN = ("your search visited this state once more, without a move: each
                  "one node, so `@counted` belongs on one function only")
 NO_SINGLE_MOVE = ("your search visited a state that no single legal move leads to from here; every "
                   "function that visits states needs `@counted`, and each visit is one move on")
-AFTER_THE_FIRST = ("nowhere in the first search, which visits the right nodes and finds the right "
-                   "values: what differs is asked of the same agent afterwards, and so depends on "
-                   "what its table keeps")
-ALONE_IS_RIGHT = ("nowhere, if an agent is new and searches this state alone: so your search keeps "
-                  "something from an earlier search, or shares it with another agent")
-SAME_TREE = "nowhere: your search visits the right nodes and finds the right value of each."
+AFTER_THE_FIRST = ("the first search visits the right nodes and finds the right values; what "
+                   "differs is asked of the same agent afterwards, and so depends on what its "
+                   "table keeps")
+ALONE_IS_RIGHT = ("a new agent that searches nothing but this state is right in all of this; so "
+                  "your search keeps something from an earlier search, or shares it with another "
+                  "agent")
 
 
 def place(node: Visit, path: Sequence) -> str:
@@ -89,6 +90,15 @@ def one_too_many(node: Visit, move: str, number: int, root: Visit) -> str:
     return f"{explored} although {window}" if window else f"{explored}, which is one move too many"
 
 
+def rounded(expected: Sequence[float | None], got: Sequence[float | None]) -> str:
+    """Values that are right but for the last digits, which a comparison does not overlook."""
+    for right, value in zip(expected, got, strict=True):
+        if right is not None and value is not None and right != value and isclose(
+                abs(right), abs(value), rel_tol=0, abs_tol=1e-9):
+            return f"; there, {right!r} is {value!r} in your search, by rounding"
+    return ""
+
+
 def different_value(node: Visit, got: str, view: View, root: Visit, keeps: bool) -> str:
     """The children are right, and the value is not; of an agent that `keeps` values, they are not
     all that went into it."""
@@ -108,6 +118,12 @@ def different_value(node: Visit, got: str, view: View, root: Visit, keeps: bool)
     return f"{returned}; the search ends here, so this is the heuristic value"
 
 
+def same_tree(view: View) -> str:
+    """Nothing differs inside the search."""
+    seen = "" if view == ROOT else f", from the view of {view.words}"
+    return f"your search visits the right nodes and finds the right value of each{seen}."
+
+
 def other_count(expected: int, got: Any) -> str:
     """Only the number of nodes differs."""
     return f"Only its count is another: these are {expected} nodes, and it reports {got!s:.40}."
@@ -123,6 +139,8 @@ def other_result(expected: float, got: Any, is_other_view: bool) -> str:
 
 def other_move(expected: str, got: str, values: Mapping[str, float | None]) -> str:
     """Another move was kept at the root."""
+    if got == str(None):
+        return "It ends without a move, although one of those that it explored is the best."
     if got not in values:
         return f"The move that it reports, {got:.20}, is none that it explored at the root."
     if list(values).index(got) > list(values).index(expected):

@@ -26,7 +26,7 @@ from autograder import verdicts
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import LEDGER, note_other_door, write_json
-from autograder.grading.verdict import Known, Seconds, decide
+from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
@@ -104,6 +104,8 @@ class GradingStep(NbGraderPreprocessor):
             seconds = min(self.probe_seconds, self.later_seconds) if once_stopped else None
             outcome = self.mark(check_id(cell), folder, seconds, _submission.known)
             outcomes.append(outcome)
+        outcomes = [explain(outcome.check, _submission.known) for outcome in outcomes]
+        for cell, outcome in zip(checks, outcomes, strict=True):
             cell.outputs, cell.execution_count = outputs(outcome), None
         _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
         resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)

@@ -9,10 +9,17 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from autograder import verdicts
-from autograder.grading.divergence import TRACED, first_divergence, trace_check
+from autograder.grading.divergence import (
+    TRACED,
+    first_divergence,
+    found_alone,
+    is_right_alone,
+    searches_alike,
+    trace_check,
+)
 from autograder.mutants.machine_made import load_machine_slips, machine_file
 from course.probes import Check, Study, load_expected
-from course.probes.outcome import Earlier, Outcome, mark_by_file
+from course.probes.outcome import Outcome, Shown, mark, mark_by_file, others_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 
@@ -29,44 +36,82 @@ class Seconds(NamedTuple):
 
 
 @dataclass
-class Known:
-    """What the checks decided so far have shown of one submission."""
+class Asked:
+    """A check that was asked: its replies, and those to the trace of the case that explains it."""
 
-    earlier: dict[str, Earlier] = field(default_factory=dict)
-    machine: dict[str, frozenset[int]] = field(default_factory=dict)  # check -> mutants, if any
+    study: Study
+    check: Check
+    replies: Replies
+    trace: Replies | None = None
+
+
+@dataclass
+class Known:
+    """What the checks that were decided have shown of one submission, by id."""
+
+    asked: dict[str, Asked] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)
+    machine: dict[str, frozenset[int]] = field(default_factory=dict)  # the machine-made slips
 
 
 def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None) -> Outcome:
     """The outcome of a check ("study3.type_a"): points, the case that explains them, the cause.
 
     `ask(module, check, seconds)` asks the student's module the cases, wherever that runs. `known`
-    is what earlier checks of the same submission have shown; it is brought up to date.
+    is what other checks of the same submission have shown; it is brought up to date.
     """
     known = known or Known()
     study = verdicts.hidden_study(check_id.split(".", maxsplit=1)[0])
     check = next(c for c in study.checks.values() if c.id == check_id)
     replies = ask(study.module, check, seconds.given or check.seconds or seconds.usual)
-    outcome = mark_by_file(check, replies, verdicts.expected_file(study), known.earlier)
-    known.earlier[check.id] = Earlier(outcome.full, outcome.matching)
-    outcome = replace(outcome, resembles=_resembles(study, check, outcome, replies, known))
-    if check.ask in TRACED and outcome.is_wrong_somewhere and outcome.slip is None:
-        trace = ask(study.module, trace_check(check, outcome.case["asked"]), seconds.later)
-        outcome = replace(outcome, divergence=first_divergence(check, outcome, trace))
+    asked = known.asked[check_id] = Asked(study, check, replies)
+    outcome = mark_by_file(check, replies, verdicts.expected_file(study))
+    known.shown[check_id] = Shown(outcome.full, outcome.matching)
+    known.machine[check_id] = _machine_slips(asked)
+    if check.ask in TRACED and outcome.is_wrong_somewhere:
+        asked.trace = ask(study.module, trace_check(check, outcome.case["asked"]), seconds.later)
+    return explain(check_id, known)
+
+
+def explain(check_id: str, known: Known) -> Outcome:
+    """The outcome of a check that was decided, in the light of all that is known by now."""
+    asked = known.asked[check_id]
+    expected, slips = load_expected(verdicts.expected_file(asked.study))
+    order = [check.id for check in asked.study.checks.values()]
+    others = others_of(check_id, order, known.shown)
+    outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
+    if outcome.full or asked.check.ask in MATCHES:
+        return outcome
+    alone = asked.trace and found_alone(asked.trace)
+    if alone and outcome.slip is not None:
+        slips = [slip for slip in slips if slip.name not in outcome.matching
+                 or searches_alike(asked.study.name, slip.name, outcome.case["asked"], alone)]
+        outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
+    resembles = None
+    if (outcome.slip is None or outcome.is_doubtful) and not is_right_alone(outcome, alone):
+        resembles = _resembles(asked, known)
+    if resembles:  # one slip that explains all that is known, unlike the doubtful one
+        outcome = replace(outcome, resembles=resembles, slip=None, cause=None, found_in=None,
+                          not_in=None)
+    if asked.trace is not None and outcome.slip is None:
+        outcome = replace(outcome, divergence=first_divergence(asked.check, outcome, asked.trace))
     return outcome
 
 
-def _resembles(study: Study, check: Check, outcome: Outcome, replies: Replies,
-               known: Known) -> str | None:
-    """The sentence of the machine-made mutants whose replies these are, if no slip is known.
+def _machine_slips(asked: Asked) -> frozenset[int]:
+    """The machine-made mutants whose replies to a check these are."""
+    if asked.check.ask in MATCHES or asked.replies.broken or asked.replies.stopped:
+        return frozenset()
+    expected, _ = load_expected(verdicts.expected_file(asked.study))
+    return load_machine_slips(machine_file(asked.study)).matching(
+        asked.check, asked.replies.observations, expected[asked.check.name])
 
-    A mutant that spoils another check has to have the replies to that one as well.
-    """
-    if check.ask in MATCHES or replies.broken or replies.stopped:
-        return None
-    table = load_machine_slips(machine_file(study))
-    expected, _ = load_expected(verdicts.expected_file(study))
-    found = table.matching(check, replies.observations, expected[check.name])
+
+def _resembles(asked: Asked, known: Known) -> str | None:
+    """The sentence of the machine-made mutants that have the replies to this check, and to all
+    others that they spoil."""
+    table = load_machine_slips(machine_file(asked.study))
+    found = known.machine[asked.check.id]
     for other, seen in known.machine.items():
-        found -= table.felt_by(other, found) - seen
-    known.machine[check.name] = found
-    return table.sentence(check, found) if found and outcome.slip is None else None
+        found -= table.felt_by(other.partition(".")[2], found) - seen
+    return table.sentence(asked.check, found)

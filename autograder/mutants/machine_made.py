@@ -52,9 +52,9 @@ class MachineSlips:
         wrong = list(dict.fromkeys(what for _, what in found))
         if not found or len(functions) > 2:
             return None
-        what = " or ".join(wrong) if len(wrong) <= 2 and len(functions) == 1 else "one thing is off"
+        told = f": {', or '.join(wrong)}" if len(wrong) <= 2 and len(functions) == 1 else ""
         return ("Your replies to all the questions of this check are those of a right solution "
-                f"with a single slip in {' or '.join(functions)}: {what}.")
+                f"with a single slip in {' or '.join(functions)}{told}.")
 
 
 def machine_file(study: Study) -> Path:

@@ -45,6 +45,8 @@ class Outcome:
     divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
     matching: tuple[str, ...] = ()  # the names of all slips whose replies these are
     found_in: str | None = None  # the earlier check whose cause this one suffers from
+    not_in: str | None = None  # a check that the slip would spoil as well, and that is right
+    is_doubtful: bool = False  # whether another check does not have the slip's replies
     resembles: str | None = None  # the sentence of a machine-made mutant with the same replies
 
     @property
@@ -83,20 +85,38 @@ class Outcome:
         return asdict(self) | {"earned": self.earned, "points": self.points}
 
 
-class Earlier(NamedTuple):
-    """What another check has shown of the same module, before this one was asked."""
+class Shown(NamedTuple):
+    """What another check has shown of the same module."""
 
     full: bool
     slips: Sequence[str]  # the names of those whose replies it had
 
 
+class Others(NamedTuple):
+    """What the other checks of the study have shown, by id: those before this one, and after."""
+
+    before: Mapping[str, Shown] = {}
+    after: Mapping[str, Shown] = {}
+
+
+NO_OTHERS = Others()
+
+
+def others_of(check_id: str, order: Sequence[str], shown: Mapping[str, Shown]) -> Others:
+    """What is shown by the checks other than this one, which are in this order."""
+    place = list(order).index(check_id)
+    before, after = ({name: shown[name] for name in part if name in shown}
+                     for part in (order[:place], order[place + 1:]))
+    return Others(before, after)
+
+
 def mark(check: Check, replies: Replies, expected: Sequence[Observation],
-         slips: Sequence[Slip], earlier: Mapping[str, Earlier] | None = None) -> Outcome:
+         slips: Sequence[Slip], others: Others = NO_OTHERS) -> Outcome:
     """The outcome of a check: its replies compared with the expected ones and the known slips.
 
-    `earlier`: what other checks have shown, by id. Of slips with the same replies the one that
-    they do not rule out is named; where no slip has these replies, one that they have shown and
-    that spoils this check too.
+    Of slips with the same replies the one is named that other checks confirm, or else do not rule
+    out. Where no slip has these replies, it is one that an earlier check has and that spoils this
+    check too.
     """
     got = [observation or {} for observation in replies.observations]
     aspects = []
@@ -115,34 +135,48 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},
                 "errors": dict(got[number].get("errors") or {})}
-    matching, slip, found_in = [], None, None
+    matching = []
     if wrong and check.ask not in MATCHES:  # many are beaten in the same way
         matching = [s for s in slips if _same_replies(check, got, s)]
-        slip = next((s for s in matching if _fits(s, earlier or {})),
-                    matching[0] if matching else None)
-    cause = slip
-    if wrong and slip is None and any(got) and not replies.stopped:
-        found_in, cause = _carried(check, slips, earlier or {})
+    slip = cause = min(matching, key=lambda s: _doubts(s, others), default=None)
+    found_in = None
+    answered = any(name in g for g in got for name in check.points)
+    if wrong and slip is None and answered and not replies.stopped:
+        found_in, cause = _carried(check, slips, others)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, cause.sentence if cause else None,
                    replies.stopped is not None, round(replies.seconds, 3),
-                   matching=tuple(s.name for s in matching), found_in=found_in)
+                   matching=tuple(s.name for s in matching), found_in=found_in,
+                   not_in=_ruled_out_by(slip, others) if slip else None,
+                   is_doubtful=slip is not None and _doubts(slip, others) != (0, 0))
 
 
-def _fits(slip: Slip, earlier: Mapping[str, Earlier]) -> bool:
-    """Whether all checks that the slip spoils, among those asked earlier, had its replies."""
-    return all(slip.name in seen.slips for check, seen in earlier.items()
-               if check.partition(".")[2] in slip.observed)
+def _felt(slip: Slip, others: Others) -> dict[str, Shown]:
+    """What the other checks show that the slip would spoil."""
+    return {check: shown for check, shown in (others.before | others.after).items()
+            if check.partition(".")[2] in slip.observed}
+
+
+def _doubts(slip: Slip, others: Others) -> tuple[int, int]:
+    """How many other checks rule the slip out, being right, and how many do not have its replies.
+    """
+    felt = _felt(slip, others)
+    return (sum(shown.full for shown in felt.values()),
+            sum(slip.name not in shown.slips for shown in felt.values()))
+
+
+def _ruled_out_by(slip: Slip, others: Others) -> str | None:
+    return next((check for check, shown in _felt(slip, others).items() if shown.full), None)
 
 
 def _carried(check: Check, slips: Sequence[Slip],
-             earlier: Mapping[str, Earlier]) -> tuple[str | None, Slip | None]:
+             others: Others) -> tuple[str | None, Slip | None]:
     """The earlier check whose slip spoils this check too, and the slip; the slip is None if it is
     not known, but some known slip spoils both."""
     spoiling = {slip.name: slip for slip in slips if check.name in slip.observed}
-    wrong = {name: seen for name, seen in earlier.items() if not seen.full and name != check.id}
-    for name, seen in wrong.items():
-        for slip in seen.slips:
+    wrong = {name: shown for name, shown in others.before.items() if not shown.full}
+    for name, shown in wrong.items():
+        for slip in shown.slips:
             if slip in spoiling:
                 return name, spoiling[slip]
     for name in wrong:
@@ -152,10 +186,10 @@ def _carried(check: Check, slips: Sequence[Slip],
 
 
 def mark_by_file(check: Check, replies: Replies, expected_file: Path,
-                 earlier: Mapping[str, Earlier] | None = None) -> Outcome:
+                 others: Others = NO_OTHERS) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
     expected, slips = load_expected(expected_file)
-    return mark(check, replies, expected[check.name], slips, earlier)
+    return mark(check, replies, expected[check.name], slips, others)
 
 
 def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:

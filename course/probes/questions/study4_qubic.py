@@ -8,7 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from course.probes.positions import read_position
-from course.probes.question import BadReply, Part, Question, call, get, positions_of
+from course.probes.question import (
+    BadReply,
+    Part,
+    Question,
+    call,
+    each,
+    each_position,
+    get,
+    positions_of,
+)
 from tictactoe import IllegalMove, Qubic
 from tictactoe.games.qubic import LANES
 
@@ -218,9 +227,45 @@ def _scripted_game(name: str):
     return describe
 
 
+def _moves(case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"move {move}" for move in read_position(case["on"]).legal_moves()]]
+
+
+def _rest(case: Mapping[str, Any]) -> list[list[str]]:
+    state, following = map(read_position, case["on"])
+    return [[*(f"Q of move {move} in the same state" for move in state.legal_moves()
+               if move != case["move"]),
+             *(f"Q of move {move} in what follows" for move in following.legal_moves())]]
+
+
+def _made_by(player: str):
+    def labels(case: Mapping[str, Any]) -> list[list[str]]:
+        return [[f"move {move}" for state, move in _walk(read_position(case["on"]), case["moves"])
+                 if state.to_move == player]]
+
+    return labels
+
+
+def _cells(_case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"cell {cell}" for cell in range(64)]]
+
+
+def _kinds(_case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"kind {kind}" for kind in KINDS]]
+
+
+def _kinds_of_players(case: Mapping[str, Any]) -> list[list[str]]:
+    return [PLAYERS.split(", "), *_kinds(case)]
+
+
+def _lanes_of_players(case: Mapping[str, Any]) -> list[list[str]]:
+    return [PLAYERS.split(", "), [f"lane {tuple(lane)}" for lane in LANES if case["cell"] in lane]]
+
+
 QUESTIONS = {
     "step": Question(_step, ("rewards", "following"), _called("step"),
-                     {"rewards": "own, other", "following": "the 64 cells"}),
+                     {"rewards": "own, other", "following": "the 64 cells"},
+        labels={"following": _cells}),
     "epsilon_greedy": Question(
         _epsilon_greedy, ("greedy", "drawn", "share"), _called("epsilon_greedy"),
         {"greedy": "what greedy_moves lists", "drawn": "all moves seen in many draws",
@@ -228,27 +273,33 @@ QUESTIONS = {
     "bellman": Question(
         _bellman, ("updated", "rest", "entries"), _called("update", "QPlayer"),
         {"updated": "Q of the move", "rest": "Q of the state's other moves, then of what follows",
-         "entries": "in the table"}),
+         "entries": "in the table"}, labels={"rest": _rest}),
     "episode": Question(
         _episode, ("x", "o", "final"), _scripted_game("play_episode"),
         {"x": "Q of x's moves in its own table", "o": "Q of o's moves in its own table",
-         "final": "the 64 cells"}),
+         "final": "the 64 cells"},
+        labels={"x": _made_by("x"), "o": _made_by("o"), "final": _cells}),
     "lane_kinds": Question(
         _lane_kinds, ("counts", "through"), _called("lane_kinds"),
         {"counts": "lanes of each of KINDS, for x, for o",
-         "through": "kinds of the lanes through the cell, for x, for o"}),
+         "through": "kinds of the lanes through the cell, for x, for o"},
+        labels={"counts": _kinds_of_players, "through": _lanes_of_players}),
     "lane_values": Question(
         _lane_values, ("value", "moves"), _called("value", "LaneLearner"),
-        {"value": PLAYERS, "moves": "by move_values, one for each legal move"}),
+        {"value": PLAYERS, "moves": "by move_values, one for each legal move"},
+        labels={"moves": _moves}),
     "lane_update": Question(
         _lane_update, ("target", "weights"), _called("update", "LaneLearner"),
-        {"target": "of the afterstate", "weights": "after the update, in the order of KINDS"}),
+        {"target": "of the afterstate", "weights": "after the update, in the order of KINDS"},
+        labels={"weights": _kinds}),
     "self_play": Question(
         _self_play, ("weights", "final"), _scripted_game("self_play"),
-        {"weights": "after the game, in the order of KINDS", "final": "the 64 cells"}),
+        {"weights": "after the game, in the order of KINDS", "final": "the 64 cells"},
+        labels={"weights": _kinds, "final": _cells}),
     "symmetry": Question(
         _symmetry, ("ways", "images", "same"), _called("canonical"),
         {"ways": "how many, how many different, how many take lanes to lanes",
          "images": "to how many sets each group of cells goes",
-         "same": "for each position the first that has the same canonical state"}),
+         "same": "for each position the first that has the same canonical state"},
+        labels={"images": each("groups", "the cells"), "same": each_position}),
 }  # fmt: skip
