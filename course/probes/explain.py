@@ -77,8 +77,8 @@ def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
                f"{outcome.cause} It spoils this check too, where something else may be wrong as "
                "well.")
     elif outcome.not_in:
-        yield "It is as if", (f"{outcome.cause} But {outcome.not_in} is right, so look for it in "
-                              "what is used here alone.")
+        yield "It is as if", (f"{outcome.cause} But {outcome.not_in} does not bear this out, so "
+                              "look at what is used here alone.")
     elif outcome.cause:
         yield "Likely cause", outcome.cause
     if outcome.resembles:
@@ -86,6 +86,8 @@ def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     elif outcome.found_in and not outcome.cause and not outcome.divergence:
         yield "Look first", (f"{outcome.found_in} is not all right either, and what is wrong there "
                              "often shows here.")
+    if outcome.common:
+        yield "What went wrong", outcome.common
 
 
 def _of_search(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from course.probes import Case, Check, Observation, Slip, load_check, load_expected
+from course.probes.common import FEWEST, in_common
 from course.probes.question import NOT_WRITTEN
 from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
@@ -45,8 +46,9 @@ class Outcome:
     divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
     matching: tuple[str, ...] = ()  # the names of all slips whose replies these are
     found_in: str | None = None  # the earlier check whose cause this one suffers from
-    not_in: str | None = None  # a check that the slip would spoil as well, and that is right
+    not_in: str | None = None  # a check that the slip would spoil too, and that has other replies
     is_doubtful: bool = False  # whether another check does not have the slip's replies
+    common: str | None = None  # what only the questions that went wrong have in common
     resembles: str | None = None  # the sentence of a machine-made mutant with the same replies
 
     @property
@@ -138,8 +140,11 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     matching = []
     if wrong and check.ask not in MATCHES:  # many are beaten in the same way
         matching = [s for s in slips if _same_replies(check, got, s)]
-    slip = cause = min(matching, key=lambda s: _doubts(s, others), default=None)
-    found_in = None
+    slip = min(matching, key=lambda s: _doubts(s, others), default=None)
+    not_in = _ruled_out_by(slip, others) if slip else None
+    if not_in and len(wrong) < FEWEST:  # it may be chance
+        slip = not_in = None
+    found_in, cause = None, slip
     answered = any(name in g for g in got for name in check.points)
     if wrong and slip is None and answered and not replies.stopped:
         found_in, cause = _carried(check, slips, others)
@@ -147,8 +152,9 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                    slip.name if slip else None, cause.sentence if cause else None,
                    replies.stopped is not None, round(replies.seconds, 3),
                    matching=tuple(s.name for s in matching), found_in=found_in,
-                   not_in=_ruled_out_by(slip, others) if slip else None,
-                   is_doubtful=slip is not None and _doubts(slip, others) != (0, 0))
+                   not_in=not_in, is_doubtful=slip is not None and _doubts(slip, others) != (0, 0),
+                   common=None if cause or replies.stopped or not answered
+                   else in_common([{**check.settings, **case} for case in check.cases], wrong))
 
 
 def _felt(slip: Slip, others: Others) -> dict[str, Shown]:
@@ -166,21 +172,26 @@ def _doubts(slip: Slip, others: Others) -> tuple[int, int]:
 
 
 def _ruled_out_by(slip: Slip, others: Others) -> str | None:
-    return next((check for check, shown in _felt(slip, others).items() if shown.full), None)
+    """A check that the slip would spoil and that does not have its replies, the right ones first;
+    None if there is none, or if another check confirms the slip."""
+    felt = _felt(slip, others)
+    if any(slip.name in shown.slips for shown in felt.values()):
+        return None
+    return next(iter(sorted(felt, key=lambda check: not felt[check].full)), None)
 
 
 def _carried(check: Check, slips: Sequence[Slip],
              others: Others) -> tuple[str | None, Slip | None]:
-    """The earlier check whose slip spoils this check too, and the slip; the slip is None if it is
-    not known, but some known slip spoils both."""
+    """Another check whose slip spoils this check too, and the slip; the slip is None if it is not
+    known, but some known slip spoils both this check and that one, which comes earlier."""
     spoiling = {slip.name: slip for slip in slips if check.name in slip.observed}
-    wrong = {name: shown for name, shown in others.before.items() if not shown.full}
-    for name, shown in wrong.items():
+    for name, shown in (others.before | others.after).items():
         for slip in shown.slips:
             if slip in spoiling:
                 return name, spoiling[slip]
-    for name in wrong:
-        if any(name.partition(".")[2] in slip.observed for slip in spoiling.values()):
+    for name, shown in others.before.items():
+        if not shown.full and any(name.partition(".")[2] in slip.observed
+                                  for slip in spoiling.values()):
             return name, None
     return None, None
 
