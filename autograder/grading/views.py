@@ -36,11 +36,15 @@ VIEWS = (
 
 
 def view_of(ours: Visit, theirs: Node) -> View:
-    """The view that most of the student's values are from; the root's where others fit no better.
-    """
+    """The view that all of the student's values are from, or else most of them, by minimax's or
+    negamax's habit; the root's where others fit no better."""
     pairs = list(_pairs(ours, theirs))
-    return max(VIEWS, key=lambda view: sum(is_same(node, value, view, ours)
-                                           for node, value in pairs))
+
+    def fitting(view: View) -> int:
+        return sum(is_same(node, value, view, ours) for node, value in pairs)
+
+    best = max(VIEWS, key=fitting)
+    return best if fitting(best) == len(pairs) else max(VIEWS[:2], key=fitting)
 
 
 def is_same(ours: Visit, value: str, view: View, root: Visit) -> bool:

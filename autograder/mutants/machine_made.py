@@ -7,6 +7,7 @@ The questions are part of a digest, so that a table of other questions names not
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -47,7 +48,8 @@ class MachineSlips:
         """
         found = [self.slips[number] for number in sorted(slips)]
         asked = describe_case(check, check.cases[0])
-        found = [slip for slip in found if slip[0].split(".")[0] in asked] or found
+        found = [slip for slip in found
+                 if re.search(rf"\b{slip[0].split('.')[0]}\b", asked)] or found
         functions = list(dict.fromkeys(f"`{function}`" for function, _ in found))
         wrong = list(dict.fromkeys(what for _, what in found))
         if not found or len(functions) > 2:
