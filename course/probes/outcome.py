@@ -172,12 +172,13 @@ def _doubts(slip: Slip, others: Others) -> tuple[int, int]:
 
 
 def _ruled_out_by(slip: Slip, others: Others) -> str | None:
-    """A check that the slip would spoil and that does not have its replies, the right ones first;
-    None if there is none, or if another check confirms the slip."""
+    """A check that the slip would spoil and that is right, or, if no other check confirms the slip,
+    one that is wrong in another way; None if there is none."""
     felt = _felt(slip, others)
-    if any(slip.name in shown.slips for shown in felt.values()):
-        return None
-    return next(iter(sorted(felt, key=lambda check: not felt[check].full)), None)
+    confirmed = any(slip.name in shown.slips for shown in felt.values())
+    doubting = [check for check, shown in felt.items()
+                if shown.full or not confirmed and slip.name not in shown.slips]
+    return min(doubting, key=lambda check: not felt[check].full, default=None)
 
 
 def _carried(check: Check, slips: Sequence[Slip],
