@@ -183,10 +183,10 @@ def _ruled_out_by(slip: Slip, others: Others) -> str | None:
 
 def _carried(check: Check, slips: Sequence[Slip],
              others: Others) -> tuple[str | None, Slip | None]:
-    """Another check whose slip spoils this check too, and the slip; the slip is None if it is not
-    known, but some known slip spoils both this check and that one, which comes earlier."""
+    """The earlier check whose slip spoils this check too, and the slip; the slip is None if it is
+    not known, but some known slip spoils both."""
     spoiling = {slip.name: slip for slip in slips if check.name in slip.observed}
-    for name, shown in (others.before | others.after).items():
+    for name, shown in others.before.items():
         for slip in shown.slips:
             if slip in spoiling:
                 return name, spoiling[slip]

@@ -117,8 +117,10 @@ def _agent(module, on: str, favoured: int, bonus: float) -> Iterator[Part]:
         actions.append(str(agent.choose(observation)))
         agent = get(module, "SarsaAgent")(epsilon=1.0, seed=1)
         drawn = {str(agent.choose(observation)) for _ in range(EXPLORED)}
-        explores = len(drawn) > 1 and drawn <= {str(candidate.action) for candidate in rated}
-        actions.append("explores" if explores else "never explores")
+        if drawn <= {str(candidate.action) for candidate in rated}:
+            actions.append("explores" if len(drawn) > 1 else "never explores")
+        else:
+            actions.append("plays what is no candidate")
         return ([[_rounded(candidate.score) for candidate in again], actions])
 
     yield ("scores", "actions"), choices
