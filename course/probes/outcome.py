@@ -142,7 +142,7 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
         matching = [s for s in slips if _same_replies(check, got, s)]
     slip = min(matching, key=lambda s: _doubts(s, others), default=None)
     not_in = _ruled_out_by(slip, others) if slip else None
-    if not_in and len(wrong) < FEWEST:  # it may be chance
+    if not_in in others.before and len(wrong) < FEWEST:  # a single reply may be so by chance
         slip = not_in = None
     found_in, cause = None, slip
     answered = any(name in g for g in got for name in check.points)
@@ -177,7 +177,7 @@ def _ruled_out_by(slip: Slip, others: Others) -> str | None:
     felt = _felt(slip, others)
     confirmed = any(slip.name in shown.slips for shown in felt.values())
     doubting = [check for check, shown in felt.items()
-                if shown.full or not confirmed and slip.name not in shown.slips]
+                if shown.full or not (confirmed or slip.name in shown.slips)]
     return min(doubting, key=lambda check: not felt[check].full, default=None)
 
 

@@ -254,7 +254,9 @@ QUESTIONS = {
         labels={"jacks": lambda case: [positions_of(case), ["two-eyed", "one-eyed"]]}),
     "sarsa_targets": Question(
         _targets, ("sarsa", "q_learning"), _called("td_target"),
-        dict.fromkeys(("sarsa", "q_learning"), "in the middle of a game, at its end")),
+        dict.fromkeys(("sarsa", "q_learning"), "in the middle of a game, at its end"),
+        labels=dict.fromkeys(("sarsa", "q_learning"), lambda case: [
+            ["in the middle of a game", "at its end"]])),
     "sarsa_table": Question(
         _table, ("values", "stored"), _called("QTable().update"),
         {"values": "Q(s, a) after each update", "stored": "how many entries the table has"},
