@@ -60,7 +60,8 @@ QUESTIONS = {
     "lane_counts": Question(_lane_counts, ("two", "one"), _with("lane_counts", "player"),
                             {"two": PLAYERS, "one": PLAYERS}),
     "heuristic": Question(_heuristic, ("value",), _with("heuristic", "player"),
-                          {"value": PLAYERS}),
+                          {"value": PLAYERS}, labels={
+        "value": lambda case: [PLAYERS.split(", ")]}),
     "is_quiescent": Question(_is_quiescent, ("answer",), _on_each("is_quiescent"),
                              {"answer": "one for each board"},
                              labels={"answer": each_position}),
