@@ -8,9 +8,9 @@ from pathlib import Path
 
 from course.probes import load_check, load_study
 from course.probes.explain import as_html, as_text
-from course.probes.outcome import Outcome, mark_by_file
+from course.probes.outcome import Outcome, mark_by_file, others_of
 from course.probes.process import ask_module
-from course.progress import note
+from course.progress import note, shown
 
 
 class Points(float):
@@ -50,7 +50,9 @@ def check(check_id: str, folder: str | Path = ".",
     if not module.is_file():
         raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
                                 "open the notebook in the folder that holds it")
-    outcome = mark_by_file(asked, ask_module(module, asked, seconds), study.expected_file)
+    outcome = mark_by_file(asked, ask_module(module, asked, seconds), study.expected_file,
+                           others_of(asked.id, [c.id for c in study.checks.values()],
+                                     shown(module)))
     note(module, outcome)
     _show(Explanation(outcome))
     return None if asked.extra_credit else Points(outcome.earned)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from course.probes import Study
-from course.probes.outcome import Outcome
+from course.probes.outcome import Outcome, Shown
 
 NOTES = ".checked.json"
 NOTEBOOKS = "[0-9][0-9]_*.ipynb"
@@ -27,6 +27,7 @@ def note(module: Path, outcome: Outcome) -> None:
     """Save what a check saw of `module` for the start page, if the folder can be written to."""
     notes = read_notes(module.parent)
     notes[outcome.check] = {"earned": outcome.earned, "points": outcome.points,
+                            "full": outcome.full, "slips": outcome.matching,
                             "module": _digest(module)}
     with contextlib.suppress(OSError):
         (module.parent / NOTES).write_text(json.dumps(notes, indent=1) + "\n", "utf-8")
@@ -38,6 +39,13 @@ def read_notes(folder: Path) -> dict[str, dict[str, Any]]:
         return json.loads((folder / NOTES).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
+
+
+def shown(module: Path) -> dict[str, Shown]:
+    """What the checks have shown of `module` as it is now, by id."""
+    now = _digest(module)
+    return {check: Shown(noted.get("full", True), noted.get("slips", ()))
+            for check, noted in read_notes(module.parent).items() if noted.get("module") == now}
 
 
 def _digest(module: Path) -> str:

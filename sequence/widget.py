@@ -28,6 +28,7 @@ from sequence.pictures.words import (
     in_words,
     turn_sentence,
 )
+from tictactoe.errors import describe
 from tictactoe.show.asking import Asking
 from tictactoe.show.click_board import ClickBoard
 
@@ -198,7 +199,7 @@ class Play:
         except IllegalAction:  # on a state that it made up: the message has the hand in it
             wrong = "raised IllegalAction."
         except BaseException as error:  # show any mistake of the agent
-            wrong = f"raised {type(error).__name__}: {error}"
+            wrong = f"raised {describe(error)}"
         return _Answer(agent, None, f"{type(agent).__name__}, player {state.to_move}, {wrong}")
 
     def _reset_agents(self, seed: int) -> None:

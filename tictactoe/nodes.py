@@ -100,8 +100,9 @@ class Visit:
     """One node as a `Trace` recorded it.
 
     `bounds` holds the value function's arguments other than the state, by parameter name
-    (`depth`, `alpha`, `beta` ... if it has them); `value` is what it returned (the first item of a
-    tuple), None if it raised an error. `move` led here from the parent's state.
+    (`depth`, `alpha`, `beta` ... if it has them); `value` is what it returned, None if it raised an
+    error. Of a tuple that is the first item, or the second if the first leaf returns `(None, ...)`:
+    then the moves come first. `move` led here from the parent's state; None if no legal move does.
     """
 
     state: Any
@@ -126,6 +127,7 @@ class Trace:
         self.visited = 0
         self._most = most
         self._is_open = False
+        self._place: int | None = None  # of the value in a tuple
 
     def __enter__(self) -> Self:
         self._is_open = True
@@ -148,6 +150,15 @@ class Trace:
             siblings = parent.children
         siblings.append(visit := Visit(state, move, depth, bounds))
         return visit
+
+    def _value_in(self, result: Any) -> Any:
+        """The value in what a value function returned. The first to return is a leaf, which has
+        no move."""
+        if not isinstance(result, tuple) or not result:
+            return result
+        if self._place is None:
+            self._place = int(result[0] is None and len(result) > 1)
+        return result[min(self._place, len(result) - 1)]
 
 
 def counted(value_function):
@@ -183,8 +194,8 @@ def _traced(value_function, args, kwargs):
         result = value_function(*args, **kwargs)
     finally:
         _context.reset(token)
-    for _, visit in inside:
-        visit.value = result[0] if isinstance(result, tuple) else result
+    for trace, visit in inside:
+        visit.value = trace._value_in(result)
     return result
 
 

@@ -85,7 +85,10 @@ def told() -> Iterator[None]:
 def build(study: Annotated[str | None, typer.Argument(
               metavar="STUDY", help="By default all studies.", show_default=False)] = None,
           check: Annotated[bool, typer.Option(
-              "--check", help="Change nothing; fail if a file is out of date.")] = False) -> None:
+              "--check", help="Change nothing; fail if a file is out of date.")] = False,
+          machine: Annotated[bool, typer.Option(
+              "--machine", help="Also ask the mutants made by machine, for feedback: some minutes."
+              )] = False) -> None:
     """Derive stubs, notebooks, expected replies and node counts from their sources."""
     from autograder.release import derive
 
@@ -101,6 +104,27 @@ def build(study: Annotated[str | None, typer.Argument(
             raise typer.Exit(NEEDS_A_LOOK if stale else 0)
         for path in derive.build(study, tick):
             say(f"written: {path}")
+    from autograder.doctor.machine_table import stale_checks
+
+    wanted = [load_study(study)] if study else [load_study(name) for name in studies()]
+    if machine:
+        for each in wanted:
+            ask_machine_mutants(each)
+    elif stale := [f"{each.name}.{name}" for each in wanted for name in stale_checks(each)]:
+        complain(f"feedback names no machine-made slips in {', '.join(stale)} until `autograder "
+                 "build --machine` has run")
+
+
+def ask_machine_mutants(study: Study) -> None:
+    """Write what is out of date in the table of what a study's machine-made mutants reply."""
+    from autograder.doctor.machine_table import write_machine_table
+
+    with told(), progress() as bar:
+        task = bar.add_task(f"Mutants of {study.name} by machine", total=None, note="")
+        path = write_machine_table(study, lambda mutant: bar.update(
+            task, advance=1, note=mutant.what))
+    if path:
+        say(f"written: {path}")
 
 
 @app.command()

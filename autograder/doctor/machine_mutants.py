@@ -24,15 +24,24 @@ REPLACED = {
     ast.LShift: (ast.RShift,), ast.RShift: (ast.LShift,)}
 TWINS = {"min": "max", "max": "min", "any": "all", "all": "any", "heappop": "min"}
 OTHER_PLAYER = {"x": "o", "o": "x"}
-DROPPED = (ast.Expr, ast.Assign, ast.AugAssign, ast.Break, ast.Continue, ast.Raise)
-Change = tuple[str, Callable[[], None], Callable[[], None]]  # what it is, do it, undo it
+DROPPED = {  # statements that are left out, and how students are told so
+    ast.Expr: "a call is missing", ast.Assign: "an assignment is missing",
+    ast.AugAssign: "something is not added up", ast.Break: "a `break` is missing",
+    ast.Continue: "a `continue` is missing", ast.Raise: "an error is not raised"}
+Change = tuple[str, str, Callable[[], None], Callable[[], None]]  # what, slip, do it, undo it
 
 
 @dataclass(frozen=True)
 class MachineMutant:
-    """One change of the answer: `what` in a few words, `line` in the answer, the whole `text`."""
+    """One change of the answer: `what` in a few words, `line` in the answer, the whole `text`.
+
+    `slip` says it to students, without a word of the answer but an operator: "`<` where `<=`
+    belongs". `function` is where it is: "Minimax.value".
+    """
 
     what: str
+    slip: str
+    function: str
     line: int
     text: str
 
@@ -42,16 +51,16 @@ def machine_mutants(answer: str) -> list[MachineMutant]:
     tree = ast.parse(answer)
     inside = _solution_lines(answer)
     seen, found = {ast.unparse(tree)}, []
-    for node, names in _nodes(tree):
+    for node, names, function in _nodes(tree):
         if getattr(node, "lineno", 0) not in inside:
             continue
-        for what, change, undo in _changes(node, names):
+        for what, slip, change, undo in _changes(node, names):
             change()
             text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
             undo()
             if text not in seen:
                 seen.add(text)
-                found.append(MachineMutant(what, node.lineno, text))
+                found.append(MachineMutant(what, slip, function, node.lineno, text))
     return sorted(found, key=lambda mutant: mutant.line)
 
 
@@ -64,16 +73,21 @@ def _solution_lines(answer: str) -> set[int]:
     return lines
 
 
-def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, list[str]]]:
-    """Every node with the names of the innermost function's parameters and variables."""
-    def visit(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, list[str]]]:
-        yield node, names
+def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, list[str], str]]:
+    """Every node with the names of the innermost function's parameters and variables, and the
+    outermost function or method that it is in, or else the class."""
+    def visit(node: ast.AST, names: list[str], place: list[str], in_function: bool
+              ) -> Iterator[tuple[ast.AST, list[str], str]]:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not in_function:
+            place = [*place, node.name]
+            in_function = isinstance(node, ast.FunctionDef)
+        yield node, names, ".".join(place)
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             names = sorted({*names, *_bound(node)})
         for child in ast.iter_child_nodes(node):
-            yield from visit(child, names)
+            yield from visit(child, names, place, in_function)
 
-    yield from visit(tree, [])
+    yield from visit(tree, [], [], False)
 
 
 def _bound(function: ast.AST) -> set[str]:
@@ -83,12 +97,12 @@ def _bound(function: ast.AST) -> set[str]:
     return found - {"self", "_"}
 
 
-def _set(target: object, field: str, new: object, what: str) -> Change:
+def _set(target: object, field: str, new: object, what: str, slip: str) -> Change:
     old = getattr(target, field)
-    return what, lambda: setattr(target, field, new), lambda: setattr(target, field, old)
+    return what, slip, lambda: setattr(target, field, new), lambda: setattr(target, field, old)
 
 
-def _put(items: list, index: int, new: list, what: str) -> Change:
+def _put(items: list, index: int, new: list, what: str, slip: str) -> Change:
     old = list(items)
 
     def change() -> None:
@@ -97,7 +111,7 @@ def _put(items: list, index: int, new: list, what: str) -> Change:
     def undo() -> None:
         items[:] = old
 
-    return what, change, undo
+    return what, slip, change, undo
 
 
 def _changes(node: ast.AST, names: list[str]) -> Iterator[Change]:
@@ -111,51 +125,79 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[Change]:
     if isinstance(node, ast.Compare):
         for index, operator in enumerate(node.ops):
             for new in COMPARED[type(operator)]:
-                yield _put(node.ops, index, [new()], f"{_name(operator)} becomes {_name(new())}")
+                yield _put(node.ops, index, [new()], *_becomes(operator, new()))
     elif isinstance(node, (ast.BinOp, ast.AugAssign)):
         for new in REPLACED.get(type(node.op), ()):
-            yield _set(node, "op", new(), f"{_name(node.op)} becomes {_name(new())}")
+            yield _set(node, "op", new(), *_becomes(node.op, new()))
     elif isinstance(node, ast.BoolOp):
         other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        yield _set(node, "op", other, f"{_name(node.op)} becomes {_name(other)}")
+        yield _set(node, "op", other, *_becomes(node.op, other))
         for index, value in enumerate(node.values):
-            yield _put(node.values, index, [], f"{ast.unparse(value)!r} is not asked")
+            yield _put(node.values, index, [], f"{ast.unparse(value)!r} is not asked",
+                       f"one of the conditions that `{_name(node.op)}` joins is missing")
     elif isinstance(node, ast.IfExp):
-        yield _set(node, "test", ast.UnaryOp(ast.Not(), node.test), "the condition is turned round")
+        yield _set(node, "test", ast.UnaryOp(ast.Not(), node.test), "the condition is turned round",
+                   "a condition is the wrong way round")
     elif isinstance(node, ast.Constant):
-        yield from (_set(node, "value", new, f"{node.value!r} becomes {new!r}")
-                    for new in _other_values(node.value))
+        yield from (_set(node, "value", new, f"{node.value!r} becomes {new!r}",
+                         _wrong_value(node.value, new)) for new in _other_values(node.value))
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        yield from (_set(node, "id", new, f"{node.id} becomes {new}")
+        yield from (_set(node, "id", new, f"{node.id} becomes {new}",
+                         f"`{new}` stands where `{node.id}` belongs" if node.id in TWINS
+                         else "another variable stands in the place of the right one")
                     for new in _other_names(node.id, names))
     elif isinstance(node, ast.Call) and len(node.args) >= 2:
         swapped = [node.args[1], node.args[0], *node.args[2:]]
-        yield _set(node, "args", swapped, f"{ast.unparse(node)!r} with its arguments swapped")
+        yield _set(node, "args", swapped, f"{ast.unparse(node)!r} with its arguments swapped",
+                   "the first two arguments of a call are swapped")
     elif isinstance(node, ast.comprehension):
         for index, condition in enumerate(node.ifs):
-            yield _put(node.ifs, index, [], f"without 'if {ast.unparse(condition)}'")
+            yield _put(node.ifs, index, [], f"without 'if {ast.unparse(condition)}'",
+                       "items that a condition leaves out are kept")
+
+
+def _becomes(right: ast.AST, wrong: ast.AST) -> tuple[str, str]:
+    return (f"{_name(right)} becomes {_name(wrong)}",
+            f"`{_name(wrong)}` stands where `{_name(right)}` belongs")
+
+
+def _wrong_value(right: object, wrong: object) -> str:
+    if isinstance(right, bool):
+        return f"`{wrong}` stands where `{right}` belongs"
+    if isinstance(right, int):
+        return f"a number is one too {'large' if wrong > right else 'small'}"
+    if isinstance(right, float):
+        return f"a number is too {'large' if wrong > right else 'small'}"
+    return "one player is taken for the other"
 
 
 def _of_signs(node: ast.AST) -> Iterator[Change]:
     """A sign or a `not` is a node of its own, which the one around it drops."""
     for field, value in ast.iter_fields(node):
         if isinstance(value, ast.UnaryOp):
-            yield _set(node, field, value.operand, f"without {_name(value.op)}")
+            yield _set(node, field, value.operand, *_without(value.op))
         for index, item in enumerate(value if isinstance(value, list) else ()):
             if isinstance(item, ast.UnaryOp):
-                yield _put(value, index, [item.operand], f"without {_name(item.op)}")
+                yield _put(value, index, [item.operand], *_without(item.op))
+
+
+def _without(operator: ast.AST) -> tuple[str, str]:
+    return f"without {_name(operator)}", f"`{_name(operator)}` is missing before a value"
 
 
 def _of_statement(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.If):
-        yield _set(node, "test", ast.Constant(True), f"always 'if {ast.unparse(node.test)}'")
-        yield _set(node, "test", ast.Constant(False), f"never 'if {ast.unparse(node.test)}'")
+        yield _set(node, "test", ast.Constant(True), f"always 'if {ast.unparse(node.test)}'",
+                   "what belongs under an `if` is always done")
+        yield _set(node, "test", ast.Constant(False), f"never 'if {ast.unparse(node.test)}'",
+                   "what belongs under an `if` is never done")
         if node.orelse:
-            yield _set(node, "orelse", [], "without the else")
+            yield _set(node, "orelse", [], "without the else", "an `else` is missing")
     elif isinstance(node, ast.For):
         backwards = ast.Call(ast.Name("reversed", ast.Load()),
                              [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])], [])
-        yield _set(node, "iter", backwards, f"{ast.unparse(node.iter)!r} backwards")
+        yield _set(node, "iter", backwards, f"{ast.unparse(node.iter)!r} backwards",
+                   "a loop runs backwards")
     elif (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
           and ast.unparse(node.targets[0]).startswith("self.")):
         name = node.targets[0].attr
@@ -170,7 +212,8 @@ def _of_statement(node: ast.AST) -> Iterator[Change]:
         def undo() -> None:
             node.targets, node.value = old
 
-        yield f"self.{name} is shared by all", change, undo
+        yield (f"self.{name} is shared by all",
+               "all objects of the class share what each needs for itself", change, undo)
 
 
 def _of_blocks(node: ast.AST) -> Iterator[Change]:
@@ -178,8 +221,9 @@ def _of_blocks(node: ast.AST) -> Iterator[Change]:
     for field in ("body", "orelse"):
         block = getattr(node, field, None)
         for index, statement in enumerate(block if isinstance(block, list) else ()):
-            if isinstance(statement, DROPPED) and not _is_docstring(statement):
-                yield _put(block, index, [ast.Pass()], f"without {ast.unparse(statement)!r}")
+            if isinstance(statement, tuple(DROPPED)) and not _is_docstring(statement):
+                yield _put(block, index, [ast.Pass()], f"without {ast.unparse(statement)!r}",
+                           DROPPED[type(statement)])
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

@@ -2,24 +2,28 @@
 
 Both trees are walked in the order in which they were searched. The student's comes from its own
 process as plain data, recorded by the node counter alone; the reference's is searched here, with
-alpha and beta known.
+alpha and beta known. Values may be from any player's view: see `views`.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
-from math import isclose
 from typing import Any
 
-from autograder.workspace import load_answer
+from autograder.grading import divergence_words as words
+from autograder.grading.views import ROOT, View, is_same, number_of, view_of
+from autograder.workspace import load_answer, load_mutant
 from course.probes import Check
+from course.probes.outcome import Outcome, equal
 from course.probes.positions import notation, read_position
 from course.probes.questions.searches import MAX_TRACE, agent_options, options_of
 from course.probes.replies import Replies
-from course.probes.trees import BETWEEN, Node, read_trees
+from course.probes.trees import BETWEEN, NO_MOVE, SAME_STATE, Node, read_trees
 from tictactoe.nodes import Trace, Visit
 
-TRACED = ("search", "table")  # the questions whose agents walk a tree
+TABLE = "table"  # the question whose agents keep what they have found
+TRACED = ("search", TABLE)  # the questions whose agents walk a tree
+THREE = ("move", "value", "nodes")
 
 
 def trace_check(check: Check, case: Mapping[str, Any]) -> Check:
@@ -28,21 +32,60 @@ def trace_check(check: Check, case: Mapping[str, Any]) -> Check:
     return replace(check, ask="trace", settings={}, cases=(asked,))
 
 
-def first_divergence(check: Check, case: Mapping[str, Any],
-                     replies: Replies) -> dict[str, Any] | None:
-    """Where the tree in `replies` departs from the reference's: `{"board", "path", "sentence"}`.
+def first_divergence(check: Check, outcome: Outcome, replies: Replies) -> dict[str, Any] | None:
+    """Where the tree in `replies` departs from the reference's in the case that the outcome
+    explains: `{"board", "path", "sentence"}`; the board is None if the sentence is of no node.
 
-    None if the trees are the same, or if one of them is missing or too large.
+    None if nothing can be said: a tree is too large, or the search raised an error.
     """
-    theirs = _trees(replies)
+    case = outcome.case["asked"]
     ours = _reference(check.study, case["agent"], case["on"],
                       tuple(sorted(options_of(case).items())))
-    if not theirs or ours is None:
-        return None
+    reply = replies.observations[0] or {}
+    if ours is None or not isinstance(reply.get("trace"), list):
+        error = (reply.get("errors") or {}).get("trace", "")
+        return _unseen(words.NO_STATE) if words.WITHOUT_STATE in error else None
+    theirs = read_trees(BETWEEN.join(map(str, reply["trace"])))
+    if not theirs:
+        return None if reply["trace"] else _unseen(words.NOT_COUNTED)
     if len(theirs) > 1:
-        return _told(ours, [], f"your value function was called {len(theirs)} times from outside, "
-                               "but it must be called once, for the root, which is a node too")
-    return _compare(ours, theirs[0], [])
+        text = words.several_roots(len(theirs), len(ours.state.legal_moves()))
+        return _unseen(text) if text.startswith(words.UNSEEN) else _told(ours, [], text)
+    view = view_of(ours, theirs[0])
+    found = _Walk(check.ask == TABLE, view, ours).compare(ours, theirs[0], [])
+    return found or _same_tree(ours, outcome, found_alone(replies), view)
+
+
+def found_alone(trace: Replies) -> list | None:
+    """What a new agent found that searched nothing else: move, value, nodes; None if unknown."""
+    found = (trace.observations[0] or {}).get("found")
+    return found if isinstance(found, list) and len(found) == len(THREE) else None
+
+
+def is_right_alone(outcome: Outcome, alone: list | None) -> bool:
+    """Whether a new agent that searched nothing else was right in all that is asked of a search."""
+    expected = outcome.case["expected"]
+    return alone is not None and all(equal(expected[name], value) for name, value
+                                     in zip(THREE, alone, strict=True) if name in expected)
+
+
+def searches_alike(study: str, mutant: str, case: Mapping[str, Any], alone: list | None) -> bool:
+    """Whether a new agent of the mutant, too, finds what the student's found alone, if known.
+
+    A search that is wrong after another one and right alone is another slip than one that is wrong.
+    """
+    if alone is None:
+        return True
+    made = getattr(load_mutant(study, mutant), case["agent"])(**_options(case))
+    return all(map(equal, made.search(read_position(case["on"])), alone))
+
+
+def _options(case: Mapping[str, Any]) -> dict[str, Any]:
+    return agent_options(options_of(case))
+
+
+def _unseen(sentence: str) -> dict[str, Any]:
+    return {"board": None, "path": [], "sentence": sentence}
 
 
 @cache
@@ -53,75 +96,95 @@ def _reference(study: str, agent: str, on: str, options: tuple) -> Visit | None:
             made.search(read_position(on))
         except RuntimeError:  # too large to be explained
             return None
+    if trace.roots and "depth" in trace.roots[0].bounds:
+        trace.roots[0].bounds["limit"] = made.limit
     return trace.roots[0] if trace.roots else None
 
 
-def _trees(replies: Replies) -> list[Node]:
-    """The student's trees, one for each outermost call of the value function."""
-    chunks = (replies.observations[0] or {}).get("trace")
-    return read_trees(BETWEEN.join(map(str, chunks))) if isinstance(chunks, list) else []
+@dataclass
+class _Walk:
+    """A walk through both trees, up to the first difference."""
 
+    keeps: bool  # whether the agents keep what they have found in a table
+    view: View
+    root: Visit
+    seen: set = field(default_factory=set)  # the states that the reference has visited so far
 
-def _compare(ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
-    for number in range(max(len(ours.children), len(theirs.children))):
-        expected = ours.children[number] if number < len(ours.children) else None
-        got = theirs.children[number] if number < len(theirs.children) else None
-        if expected is None or got is None or str(expected.move) != got.move:
-            return _told(ours, path, _different_child(ours, number, expected, got))
-        found = _compare(expected, got, [*path, expected.move])
-        if found:
-            return found
-    if not _same(ours.value, theirs.value):
-        return _told(ours, path, f"this node's value is {_short(ours.value)}, "
-                                 f"but your search returned {theirs.value:.40}")
-    return None
+    def compare(self, ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
+        self.seen.add(ours.state)
+        for number in range(max(len(ours.children), len(theirs.children))):
+            expected = ours.children[number] if number < len(ours.children) else None
+            got = theirs.children[number] if number < len(theirs.children) else None
+            if expected is None or got is None or str(expected.move) != got.move:
+                return _told(ours, path, self._different(ours, theirs, number))
+            found = self.compare(expected, got, [*path, expected.move])
+            if found:
+                return found
+        if is_same(ours, theirs.value, self.view, self.root):
+            return None
+        return _told(ours, path, words.different_value(ours, theirs.value, self.view, self.root,
+                                                      self.keeps))
+
+    def _different(self, ours: Visit, theirs: Node, number: int) -> str:
+        """What is wrong with the student's child of this number, or with its absence."""
+        return self._wrong_child(ours, theirs, number) + words.rounded(
+            [number_of(child.value) for child in ours.children[:number]],
+            [number_of(child.value) for child in theirs.children[:number]])
+
+    def _wrong_child(self, ours: Visit, theirs: Node, number: int) -> str:
+        expected = ours.children[number].move if number < len(ours.children) else None
+        rest = [child.move for child in theirs.children[number:]]
+        if rest and rest[0] in (NO_MOVE, SAME_STATE):
+            return words.VISITED_AGAIN if rest[0] == SAME_STATE else words.NO_SINGLE_MOVE
+        if rest and rest[0] in (child.move for child in theirs.children[:number]):
+            return words.twice(rest[0])
+        if rest and self.keeps and self._after(ours.state, rest[0]) in self.seen:
+            return words.in_the_table(rest[0])
+        if expected is not None and not rest:
+            return words.left_out(ours, expected, number, self.root, self.keeps)
+        if expected is not None and str(expected) in rest:
+            return words.out_of_order(rest[0], expected)
+        if expected is not None:
+            return words.skipped(expected, rest[0])
+        return words.one_too_many(ours, rest[0], number, self.root)
+
+    @staticmethod
+    def _after(state: Any, move: str) -> Any:
+        return next((state.after(m) for m in state.legal_moves() if str(m) == move), None)
 
 
 def _told(node: Visit, path: list, sentence: str) -> dict[str, Any]:
-    bounds = [f"{name} {_short(node.bounds[name])}" for name in ("alpha", "beta")
-              if name in node.bounds]
-    where = f"after {', '.join(map(str, path))}" if path else "at the root"
-    return {"board": notation(node.state), "path": list(path), "sentence":
-            f"{where} ({', '.join([f'depth {node.depth}', *bounds])}): {sentence}"}
+    if not hasattr(node.state, "lanes"):  # moves of other games are no cells
+        sentence = sentence.replace("cell ", "move ")
+    return {"board": notation(node.state), "path": list(path),
+            "sentence": f"{words.place(node, path)}: {sentence}"}
 
 
-def _different_child(node: Visit, number: int, expected: Visit | None, got: Node | None) -> str:
-    if expected is not None and got is not None:
-        return (f"your search explored {_named(got.move, node)} next, but "
-                f"{_named(expected.move, node)} comes first")
-    if got is None:
-        if number == 0:
-            return "your search stopped here, but this node must be expanded"
-        return f"your search left out {_named(expected.move, node)} and the moves after it"
-    explored = f"your search explored {_named(got.move, node)}"
-    if node.state.is_terminal():
-        return f"{explored} although the game is over"
-    if number == 0:
-        return f"{explored}, although the search is cut off here and the state is evaluated"
-    return f"{explored} although {_cut(node)}"
+def _same_tree(ours: Visit, outcome: Outcome, found: list | None,
+               view: View) -> dict[str, Any] | None:
+    """The trees are the same: what is said of them is not, or comes from another search."""
+    expected, got = outcome.case["expected"], outcome.case["got"]
+    wrong = [name for name in expected if not equal(expected[name], got[name])]
+    if found is None or not wrong:
+        return None
+    if not set(wrong) & set(THREE):
+        return _unseen(words.AFTER_THE_FIRST)
+    alone = dict(zip(THREE, found, strict=True))
+    asked = [name for name in THREE if name in expected]
+    if is_right_alone(outcome, found):
+        return _unseen(words.ALONE_IS_RIGHT)
+    if not all(equal(got[name], alone[name]) for name in asked):
+        return None
+    return _unseen(" ".join(_of_result(ours, wrong, expected, got, view)))
 
 
-def _cut(node: Visit) -> str:
-    """Why the reference stopped before this node's children were all explored."""
-    values = [child.value for child in node.children]
-    player = node.bounds.get("player")
-    if "beta" not in node.bounds or player is None:
-        return "the reference stops before it"
-    if node.state.to_move == player:
-        return f"{_short(max(values))} >= beta {_short(node.bounds['beta'])}"
-    return f"{_short(min(values))} <= alpha {_short(node.bounds['alpha'])}"
-
-
-def _named(move: Any, node: Visit) -> str:
-    return f"{'cell' if hasattr(node.state, 'lanes') else 'move'} {move!s:.20}"
-
-
-def _same(ours: float | None, theirs: str) -> bool:
-    try:
-        return isclose(ours, float(theirs), rel_tol=0, abs_tol=1e-9)
-    except (TypeError, ValueError):
-        return False
-
-
-def _short(value: Any) -> str:
-    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)
+def _of_result(ours: Visit, wrong: list[str], expected: Mapping, got: Mapping,
+               view: View) -> Iterator[str]:
+    yield words.same_tree(view)
+    if "nodes" in wrong:
+        yield words.other_count(expected["nodes"], got["nodes"])
+    if "value" in wrong:
+        yield words.other_result(expected["value"], got["value"], view != ROOT)
+    if "move" in wrong:
+        values = {str(child.move): number_of(child.value) for child in ours.children}
+        yield words.other_move(str(expected["move"]), str(got["move"]), values)

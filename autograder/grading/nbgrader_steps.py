@@ -9,7 +9,7 @@ them.
 import atexit
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from autograder import verdicts
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import LEDGER, note_other_door, write_json
-from autograder.grading.verdict import Seconds, decide
+from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
@@ -109,8 +109,10 @@ class GradingStep(NbGraderPreprocessor):
             once_stopped = (stopped_before or ran.late or ran.stopped
                             or any(o.stopped for o in outcomes))
             seconds = min(self.probe_seconds, self.later_seconds) if once_stopped else None
-            outcome = self.mark(check_id(cell), folder, seconds)
+            outcome = self.mark(check_id(cell), folder, seconds, _submission.known)
             outcomes.append(outcome)
+        outcomes = [explain(outcome.check, _submission.known) for outcome in outcomes]
+        for cell, outcome in zip(checks, outcomes, strict=True):
             cell.outputs, cell.execution_count = outputs(outcome), None
         _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
         resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)
@@ -125,12 +127,14 @@ class GradingStep(NbGraderPreprocessor):
         return self._inside(lambda sandbox: sandbox.run_cells(
             _files(folder), sources, seconds, self.later_seconds, self.notebook_seconds))
 
-    def mark(self, check_id: str, folder: Path, seconds: float | None = None) -> Outcome:
+    def mark(self, check_id: str, folder: Path, seconds: float | None = None,
+             known: Known | None = None) -> Outcome:
         """Mark the module in `folder` on the hidden cases of a check ("study3.type_a")."""
         def ask(module: str, check: Check, most: float) -> Replies:
             return self._ask(folder, module, check, most)
 
-        return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds))
+        return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds),
+                      known)
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         answers = answers_folder(load_study(check.study))
@@ -169,13 +173,14 @@ class _Submission:
     notebook: str = ""
     stopped: bool = False  # whether something of it had to be stopped
     fault: str | None = None  # why the machinery failed with it
+    known: Known = field(default_factory=Known)  # what its checks have shown
 
     def enter(self, where) -> bool:
         """Begin a notebook; whether an earlier one of the same submission was stopped."""
         student = (where.get("assignment"), where.get("student"))
         notebook = where.get("notebook", "")
         if student != self.student or notebook <= self.notebook:  # another one, or once more
-            self.stopped = False
+            self.stopped, self.known = False, Known()
         self.student, self.notebook, self.fault = student, notebook, None
         return self.stopped
 

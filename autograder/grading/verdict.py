@@ -5,15 +5,22 @@ words are `course.probes.explain`.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from autograder import verdicts
-from autograder.grading.carried import carried_forward, functions_asked
-from autograder.grading.divergence import TRACED, first_divergence, trace_check
+from autograder.grading.carried import Given, carried_forward, functions_asked
+from autograder.grading.divergence import (
+    TRACED,
+    first_divergence,
+    found_alone,
+    is_right_alone,
+    searches_alike,
+    trace_check,
+)
+from autograder.mutants.machine_made import load_machine_slips, machine_file
 from course.probes import Check, Study, load_expected
-from course.probes.outcome import Outcome, mark
+from course.probes.outcome import Outcome, Shown, mark, others_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 
@@ -29,58 +36,129 @@ class Seconds(NamedTuple):
     later: float
 
 
-def decide(check_id: str, ask: Ask, seconds: Seconds) -> Outcome:
+@dataclass
+class Asked:
+    """A check that was asked: its replies, and those to the trace of the case that explains it."""
+
+    study: Study
+    check: Check
+    replies: Replies
+    trace: Replies | None = None
+    given: Given | None = None  # by which it has a better mark
+
+
+@dataclass
+class Known:
+    """What the checks that were decided have shown of one submission, by id."""
+
+    asked: dict[str, Asked] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)
+    full: dict[str, bool] = field(default_factory=dict)  # also of checks asked for others' sake
+    machine: dict[str, frozenset[int]] = field(default_factory=dict)  # the machine-made slips
+
+
+def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None) -> Outcome:
     """The outcome of a check ("study3.type_a"): points, the case that explains them, the cause.
 
-    `ask(module, check, seconds)` asks the student's module the cases, wherever that runs.
+    `ask(module, check, seconds)` asks the student's module the cases, wherever that runs. `known`
+    is what other checks of the same submission have shown; it is brought up to date.
     """
+    known = known or Known()
     study = verdicts.hidden_study(check_id.split(".", maxsplit=1)[0])
-    check = _named(study, check_id)
-    expected, slips = load_expected(verdicts.expected_file(study))
+    check = next(c for c in study.checks.values() if c.id == check_id)
 
-    def asked(check: Check) -> Replies:
-        return ask(study.module, check, seconds.given or check.seconds or seconds.usual)
+    def replies_to(asked: Check) -> Replies:
+        return ask(study.module, asked, seconds.given or asked.seconds or seconds.usual)
 
-    @cache
-    def marked(name: str) -> Outcome:
-        return mark(study.checks[name], asked(study.checks[name]), expected[name], slips)
-
-    replies = asked(check)
-    outcome = mark(check, replies, expected[check.name], slips)
+    asked = known.asked[check_id] = Asked(study, check, replies_to(check))
+    outcome = _plain(asked)
+    known.shown[check_id] = Shown(outcome.full, outcome.matching)
+    known.machine[check_id] = _machine_slips(asked)
     if outcome.is_wrong_somewhere and not outcome.is_match:
-        outcome = _better(outcome, study, replies, lambda other: marked(other.name), asked)
-    if (check.ask in TRACED and outcome.is_wrong_somewhere and outcome.slip is None
-            and not outcome.given):
-        asked = outcome.case["asked"]
-        trace = ask(study.module, trace_check(check, asked), seconds.later)
-        outcome = replace(outcome, divergence=first_divergence(check, asked, trace))
+        asked.given = _better(asked, outcome, known, replies_to)
+    if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
+        asked.trace = ask(study.module, trace_check(check, outcome.case["asked"]), seconds.later)
+    return explain(check_id, known)
+
+
+def _plain(asked: Asked) -> Outcome:
+    """The outcome by the reference's replies, before anything else is known."""
+    expected, slips = load_expected(verdicts.expected_file(asked.study))
+    return mark(asked.check, asked.replies, expected[asked.check.name], slips)
+
+
+def _by(given: Given, asked: Asked) -> Outcome:
+    """The outcome by what is right given the student's own functions."""
+    return replace(mark(asked.check, asked.replies, given.expected, ()), given=given.functions)
+
+
+def _better(asked: Asked, plain: Outcome, known: Known,
+            replies_to: Callable[[Check], Replies]) -> Given | None:
+    """What is right given the student's own functions, if that has a better mark."""
+    others = [other for other in asked.study.checks.values()
+              if other is not asked.check and other.ask not in MATCHES]
+
+    def is_full(other: Check) -> bool:
+        if other.id not in known.full:
+            seen = known.asked.get(other.id) or Asked(asked.study, other, replies_to(other))
+            known.full[other.id] = _plain(seen).full
+        return known.full[other.id]
+
+    def loses_elsewhere(function: str) -> bool:
+        return any(function in functions_asked(other) and not is_full(other) for other in others)
+
+    def loses(function: str) -> bool:
+        return function in functions_asked(asked.check) or loses_elsewhere(function)
+
+    given = carried_forward(asked.check, replies_to, loses_elsewhere)
+    if given is None or not _by(given, asked).full:
+        here = carried_forward(asked.check, replies_to, loses)
+        if here and not _by(here, asked).full:  # a function that is asked here must cost something
+            given = max(filter(None, (given, here)), key=lambda found: _by(found, asked).earned)
+    return given if given and _by(given, asked).earned > plain.earned else None
+
+
+def explain(check_id: str, known: Known) -> Outcome:
+    """The outcome of a check that was decided, in the light of all that is known by now."""
+    asked = known.asked[check_id]
+    if asked.given is not None:
+        return _by(asked.given, asked)
+    expected, slips = load_expected(verdicts.expected_file(asked.study))
+    order = [check.id for check in asked.study.checks.values()]
+    others = others_of(check_id, order, known.shown)
+    outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
+    if outcome.full or asked.check.ask in MATCHES:
+        return outcome
+    alone = asked.trace and found_alone(asked.trace)
+    if alone and outcome.slip is not None:
+        slips = [slip for slip in slips if slip.name not in outcome.matching
+                 or searches_alike(asked.study.name, slip.name, outcome.case["asked"], alone)]
+        outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
+    resembles = None
+    if (outcome.slip is None or outcome.is_doubtful) and not is_right_alone(outcome, alone):
+        resembles = _resembles(asked, known)
+    if resembles:  # one slip that explains all that is known, unlike the doubtful one
+        outcome = replace(outcome, resembles=resembles, slip=None, cause=None, found_in=None,
+                          not_in=None)
+    if asked.trace is not None and outcome.slip is None:
+        outcome = replace(outcome, divergence=first_divergence(asked.check, outcome, asked.trace))
     return outcome
 
 
-def _better(outcome: Outcome, study: Study, replies: Replies,
-            marked: Callable[[Check], Outcome], ask: Callable[[Check], Replies]) -> Outcome:
-    """The outcome by what is right given the student's own functions, if that has a better mark."""
-    check = _named(study, outcome.check)
-    others = [other for other in study.checks.values()
-              if other is not check and other.ask not in MATCHES]
-
-    def loses_elsewhere(function: str) -> bool:
-        return any(function in functions_asked(other) and not marked(other).full
-                   for other in others)
-
-    def loses(function: str) -> bool:
-        return function in functions_asked(check) or loses_elsewhere(function)
-
-    def given(wrong: Callable[[str], bool]) -> Outcome:
-        found = carried_forward(check, ask, wrong)
-        return outcome if found is None else replace(
-            mark(check, replies, found.expected, ()), given=found.functions)
-
-    carried = given(loses_elsewhere)
-    if not carried.full:  # a function that is asked in this check too must cost something in it
-        carried = max(carried, given(loses), key=lambda o: 0 if o.full else o.earned)
-    return carried if carried.earned > outcome.earned else outcome
+def _machine_slips(asked: Asked) -> frozenset[int]:
+    """The machine-made mutants whose replies to a check these are."""
+    if asked.check.ask in MATCHES or asked.replies.broken or asked.replies.stopped:
+        return frozenset()
+    expected, _ = load_expected(verdicts.expected_file(asked.study))
+    return load_machine_slips(machine_file(asked.study)).matching(
+        asked.check, asked.replies.observations, expected[asked.check.name])
 
 
-def _named(study: Study, check_id: str) -> Check:
-    return next(check for check in study.checks.values() if check.id == check_id)
+def _resembles(asked: Asked, known: Known) -> str | None:
+    """The sentence of the machine-made mutants that have the replies to this check, and to all
+    others that they spoil."""
+    table = load_machine_slips(machine_file(asked.study))
+    found = known.machine[asked.check.id]
+    for other, seen in known.machine.items():
+        found -= table.felt_by(other.partition(".")[2], found) - seen
+    return table.sentence(asked.check, found)

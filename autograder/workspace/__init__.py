@@ -47,6 +47,16 @@ def load_answer(study: str) -> ModuleType:
     return module
 
 
+@cache
+def load_mutant(study: str, name: str) -> ModuleType:
+    """A mutant of a study's answer, imported as a module."""
+    loaded = load_study(study)
+    mutant = next(m for m in load_mutants(study) if m.name == name)
+    module = ModuleType(f"mutant_{name}")
+    exec(mutant.apply(answer_path(loaded).read_text("utf-8")), vars(module))
+    return module
+
+
 def module_texts(study: Study) -> dict[str, str]:
     """The modules that a check is proved on: "reference", "stub", "second" and each mutant by name.
 

@@ -13,7 +13,7 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -171,6 +171,11 @@ def load_check(check_id: str) -> Check:
 
 def load_expected(path: Path) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
     """The replies of a right answer, by check, and the known slips, from a derived JSON file."""
+    return _expected(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4)  # one study's checks are asked after one another
+def _expected(path: Path, _changed: int) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
     data = json.loads(path.read_text("utf-8"))
     return data["expected"], [Slip(**slip) for slip in data["slips"]]
 

@@ -2,15 +2,18 @@
 
 import html
 import json
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from course.probes import load_check
-from course.probes.outcome import Outcome, describe_question, same
+from course.probes.items import Item, differing, is_long
+from course.probes.outcome import Outcome, describe_question, equal, same
 from course.probes.positions import read_position
 from course.probes.question import texts_of
 from course.probes.questions import QUESTIONS
 
 MAX_SHOWN = 500  # characters of one value
+MAX_ITEMS = 3  # of a list that differ
 
 
 def as_text(outcome: Outcome) -> str:
@@ -28,17 +31,15 @@ def as_text(outcome: Outcome) -> str:
         for board in _boards(outcome):
             lines += ["", *("          " + line for line in str(board).splitlines())]
         lines.append("")
-        for name, expected in outcome.case["expected"].items():
-            got = outcome.case["got"][name]
-            answer = outcome.case["errors"].get(name) or _value(got)
-            differs = "" if same(_ask(outcome), name, expected, got) else "   <- differs"
-            lines.append(f"  {name:<9}expected {_value(expected)}, got {answer}{differs}"
-                         + _reading(outcome, name))
-    if outcome.cause:
-        lines += ["", f"Likely cause: {outcome.cause}"]
+        lines += [f"  {row.name:<9}expected {row.expected}, got {row.got}"
+                  + (f"   <- {row.differs}" if row.differs else "")
+                  + (f"   ({row.reading})" if row.reading else "") for row in _rows(outcome)]
+    for title, sentence in _causes(outcome):
+        lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
-        lines += ["", "Where your search first differs: " + outcome.divergence["sentence"], "",
-                  *("          " + line for line in str(_node(outcome)).splitlines())]
+        lines += ["", f"{_of_search(outcome)}: {outcome.divergence['sentence']}"]
+        if outcome.divergence["board"] is not None:
+            lines += ["", *("          " + line for line in str(_node(outcome)).splitlines())]
     return _writable("\n".join(lines))
 
 
@@ -59,13 +60,39 @@ def as_html(outcome: Outcome) -> str:
     if outcome.case and not outcome.unwritten and (outcome.case["errors"] or any(
             v is not None for v in outcome.case["got"].values())):
         parts.append(_case_html(outcome))
-    if outcome.cause:
-        parts.append(f"<p><strong>Likely cause:</strong> {html.escape(outcome.cause)}</p>")
+    parts += [f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
+              for title, sentence in _causes(outcome)]
     if outcome.divergence:
-        parts.append("<p><strong>Where your search first differs:</strong> "
-                     f"{html.escape(outcome.divergence['sentence'])}</p>"
-                     f"<p>{_picture(_node(outcome))}</p>")
+        parts.append(f"<p><strong>{_of_search(outcome)}:</strong> "
+                     f"{html.escape(outcome.divergence['sentence'])}</p>")
+        if outcome.divergence["board"] is not None:
+            parts.append(f"<p>{_picture(_node(outcome))}</p>")
     return _writable("".join(parts))
+
+
+def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """What may be the cause, each with a title."""
+    if outcome.cause and outcome.found_in:
+        yield (f"Likely cause, found in {outcome.found_in}",
+               f"{outcome.cause} It spoils this check too, where something else may be wrong as "
+               "well.")
+    elif outcome.not_in:
+        yield "It is as if", (f"{outcome.cause} But {outcome.not_in} does not bear this out, so "
+                              "look at what is used here alone.")
+    elif outcome.cause:
+        yield "Likely cause", outcome.cause
+    if outcome.resembles:
+        yield "Perhaps", outcome.resembles
+    elif outcome.found_in and not outcome.cause and not outcome.divergence:
+        yield "Look first", (f"{outcome.found_in} is not all right either, and what is wrong there "
+                             "often shows here.")
+    if outcome.common:
+        yield "What went wrong", outcome.common
+
+
+def _of_search(outcome: Outcome) -> str:
+    return ("Your search, node by node" if outcome.divergence["board"] is None
+            else "Where your search first differs")
 
 
 def _node(outcome: Outcome):
@@ -80,15 +107,12 @@ def _picture(board) -> str:
 def _case_html(outcome: Outcome) -> str:
     asked = html.escape(describe_question(outcome.case["asked"], _ask(outcome)))
     boards = " ".join(map(_picture, _boards(outcome)))
-    rows = ""
-    for name, expected in outcome.case["expected"].items():
-        got = outcome.case["got"][name]
-        answer = outcome.case["errors"].get(name) or _value(got)
-        differs = "" if same(_ask(outcome), name, expected, got) else "differs"
-        rows += (f"<tr><th scope='row' style='text-align:left'>{name}</th>"
-                 f"<td>{_value(expected)}</td><td>{html.escape(answer)}</td>"
-                 f"<td>{differs}{_reading(outcome, name)}</td>"
-                 "</tr>")
+    rows = "".join(
+        f"<tr><th scope='row' style='text-align:left'>{row.name}</th>"
+        f"<td>{html.escape(row.expected)}</td><td>{html.escape(row.got)}</td>"
+        f"<td>{html.escape(row.differs)}"
+        f"{html.escape(f'   ({row.reading})') if row.reading else ''}</td></tr>"
+        for row in _rows(outcome))
     return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
             "<table><thead><tr><th scope='col'></th><th scope='col'>Expected</th>"
             "<th scope='col'>Your code</th><th scope='col'></th></tr></thead>"
@@ -115,9 +139,40 @@ def _boards(outcome: Outcome) -> list:
     return list(map(read_position, texts_of(outcome.case["asked"])))
 
 
-def _reading(outcome: Outcome, name: str) -> str:
-    reading = QUESTIONS[_ask(outcome)].reading
-    return f"   ({reading[name]})" if name in reading else ""
+class _Row(NamedTuple):
+    """A line of the comparison: an aspect, or an item of it, with both values in words."""
+
+    name: str
+    expected: str
+    got: str
+    differs: str = ""  # and what the item belongs to
+    reading: str = ""  # how to read the values
+
+
+def _rows(outcome: Outcome) -> Iterator[_Row]:
+    """The aspects of the case; of a list that differs, only the items that do."""
+    question = QUESTIONS[_ask(outcome)]
+    for name, expected in outcome.case["expected"].items():
+        got, error = outcome.case["got"][name], outcome.case["errors"].get(name)
+        reading = question.reading.get(name, "")
+        if error or got is None or name in question.judged:
+            differs = "" if same(_ask(outcome), name, expected, got) else "differs"
+            yield _Row(name, _value(expected), error or _value(got), differs, reading)
+        elif same(_ask(outcome), name, expected, got):
+            yield (_Row(name, f"{len(expected)} items", "the same") if is_long(expected)
+                   else _Row(name, _value(expected), _value(got), "", reading))
+        else:
+            levels = question.labels[name](outcome.case["asked"]) if name in question.labels else ()
+            yield from _items(name, differing(expected, got, levels, equal), reading)
+
+
+def _items(name: str, items: Sequence[Item], reading: str) -> Iterator[_Row]:
+    for number, item in enumerate(items[:MAX_ITEMS]):
+        differs = f"differs: {item.label}" if item.label else "differs"
+        if number == MAX_ITEMS - 1 and len(items) > MAX_ITEMS:
+            differs += f" (and {len(items) - MAX_ITEMS} more)"
+        yield _Row("" if number else name, _cut(item.expected), _cut(item.got), differs,
+                   "" if item.label else reading)
 
 
 def _sentence(text: str) -> str:
@@ -129,7 +184,10 @@ def _number(points: float) -> str:
 
 
 def _value(value: Any) -> str:
-    text = "no answer" if value is None else json.dumps(value)
+    return _cut("no answer" if value is None else json.dumps(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 

@@ -8,9 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from course.probes import Case, Check, Observation, Slip, load_check, load_expected
+from course.probes.common import FEWEST, in_common
 from course.probes.question import NOT_WRITTEN
 from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
@@ -45,6 +46,12 @@ class Outcome:
     seconds: float
     divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
     given: tuple[str, ...] = ()  # own functions that the expected replies are built on, if any
+    matching: tuple[str, ...] = ()  # the names of all slips whose replies these are
+    found_in: str | None = None  # the earlier check whose cause this one suffers from
+    not_in: str | None = None  # a check that the slip would spoil too, and that has other replies
+    is_doubtful: bool = False  # whether another check does not have the slip's replies
+    common: str | None = None  # what only the questions that went wrong have in common
+    resembles: str | None = None  # the sentence of a machine-made mutant with the same replies
 
     @property
     def earned(self) -> float:
@@ -82,9 +89,39 @@ class Outcome:
         return asdict(self) | {"earned": self.earned, "points": self.points}
 
 
+class Shown(NamedTuple):
+    """What another check has shown of the same module."""
+
+    full: bool
+    slips: Sequence[str]  # the names of those whose replies it had
+
+
+class Others(NamedTuple):
+    """What the other checks of the study have shown, by id: those before this one, and after."""
+
+    before: Mapping[str, Shown] = {}
+    after: Mapping[str, Shown] = {}
+
+
+NO_OTHERS = Others()
+
+
+def others_of(check_id: str, order: Sequence[str], shown: Mapping[str, Shown]) -> Others:
+    """What is shown by the checks other than this one, which are in this order."""
+    place = list(order).index(check_id)
+    before, after = ({name: shown[name] for name in part if name in shown}
+                     for part in (order[:place], order[place + 1:]))
+    return Others(before, after)
+
+
 def mark(check: Check, replies: Replies, expected: Sequence[Observation],
-         slips: Sequence[Slip]) -> Outcome:
-    """The outcome of a check: its replies compared with the expected ones and the known slips."""
+         slips: Sequence[Slip], others: Others = NO_OTHERS) -> Outcome:
+    """The outcome of a check: its replies compared with the expected ones and the known slips.
+
+    Of slips with the same replies the one is named that other checks confirm, or else do not rule
+    out. Where no slip has these replies, it is one that an earlier check has and that spoils this
+    check too.
+    """
     got = [observation or {} for observation in replies.observations]
     aspects = []
     for name, points in check.points.items():
@@ -105,18 +142,71 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},
                 "errors": dict(got[number].get("errors") or {})}
-    slip = None
+    matching = []
     if wrong and check.ask not in MATCHES:  # many are beaten in the same way
-        slip = next((s for s in slips if _same_replies(check, got, s)), None)
+        matching = [s for s in slips if _same_replies(check, got, s)]
+    slip = min(matching, key=lambda s: _doubts(s, others), default=None)
+    not_in = _ruled_out_by(slip, others) if slip else None
+    if not_in in others.before and len(wrong) < FEWEST:  # a single reply may be so by chance
+        slip = not_in = None
+    found_in, cause = None, slip
+    answered = any(name in g for g in got for name in check.points)
+    if wrong and slip is None and answered and not replies.stopped:
+        found_in, cause = _carried(check, slips, others)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
-                   slip.name if slip else None, slip.sentence if slip else None,
-                   replies.stopped is not None, round(replies.seconds, 3))
+                   slip.name if slip else None, cause.sentence if cause else None,
+                   replies.stopped is not None, round(replies.seconds, 3),
+                   matching=tuple(s.name for s in matching), found_in=found_in,
+                   not_in=not_in, is_doubtful=slip is not None and _doubts(slip, others) != (0, 0),
+                   common=None if cause or replies.stopped or not answered
+                   else in_common([{**check.settings, **case} for case in check.cases], wrong))
 
 
-def mark_by_file(check: Check, replies: Replies, expected_file: Path) -> Outcome:
+def _felt(slip: Slip, others: Others) -> dict[str, Shown]:
+    """What the other checks show that the slip would spoil."""
+    return {check: shown for check, shown in (others.before | others.after).items()
+            if check.partition(".")[2] in slip.observed}
+
+
+def _doubts(slip: Slip, others: Others) -> tuple[int, int]:
+    """How many other checks rule the slip out, being right, and how many do not have its replies.
+    """
+    felt = _felt(slip, others)
+    return (sum(shown.full for shown in felt.values()),
+            sum(slip.name not in shown.slips for shown in felt.values()))
+
+
+def _ruled_out_by(slip: Slip, others: Others) -> str | None:
+    """A check that the slip would spoil and that is right, or, if no other check confirms the slip,
+    one that is wrong in another way; None if there is none."""
+    felt = _felt(slip, others)
+    confirmed = any(slip.name in shown.slips for shown in felt.values())
+    doubting = [check for check, shown in felt.items()
+                if shown.full or not (confirmed or slip.name in shown.slips)]
+    return min(doubting, key=lambda check: not felt[check].full, default=None)
+
+
+def _carried(check: Check, slips: Sequence[Slip],
+             others: Others) -> tuple[str | None, Slip | None]:
+    """The earlier check whose slip spoils this check too, and the slip; the slip is None if it is
+    not known, but some known slip spoils both."""
+    spoiling = {slip.name: slip for slip in slips if check.name in slip.observed}
+    for name, shown in others.before.items():
+        for slip in shown.slips:
+            if slip in spoiling:
+                return name, spoiling[slip]
+    for name, shown in others.before.items():
+        if not shown.full and any(name.partition(".")[2] in slip.observed
+                                  for slip in spoiling.values()):
+            return name, None
+    return None, None
+
+
+def mark_by_file(check: Check, replies: Replies, expected_file: Path,
+                 others: Others = NO_OTHERS) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
     expected, slips = load_expected(expected_file)
-    return mark(check, replies, expected[check.name], slips)
+    return mark(check, replies, expected[check.name], slips, others)
 
 
 def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:

@@ -1,6 +1,6 @@
 """Define a question of a check: how it is asked, what the reply holds, how it is put into words."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,6 +12,7 @@ from course.probes.positions import written
 NOT_WRITTEN = "not written yet"  # how the error of an unfilled stub begins
 MAX_ITEMS = 1000  # in a reply, its inner lists' included
 Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and what computes them
+Labels = Callable[[Mapping[str, Any]], Sequence[Sequence[str]]]  # of a case: names, level by level
 
 
 class BadReply(Exception):
@@ -44,7 +45,9 @@ class Question:
     are what it replies and what points can be given for. `describe(case)` says in Python notation
     what is asked. `reading` says how to read the value of an aspect, where that is not obvious.
     `judged` holds `same(expected, got)` for aspects whose right replies need not be equal; the
-    trusted side calls it.
+    trusted side calls it. `labels` names what the items of an aspect's list belong to, so that only
+    those that differ are shown: `labels[aspect](case)` holds the names of the items, then, where
+    each is a list itself, those of its items.
     """
 
     ask: Callable[..., Iterator[Part]]
@@ -53,7 +56,22 @@ class Question:
     reading: Mapping[str, str] = field(default_factory=dict)
     details: tuple[str, ...] = ()  # aspects whose error is not a failure, but says how it went
     judged: Mapping[str, Callable[[Any, Any], bool]] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
     is_match: bool = False  # it is games, played by `course.probes.match`
+
+
+def each(key: str, what: str = "") -> Labels:
+    """Labels for a list with an item for each of the case's list `key`: "card js", "card 2c"."""
+    return lambda case: [[f"{what} {_plainly(item)}".strip() for item in case.get(key, ())]]
+
+
+def each_position(case: Mapping[str, Any]) -> list[list[str]]:
+    """Labels for a list with an item for each position of the case."""
+    return [positions_of(case)]
+
+
+def _plainly(item: Any) -> str:
+    return str(tuple(item) if isinstance(item, list) else item)
 
 
 def get(module: ModuleType, name: str) -> Any:

@@ -6,10 +6,12 @@ So they come out of a student's process, and so the published searches are kept.
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from tictactoe.nodes import Visit
 
 BETWEEN = ";"  # the nodes
+NO_MOVE, SAME_STATE = "", "="  # of a root or a state that no move leads to; of one visited again
 
 
 @dataclass
@@ -21,12 +23,14 @@ class Node:
     children: list["Node"] = field(default_factory=list)
 
 
-def node_texts(visits: Iterable[Visit], depth: int = 0) -> Iterator[str]:
+def node_texts(visits: Iterable[Visit], depth: int = 0, parent: Any = None) -> Iterator[str]:
     """Each node of these trees as "depth,move,value"; a root has no move where none led to it."""
     for visit in visits:
-        move = "" if visit.move is None else visit.move
+        move = visit.move
+        if move is None:
+            move = SAME_STATE if depth and visit.state == parent else NO_MOVE
         yield f"{depth},{move},{visit.value!r}"
-        yield from node_texts(visit.children, depth + 1)
+        yield from node_texts(visit.children, depth + 1, visit.state)
 
 
 def read_trees(text: str) -> list[Node]:

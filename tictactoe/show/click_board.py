@@ -7,6 +7,7 @@ from threading import RLock
 import anywidget
 import traitlets
 
+from tictactoe.errors import describe
 from tictactoe.games.pictures import image
 
 
@@ -58,7 +59,7 @@ class ClickBoard(anywidget.AnyWidget):
             self._on_click(move)
         except Exception as error:  # else it would only be in the kernel's log
             with self.lock:
-                self.shown = self.shown | {"status": f"{type(error).__name__}: {error}"}
+                self.shown = self.shown | {"status": describe(error)}
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)

@@ -11,6 +11,7 @@ from math import ceil, log10
 from typing import NamedTuple
 
 from tictactoe.contract import Agent, State
+from tictactoe.errors import describe
 from tictactoe.games.board import Board
 from tictactoe.games.pictures import BLUE, ORANGE, image
 from tictactoe.nodes import NodeCounter
@@ -185,7 +186,7 @@ def _visited(agent: Agent, state: State) -> int | str:
         except KeyboardInterrupt:  # the kernel's Interrupt button
             return "interrupted"
         except Exception as error:  # show any mistake of the agent in its row
-            return f"{type(error).__name__}: {error}"
+            return describe(error)
     return nodes.visited
 
 

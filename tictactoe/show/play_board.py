@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tictactoe.contract import Agent, Move, Player, State
+from tictactoe.errors import describe
 from tictactoe.games.board import Board
 from tictactoe.games.players import Resigned
 from tictactoe.nodes import NodeCounter
@@ -180,6 +181,6 @@ def _ask(agent: Agent, state: State) -> _Answer:
     except KeyboardInterrupt:  # the kernel's Interrupt button
         return _Answer(agent, f"{name}, {player}, was interrupted. ")
     except BaseException as error:  # show any mistake of the agent
-        return _Answer(agent, f"{name}, {player}: {type(error).__name__}: {error}. ")
+        return _Answer(agent, f"{name}, {player}: {describe(error)}. ")
     count = f" (nodes: {nodes.visited:,})" if nodes.visited else ""
     return _Answer(agent, f"{name} plays {move_words(state, move)}{count}. ", move, after)

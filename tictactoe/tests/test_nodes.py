@@ -149,6 +149,21 @@ def test_a_trace_keeps_bounds_by_name():
     assert root.state is SMALL
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_a_pair_the_value_is_kept(turned):
+    """`(value, move)` and `(move, value)` are told apart by the first leaf, which has no move."""
+    @counted
+    def best(state):
+        if state.is_terminal():
+            return (None, -7) if turned else (-7, None)
+        worth, move = max((best(state.after(move))[turned], move) for move in state.legal_moves())
+        return (move, worth) if turned else (worth, move)
+
+    with Trace() as trace:
+        best(SMALL)
+    assert {visit.value for visit in flat(trace.roots[0])} == {-7}
+
+
 def test_each_outermost_call_is_a_root():
     """Two searches inside one trace are two trees."""
     with Trace() as trace:

@@ -50,7 +50,8 @@ def test_an_error_is_shown():
     board = ClickBoard(wrong)
     board.show(SVG, "a board", "go on")
     send(board, {"move": "4"})
-    assert board.shown["status"] == "ValueError: no 4 here"
+    line = wrong.__code__.co_firstlineno + 1
+    assert board.shown["status"] == f"ValueError: no 4 here (line {line} of test_widget.py)"
     assert (board.shown["svg"], board.shown["alt"]) == (SVG, "a board")
 
 

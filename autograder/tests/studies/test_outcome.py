@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from course.probes import Check, Slip, load_study, studies
 from course.probes.explain import as_html, as_text
-from course.probes.outcome import equal, is_right, mark
+from course.probes.outcome import Others, Shown, equal, is_right, mark
 from course.probes.replies import Replies
 
 # Explanations look up how the check asks, so the tests borrow the name of a real one.
@@ -404,3 +404,67 @@ def test_any_replies_are_marked_and_explained(observations, broken):
         assert CHECK.id in shown
         assert shown.encode("utf-8")
     assert "<script" not in as_html(outcome)
+
+
+# ---- What other checks of the same module have shown
+
+HELPER = f"{CHECK.study}.helper"
+SPREAD = Slip("spread", "The helper is wrong.", {
+    "helper": [{"two": 1}], CHECK.name: [{**e, "value": -1.0} for e in EXPECTED]})
+
+
+def beside(*observations, helper, slips=(SPREAD,)):
+    """The outcome where an earlier check has shown this."""
+    return mark(CHECK, Replies(observations), EXPECTED, slips, Others({HELPER: helper}))
+
+
+def test_the_cause_of_a_broken_helper_is_carried():
+    """A check whose own replies fit no slip has that of the helper, and says where it was found."""
+    outcome = beside(*but(0, move=1), helper=Shown(False, ("spread",)))
+    assert (outcome.slip, outcome.cause, outcome.found_in) == (None, SPREAD.sentence, HELPER)
+    for shown in (as_text(outcome), as_html(outcome)):
+        assert f"Likely cause, found in {HELPER}" in shown
+        assert SPREAD.sentence in shown
+
+
+def test_a_helper_that_is_wrong_in_an_unknown_way_is_to_be_looked_at_first():
+    """Without a known slip the check still says which one to mend first."""
+    outcome = beside(*but(0, move=1), helper=Shown(False, ()))
+    assert (outcome.cause, outcome.found_in) == (None, HELPER)
+    assert f"{HELPER} is not all right either" in as_text(outcome)
+
+
+def test_a_right_helper_carries_nothing():
+    """Nothing is said of a helper that is right, or of one whose slips do no harm here."""
+    assert beside(*but(0, move=1), helper=Shown(True, ())).found_in is None
+    harmless = Slip("harmless", "No.", {"helper": [{"two": 1}]})
+    assert beside(*but(0, move=1), helper=Shown(False, ("harmless",)),
+                  slips=(harmless,)).found_in is None
+
+
+def test_of_slips_with_the_same_replies_the_one_that_others_confirm_is_named():
+    """A slip in a helper that is right cannot be the cause if another one can."""
+    twin = Slip("twin", "The search is wrong.", {CHECK.name: SPREAD.observed[CHECK.name]})
+    wrong = SPREAD.observed[CHECK.name]
+    slips = (SPREAD, twin)
+    assert beside(*wrong, helper=Shown(True, ()), slips=slips).slip == "twin"
+    assert beside(*wrong, helper=Shown(False, ("spread",)), slips=slips).slip == "spread"
+
+
+def test_a_cause_that_another_check_does_not_bear_out_is_told_as_such():
+    """The only slip with these replies is not called likely if the helper has none of it."""
+    outcome = beside(*SPREAD.observed[CHECK.name], helper=Shown(True, ()))
+    assert "Likely cause" not in as_text(outcome)
+    assert f"It is as if: {SPREAD.sentence} But {HELPER} does not bear this out" in as_text(outcome)
+
+
+def test_what_the_wrong_questions_have_in_common_is_told():
+    """Two wrong ones with o to move, two right ones with x to move: that is worth a sentence."""
+    boards = ("x________", "xox______", "_________", "xo_______")
+    check = Check(CHECK.study, CHECK.name, "search", {"agent": "S"}, {"move": 1}, False,
+                  [{"on": board} for board in boards])
+    replies = [{"move": 9}, {"move": 9}, {"move": 0}, {"move": 0}]
+    outcome = marked(*replies, check=check, expected=[{"move": 0}] * 4, slips=())
+    assert "In all 2 questions that went wrong o is to move" in as_text(outcome)
+    assert marked(*replies[:2], *replies[:1], replies[2], check=check,
+                  expected=[{"move": 0}] * 4, slips=()).common is None

@@ -141,13 +141,13 @@ def _repeated(agent, state: State) -> list[bool]:
 
 def _trace(module, on: str, agent: str, **options) -> Iterator[Part]:
     def nodes():
-        state = read_position(on)
+        state, found = read_position(on), None
         with Trace(most=MAX_TRACE) as trace, suppress(RuntimeError):  # full: its start is enough
-            get(module, agent)(**agent_options(options)).search(state)
-        return [[BETWEEN.join(chunk)
-                 for chunk in _chunks(islice(node_texts(trace.roots), MAX_TRACE))]]
+            found = get(module, agent)(**agent_options(options)).search(state)
+        return [BETWEEN.join(chunk)
+                for chunk in _chunks(islice(node_texts(trace.roots), MAX_TRACE))], found
 
-    yield ("trace",), nodes
+    yield ("trace", "found"), nodes
 
 
 def _chunks(nodes: Iterator[str]) -> Iterator[list[str]]:
@@ -204,4 +204,4 @@ QUESTIONS = {
                         "generator is left alone"},
         judged={"chances": same_chances}),
 }  # fmt: skip
-EXPLANATIONS = {"trace": Question(_trace, ("trace",), _called("search"))}
+EXPLANATIONS = {"trace": Question(_trace, ("trace", "found"), _called("search"))}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from course.probes.positions import read_position
-from course.probes.question import BadReply, Part, Question, get, items, positions_of
+from course.probes.question import BadReply, Part, Question, each_position, get, items, positions_of
 
 PLAYERS = "for x, for o"
 
@@ -52,14 +52,20 @@ def _on_each(name: str):
     return describe
 
 
+def _legal_moves(case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"move {move}" for move in read_position(case["on"]).legal_moves()]]
+
+
 QUESTIONS = {
     "lane_counts": Question(_lane_counts, ("two", "one"), _with("lane_counts", "player"),
                             {"two": PLAYERS, "one": PLAYERS}),
     "heuristic": Question(_heuristic, ("value",), _with("heuristic", "player"),
-                          {"value": PLAYERS}),
+                          {"value": PLAYERS}, labels={
+        "value": lambda case: [PLAYERS.split(", ")]}),
     "is_quiescent": Question(_is_quiescent, ("answer",), _on_each("is_quiescent"),
-                             {"answer": "one for each board"}),
+                             {"answer": "one for each board"},
+                             labels={"answer": each_position}),
     "priority": Question(_priority, ("priority", "order"), _with("priority", "move", "player"), {
         "priority": "one for each legal move, in board order",
-        "order": "the moves in the order they come"}),
+        "order": "the moves in the order they come"}, labels={"priority": _legal_moves}),
 }  # fmt: skip

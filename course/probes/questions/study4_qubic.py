@@ -10,7 +10,15 @@ from typing import Any
 
 from course.probes.chances import same_chances
 from course.probes.positions import read_position
-from course.probes.question import BadReply, Part, Question, call, get, positions_of
+from course.probes.question import (
+    BadReply,
+    Part,
+    Question,
+    call,
+    each,
+    get,
+    positions_of,
+)
 from tictactoe import IllegalMove, Qubic
 from tictactoe.games.qubic import CELLS, LANES
 
@@ -19,6 +27,7 @@ DRAWS = 5_000
 AGAIN = 100  # of them that are made twice
 FEW = 6  # draws from the 64 cells: enough to know a stream of random numbers
 MADE, SEED = 4443, 4444  # of agents when they are made, and when they are reset
+PLAYERS = ["for x", "for o"]
 IDENTITY = tuple(range(CELLS))
 AFTER = ("epsilon, alpha and gamma after the games; then whether it draws what a new agent draws "
          "with the seed of its reset, or with its own first seed; and, in turns, with the former")
@@ -339,9 +348,45 @@ def _scripted_game(name: str):
     return describe
 
 
+def _moves(case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"move {move}" for move in read_position(case["on"]).legal_moves()]]
+
+
+def _rest(case: Mapping[str, Any]) -> list[list[str]]:
+    state, following = map(read_position, case["on"])
+    return [[*(f"Q of move {move} in the same state" for move in state.legal_moves()
+               if move != case["move"]),
+             *(f"Q of move {move} in what follows" for move in following.legal_moves())]]
+
+
+def _made_by(player: str):
+    def labels(case: Mapping[str, Any]) -> list[list[str]]:
+        return [[f"move {move}" for state, move in _walk(read_position(case["on"]), case["moves"])
+                 if state.to_move == player]]
+
+    return labels
+
+
+def _cells(_case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"cell {cell}" for cell in range(64)]]
+
+
+def _kinds(_case: Mapping[str, Any]) -> list[list[str]]:
+    return [[f"kind {kind}" for kind in KINDS]]
+
+
+def _kinds_of_players(case: Mapping[str, Any]) -> list[list[str]]:
+    return [PLAYERS, *_kinds(case)]
+
+
+def _lanes_of_players(case: Mapping[str, Any]) -> list[list[str]]:
+    return [PLAYERS, [f"lane {tuple(lane)}" for lane in LANES if case["cell"] in lane]]
+
+
 QUESTIONS = {
     "step": Question(_step, ("rewards", "following"), _called("step"),
-                     {"rewards": "own, other", "following": "the 64 cells"}),
+                     {"rewards": "own, other", "following": "the 64 cells"},
+        labels={"following": _cells}),
     "epsilon_greedy": Question(
         _epsilon_greedy, ("greedy", "drawn", "share"), _called("epsilon_greedy"),
         {"greedy": "what greedy_moves lists",
@@ -351,32 +396,38 @@ QUESTIONS = {
     "bellman": Question(
         _bellman, ("updated", "rest", "entries"), _called("update", "QPlayer"),
         {"updated": "Q of the move", "rest": "Q of the state's other moves, then of what follows",
-         "entries": "in the table"}),
+         "entries": "in the table"}, labels={"rest": _rest}),
     "episode": Question(
         _episode, ("x", "o", "entries", "final", "after"), _scripted_game("play_episode"),
         {"x": "Q of x's moves in its own table", "o": "Q of o's moves in its own table",
          "entries": "in the tables of x and o, each time a move is asked for and at the end",
-         "final": "the 64 cells", "after": AFTER}),
+         "final": "the 64 cells", "after": AFTER},
+         labels={"x": _made_by("x"), "o": _made_by("o"), "final": _cells}),
     "lane_kinds": Question(
         _lane_kinds, ("counts", "through"), _called("lane_kinds"),
         {"counts": "lanes of each of KINDS, for x, for o",
-         "through": "kinds of the lanes through the cell, for x, for o"}),
+         "through": "kinds of the lanes through the cell, for x, for o"},
+        labels={"counts": _kinds_of_players, "through": _lanes_of_players}),
     "lane_values": Question(
         _lane_values, ("value", "moves"), _called("value", "LaneLearner"),
         {"value": "for x, for o, asked before the weights were set and again after that",
-         "moves": "by move_values, one for each legal move, asked in the same way"}),
+         "moves": "by move_values, one for each legal move, asked in the same way"},
+         labels={"moves": _moves}),
     "lane_update": Question(
         _lane_update, ("target", "weights"), _called("update", "LaneLearner"),
-        {"target": "of the afterstate", "weights": "after the update, in the order of KINDS"}),
+        {"target": "of the afterstate", "weights": "after the update, in the order of KINDS"},
+        labels={"weights": _kinds}),
     "self_play": Question(
         _self_play, ("weights", "during", "final", "after"), _scripted_game("self_play"),
         {"weights": "after the game, in the order of KINDS",
          "during": "the sum of the weights, each time a move is asked for",
-         "final": "the 64 cells", "after": AFTER}),
+         "final": "the 64 cells", "after": AFTER},
+         labels={"weights": _kinds, "final": _cells}),
     "symmetry": Question(
         _symmetry, ("ways", "images", "same"), _called("canonical"),
         {"ways": "how many, how many different, how many take lanes to lanes",
          "images": "to how many sets each group of cells goes",
          "same": "for each position the first that has the same canonical state; the same for the "
-                 "canonical states; whether, asked before, the identity alone leaves it as it is"}),
+                 "canonical states; whether, asked before, the identity alone leaves it as it is"},
+         labels={"images": each("groups", "the cells")}),
 }  # fmt: skip

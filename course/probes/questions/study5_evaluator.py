@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from course.probes.positions import read_position
-from course.probes.question import BadReply, Part, Question, get, items, positions_of
+from course.probes.question import BadReply, Part, Question, each, get, items, positions_of
 from sequence.board.layout import LINE_MASKS, LINES
 
 IN_ORDER = "one for each, in this order"
@@ -132,26 +132,31 @@ def _described_play(case: Mapping[str, Any]) -> str:
 
 QUESTIONS = {
     "places": Question(_places, ("cells",), _for_each("places", "{}, card", "cards"),
-                       {"cells": IN_ORDER}),
+                       {"cells": IN_ORDER}, labels={"cells": each("cards", "card")}),
     "line_cost": Question(_line_cost, ("cost",),
                           _for_each("line_cost", "line, Chips.of({})", "lines"),
-                          {"cost": IN_ORDER}),
+                          {"cost": IN_ORDER}, labels={"cost": each("lines", "line")}),
     "cell_score": Question(_cell_score, ("score",),
                            _for_each("cell_score", "cell, Chips.of({})", "cells"),
-                           {"score": IN_ORDER}),
+                           {"score": IN_ORDER}, labels={"score": each("cells", "cell")}),
     "evaluate_board": Question(_board, ("board", "line", "gain"), _described_board, {
-        "line": "of the whole board, then through each cell", "gain": "one for each action"}),
+        "line": "of the whole board, then through each cell", "gain": "one for each action"},
+        labels={"gain": each("actions"), "line": lambda case: [
+            ["the whole board", *(f"cell {cell}" for cell in case["cells"])]]}),
     "evaluator_play": Question(_play, ("sequence", "line", "board", "score"), _described_play,
-                               {"score": IN_ORDER}),
+                               {"score": IN_ORDER}, labels=dict.fromkeys(
+        ("sequence", "line", "board", "score"), each("actions"))),
     "evaluator_draft": Question(_draft, ("score",), _for_each("draft_score", "{}, card", "cards"),
-                                {"score": IN_ORDER}),
+                                {"score": IN_ORDER}, labels={"score": each("cards", "card")}),
     "evaluator_action": Question(_plays, ("action",), lambda case: (
         f"{case['agent']}().choose({positions_of(case)[0]})"), {
         "action": "kind, card played, card taken, cell"}),
     "blocking": Question(_blocking, ("threat", "score"),
                          _for_each("play_score", "{}, kind, cell, BLOCKING", "actions"),
-                         {"score": IN_ORDER}),
+                         {"score": IN_ORDER},
+                         labels=dict.fromkeys(("threat", "score"), each("actions"))),
     "simple_score": Question(_simple, ("lines", "score"),
                              _for_each("simple_score", "{}, kind, cell", "actions"),
-                             {"lines": "line_count of each cell", "score": IN_ORDER}),
+                             {"lines": "line_count of each cell", "score": IN_ORDER},
+                             labels=dict.fromkeys(("lines", "score"), each("actions"))),
 }  # fmt: skip

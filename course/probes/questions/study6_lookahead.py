@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from course.probes.positions import read_position
-from course.probes.question import Part, Question, call, get, positions_of
+from course.probes.question import Part, Question, call, each, get, positions_of
 from sequence import FORGO
 from sequence.agents.beliefs import sample
 from sequence.board.layout import BIT, DIRECTIONS
@@ -218,28 +218,47 @@ def _agent(name: str, method: str, *options: str):
     return describe
 
 
+def _squares(on: str, *kinds: str) -> list[str]:
+    """The plays of these kinds in words: "place 4,2"."""
+    return [f"{action.kind} {','.join(map(str, action.coords))}" for action in _plays(on)
+            if action.kind in kinds]
+
+
+def _along(direction: tuple[int, int]) -> str:
+    return f"in direction {direction}"
+
+
 QUESTIONS = {
-    "heat": Question(_heat, ("value",), _listed("heat", "cells")),
+    "heat": Question(_heat, ("value",), _listed("heat", "cells"),
+                     labels={"value": each("cells", "cell")}),
     "line_text": Question(_line_text, ("text",), _on_chips("line_text", "cells"), {
-        "text": "for each cell its four lines, in the order of DIRECTIONS"}),
-    "links": Question(_links, ("made", "broken"), _listed("links", "texts")),
+        "text": "for each cell its four lines, in the order of DIRECTIONS"}, labels={
+        "text": lambda case: [*each("cells", "cell")(case), list(map(_along, DIRECTIONS))]}),
+    "links": Question(_links, ("made", "broken"), _listed("links", "texts"),
+                      labels=dict.fromkeys(("made", "broken"), each("texts"))),
     "line_links": Question(_line_links, ("links", "scans"), _on_chips("line_links", "cells"), {
-        "scans": "lines scanned again, on the same board and with a chip far away"}),
+        "scans": "lines scanned again, on the same board and with a chip far away"}, labels={
+        "links": lambda case: [[f"cell {tuple(cell)} {_along(direction)}"
+                                for cell in case["cells"] for direction in DIRECTIONS]]}),
     "sequence_reward": Question(_reward, ("place", "remove"), _on_chips("reward"), {
         "place": "one for each legal square, then a forgone trade",
-        "remove": "one for each chip that may go, then a forgone trade"}),
+        "remove": "one for each chip that may go, then a forgone trade"}, labels={
+        kind: lambda case, kind=kind: [[*_squares(case["on"], kind), "a forgone trade"]]
+        for kind in (PLACE, REMOVE)}),
     "sequence_draft": Question(_draft_value, ("value",), _on_chips("draft_value", "cards"), {
-        "value": "one for each card"}),
+        "value": "one for each card"}, labels={"value": each("cards", "card")}),
     "catalogue": Question(_catalogue, ("known", "possible"),
                           lambda case: call("catalogue", case)),
     "best_reply": Question(_best_reply, ("value",), _on_chips("best_reply", "cards", turned=True)),
     "quick_replies": Question(_quick_replies, ("value", "few"),
                               _on_chips("quick_replies", "cards"), {
         "value": "one for each legal square",
-        "few": f"whether a play costs at most {QUIET_LINES} lines"}),
+        "few": f"whether a play costs at most {QUIET_LINES} lines"}, labels={
+        "value": lambda case: [_squares(case["on"], PLACE, REMOVE)]}),
     "look_ahead": Question(_look_ahead, ("values", "move"),
                            _agent("LookAhead", "values", "replies", "cards"), {
-        "values": "one for each legal action"}),
+        "values": "one for each legal action"}, labels={
+        "values": lambda case: [list(map(str, read_position(case["on"]).legal_actions()))]}),
     "top_k": Question(_top_k, ("moves", "ends", "value"),
                       _agent("TopK", "legal_moves", "deal", "k", "depth"), {
         "ends": "who moves along the last of the top moves, then the utility at its end for both",

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from course.probes.positions import read_position
-from course.probes.question import BadReply, Part, Question, call, get, items, positions_of
+from course.probes.question import BadReply, Part, Question, call, each, get, items, positions_of
+from sequence.pictures.text import SIDES
 
 MOST_ACTIONS = 40  # whose features are asked for in one reply
 DIGITS = 6  # of a value, so that the order of a sum does not matter
@@ -12,6 +13,9 @@ OUTCOME = 1000.0  # what a game that ends is worth
 EXPLORED = 40  # choices of an agent that always explores: they are never all the same
 FOUR = "for the four directions"
 SIZE = 10
+MANY = 1000  # candidates at most
+FEATURES = [f"FEATURES[{number}]" for number in range(11)]
+OPPONENT = [f"OPPONENT_PATTERNS[{number}]" for number in range(4)]
 
 
 def _rays(module, texts: list[str], gaps: int) -> Iterator[Part]:
@@ -113,8 +117,10 @@ def _agent(module, on: str, favoured: int, bonus: float) -> Iterator[Part]:
         actions.append(str(agent.choose(observation)))
         agent = get(module, "SarsaAgent")(epsilon=1.0, seed=1)
         drawn = {str(agent.choose(observation)) for _ in range(EXPLORED)}
-        explores = len(drawn) > 1 and drawn <= {str(candidate.action) for candidate in rated}
-        actions.append("explores" if explores else "never explores")
+        if drawn <= {str(candidate.action) for candidate in rated}:
+            actions.append("explores" if len(drawn) > 1 else "never explores")
+        else:
+            actions.append("plays what is no candidate")
         return ([[_rounded(candidate.score) for candidate in again], actions])
 
     yield ("scores", "actions"), choices
@@ -186,9 +192,27 @@ def _of_learning(case: Mapping[str, Any]) -> str:
             "candidate of the last turn")
 
 
+def _cells_where(on: str, wanted) -> list[str]:
+    """The cells whose chip is wanted, row by row."""
+    observation = read_position(on)
+    own = SIDES[observation.side]
+    return [f"cell {(row, col)}" for row in range(SIZE) for col in range(SIZE)
+            if wanted(observation[row, col], own)]
+
+
+def _first_actions(case: Mapping[str, Any]) -> list[list[str]]:
+    return [list(map(str, list(read_position(case["on"]).legal_actions())[:MOST_ACTIONS]))]
+
+
+def _some_actions(case: Mapping[str, Any]) -> list[list[str]]:
+    return [list(map(str, _spread(list(read_position(case["on"]).legal_actions()))))]
+
+
 QUESTIONS = {
     "sarsa_rays": Question(_rays, ("connected", "gaps", "discrete", "open"),
-                           lambda case: f"one_side(text, {case['gaps']}) for {case['texts']}"),
+                           lambda case: f"one_side(text, {case['gaps']}) for {case['texts']}",
+                           labels=dict.fromkeys(("connected", "gaps", "discrete", "open"),
+                                                each("texts"))),
     "sarsa_direction": Question(
         _direction, ("connect", "gaps", "discrete", "open"),
         lambda case: f"direction_info(views({positions_of(case)[0]})[0], {tuple(case['cell'])}, "
@@ -197,35 +221,56 @@ QUESTIONS = {
          "open": f"front and back, {FOUR}"}),
     "sarsa_pattern": Question(
         _pattern, ("names",),
-        lambda case: f"pattern(DirectionInfo(*info)) for {case['infos']}"),
+        lambda case: f"pattern(DirectionInfo(*info)) for {case['infos']}",
+        labels={"names": each("infos", "DirectionInfo")}),
     "sarsa_cells": Question(
         _cell_scores, ("place", "remove"), _called("views"),
         {"place": "for each empty cell, row by row",
-         "remove": "for each chip that may be removed, row by row"}),
+         "remove": "for each chip that may be removed, row by row"},
+        labels={"place": lambda case: [_cells_where(case["on"], lambda chip, own: not chip)],
+                "remove": lambda case: [_cells_where(
+                    case["on"], lambda chip, own: chip and chip in SIDES and chip != own)]}),
     "sarsa_scores": Question(
         _action_scores, ("draft", "best", "reward", "score", "candidates"), _called("Scores"),
         {"draft": "for the cards of the draft row",
          "reward": f"of the first {MOST_ACTIONS} legal actions",
-         "score": f"of the first {MOST_ACTIONS} legal actions"}),
-    "sarsa_state": Question(_state_features, ("own", "opponent"), _called("state_features")),
+         "score": f"of the first {MOST_ACTIONS} legal actions"},
+        labels={"draft": lambda case: [[f"card {card}" for card in
+                                        read_position(case["on"]).draft_row]],
+                "reward": _first_actions, "score": _first_actions}),
+    "sarsa_state": Question(_state_features, ("own", "opponent"), _called("state_features"),
+                            labels={"own": lambda case: [FEATURES],
+                                    "opponent": lambda case: [OPPONENT]}),
     "sarsa_actions": Question(
         _action_features, ("changes", "trade"), _called("action_features"),
         {"changes": f"of {MOST_ACTIONS} legal actions at most, spread evenly",
-         "trade": "of the same actions"}),
+         "trade": "of the same actions"},
+        labels={"changes": lambda case: [*_some_actions(case), FEATURES],
+                "trade": _some_actions}),
     "sarsa_discards": Question(
         _discards, ("jacks",),
         lambda case: f"discard_features(observation) for {', '.join(positions_of(case))}",
-        {"jacks": "two-eyed and one-eyed for each"}),
+        {"jacks": "two-eyed and one-eyed for each"},
+        labels={"jacks": lambda case: [positions_of(case), ["two-eyed", "one-eyed"]]}),
     "sarsa_targets": Question(
         _targets, ("sarsa", "q_learning"), _called("td_target"),
-        dict.fromkeys(("sarsa", "q_learning"), "in the middle of a game, at its end")),
+        dict.fromkeys(("sarsa", "q_learning"), "in the middle of a game, at its end"),
+        labels=dict.fromkeys(("sarsa", "q_learning"), lambda case: [
+            ["in the middle of a game", "at its end"]])),
     "sarsa_table": Question(
         _table, ("values", "stored"), _called("QTable().update"),
-        {"values": "Q(s, a) after each update", "stored": "how many entries the table has"}),
+        {"values": "Q(s, a) after each update", "stored": "how many entries the table has"},
+        labels={"values": lambda case: [[f"update {number + 1}"
+                                         for number in range(len(case["updates"]))]]}),
     "sarsa_agent": Question(
         _agent, ("scores", "actions"), _of_agent,
-        {"scores": "with that value in the table", "actions": "without it, with it"}),
+        {"scores": "with that value in the table", "actions": "without it, with it"},
+        labels={"scores": lambda case: [[f"candidate {n}" for n in range(MANY)]],
+                "actions": lambda case: [["with an empty table", "with that value in the table",
+                                          "with epsilon 1"]]}),
     "sarsa_learning": Question(
         _learning, ("turns", "end"), _of_learning,
-        {"turns": "the table's values after each choice", "end": "and after the game"}),
+        {"turns": "the table's values after each choice", "end": "and after the game"},
+        labels={"turns": lambda case: [[f"after choice {n + 1}"
+                                        for n in range(len(case["on"]))]]}),
 }  # fmt: skip

@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from tictactoe.contract import Move, State
+from tictactoe.errors import describe
 from tictactoe.nodes import Trace, Visit
 from tictactoe.show.tree import bound_sign, cut_moves, signed
 
@@ -158,7 +159,7 @@ def record(search: Any, state: State, most: int = MOST) -> Walk:
         except Exception as error:  # the explorer is there to look at the agent's mistakes
             if not trace.roots:
                 raise
-            trouble = f"{type(error).__name__}: {error}"
+            trouble = describe(error)
     limit = getattr(search, "limit", None)
     return Walk(_one_root(trace.roots, state), type(search).__name__, trouble,
                 limit if isinstance(limit, int) else None)
