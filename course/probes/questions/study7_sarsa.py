@@ -60,7 +60,8 @@ def _action_scores(module, on: str) -> Iterator[Part]:
     observation = read_position(on)
     scores = get(module, "Scores")(observation)
     legal = list(observation.legal_actions())[:MOST_ACTIONS]
-    yield ("draft",), lambda: [[scores.draft(card) for card in observation.draft_row]]
+    cards = observation.draft_row or observation.hand
+    yield ("draft",), lambda: [[scores.draft(card) for card in cards]]
     yield ("best",), lambda: [scores.best_draft()]
     yield ("reward",), lambda: [[scores.reward(action) for action in legal]]
     yield ("score",), lambda: [[_rounded(scores.score(action)) for action in legal]]
@@ -328,7 +329,7 @@ QUESTIONS = {
          "remove": "for each chip that may be removed, row by row"}),
     "sarsa_scores": Question(
         _action_scores, ("draft", "best", "reward", "score", "candidates"), _called("Scores"),
-        {"draft": "for the cards of the draft row",
+        {"draft": "for the cards of the draft row, or of the hand if it is empty",
          "candidates": "the second time that they are asked for",
          "reward": f"of the first {MOST_ACTIONS} legal actions",
          "score": f"of the first {MOST_ACTIONS} legal actions"}),
