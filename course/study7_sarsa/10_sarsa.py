@@ -391,6 +391,9 @@ print("after the game the table has", len(agent.table.values))
 check("study7.agent")
 
 # %%
+check("study7.explores")
+
+# %%
 check("study7.learning")
 
 # %% [markdown]

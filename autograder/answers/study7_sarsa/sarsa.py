@@ -162,6 +162,8 @@ def one_side(text, gaps=MAX_GAPS):
     is a gap, and reading continues behind it, over at most `gaps` gaps: `discrete` are the own
     chips found there. `is_open` says whether the cell where the reading ends is empty.
 
+    Only "m" is an own chip here: an "M" is used up, and reading ends in front of it.
+
     >>> one_side("m_mm_t#")
     (1, 1, 2, True)
 
@@ -183,7 +185,8 @@ def one_side(text, gaps=MAX_GAPS):
 def direction_info(board, cell, direction):
     """The `DirectionInfo` of an own chip on `cell`, whether it stands there or would be placed.
 
-    The front is read first; the back may cross the gaps that the front has left of `MAX_GAPS`.
+    The front, the ray in this direction, is read first; the back may cross the gaps that the front
+    has left of `MAX_GAPS`.
 
     Hint: the back is the ray of the opposite step. Nothing else changes there, before a gap or
     behind it.
@@ -238,8 +241,8 @@ def place_score(mine, theirs, cell):
 def remove_score(theirs, cell):
     """What it is worth to take away the opponent's chip on a cell.
 
-    The blocking value of a LIVE_FOUR for each direction in which the chip is part of one; anything
-    less is not worth a jack.
+    The blocking value of a LIVE_FOUR for each direction in which the chip is part of one; any other
+    pattern is not worth a jack.
     """
     ### BEGIN SOLUTION
     return sum(BLOCKING_VALUES["LIVE_FOUR"] for direction in DIRECTIONS
@@ -304,8 +307,8 @@ class Scores:
     def candidates(self, legal):
         """The legal actions that are worth considering, in their order.
 
-        Those that take the best draft card; trades of these come before everything else. All legal
-        actions if none takes it.
+        Those that take the best draft card; and if some of them trade a card, only these. All legal
+        actions if none takes it. `legal` itself stays as it is.
         """
         ### BEGIN SOLUTION
         best = self.best_draft()
@@ -320,7 +323,10 @@ class Scores:
 
 @cache
 def pattern_counts(line):
-    """How often each of `PATTERNS` stands in a line of cells, in their order."""
+    """How often each of `PATTERNS` stands in a line of cells, in their order.
+
+    Matches that overlap count once, as for `re.findall`.
+    """
     ### BEGIN SOLUTION
     return tuple(len(re.findall(regex, line)) for regex in PATTERNS.values())
     ### END SOLUTION
@@ -342,6 +348,8 @@ def state_features(mine, theirs, cell=None):
 def action_features(mine, theirs, action):
     """`ACTION_FEATURES`: how an action changes the eleven features; 1 for a trade of cards, or 0.
 
+    To forgo a trade is no trade. Chips that the action completes a sequence with stay "m".
+
     Hint: only the lines through the action's cell change. `with_chip` makes the boards after it:
     a chip that is "m" to one side is "t" to the other.
     """
@@ -358,9 +366,9 @@ def action_features(mine, theirs, action):
 
 
 def discard_features(observation):
-    """An optional part of the state: the jacks on the discard pile, two-eyed and one-eyed ones.
+    """An optional part of the state: how many jacks are on the discard pile.
 
-    Returns a pair of numbers.
+    Returns a pair of numbers, first of the two-eyed ones; two copies of a card count as two.
     """
     ### BEGIN SOLUTION
     discards = observation.discards
@@ -383,10 +391,10 @@ class QTable:
         return self.values.get((state, action), 0.0)
 
     def update(self, state, action, target, alpha=ALPHA):
-        """Move Q(s, a) towards the target by the share `alpha`.
+        """Move Q(s, a) towards the target by the share `alpha`, and count the update in `visits`.
 
-        An action whose features are all zero changes nothing on the board; no value is ever stored
-        for it.
+        An action whose features are all zero is left out: no value is ever stored for it, and no
+        visit counted. All others are stored, whatever their value; a trade is among them.
         """
         ### BEGIN SOLUTION
         if any(action):
@@ -428,7 +436,7 @@ def td_target(method, reward, taken, values, gamma=GAMMA):
     its candidates; None and empty when the game is over. `method` is "sarsa": the reward and
     gamma times the value of the action taken; or "q_learning": the best value in its place.
 
-    Raises ValueError for another method.
+    Raises ValueError for another method, also when the game is over.
     """
     ### BEGIN SOLUTION
     if method not in ("sarsa", "q_learning"):
@@ -491,9 +499,10 @@ class SarsaAgent:
         return state_features(scores.mine, scores.theirs) + more
 
     def rate(self, observation):
-        """The state's features, and the candidates as `Rated`, in the order of legal actions.
+        """The state, and the candidates as `Rated`, in the order of legal actions.
 
-        An action's score is `q_weight` times its value in the table and `reward_weight` times
+        `self.state` makes the state, and `self.settings` say how: the corners, and both weights. An
+        action's score is `q_weight` times its value in the table plus `reward_weight` times
         `Scores.score`.
         """
         ### BEGIN SOLUTION
@@ -509,9 +518,11 @@ class SarsaAgent:
         ### END SOLUTION
 
     def choose(self, observation):
-        """The best candidate, the first one among equals; or, when it explores, any of them.
+        """The best candidate, the first one among equals; or, with probability `epsilon`, any.
 
-        Then each candidate has the same chance, the best one too.
+        Then each candidate has the same chance, the best one too. All chance comes from
+        `self._random`, so that the same seed leads to the same choices.
+
         The opponent moves in between, so the value of the action *before* is updated here, when
         the state that it led to is known.
 
@@ -531,7 +542,8 @@ class SarsaAgent:
     def finish(self, outcome=0.0):
         """The game is over: the last action has no successor. `outcome` is added to its reward.
 
-        Afterwards no action is remembered, so that the next game begins anew.
+        Afterwards no action is remembered, so that the next game begins anew. Where none is
+        remembered, nothing is learned.
         """
         ### BEGIN SOLUTION
         if self._last is not None:
