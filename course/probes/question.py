@@ -65,6 +65,17 @@ def each(key: str, what: str = "") -> Labels:
     return lambda case: [[f"{what} {_plainly(item)}".strip() for item in case.get(key, ())]]
 
 
+def board_by_board(labels: Labels) -> Labels:
+    """Labels for a list that has the items of `labels` for each position of the case in turn."""
+    def named(case: Mapping[str, Any]) -> list[list[str]]:
+        boards, (items, *rest) = range(1, len(positions_of(case)) + 1), labels(case)
+        several = len(boards) > 1
+        return [[f"{item} on board {board}" if several else item
+                 for board in boards for item in items], *rest]
+
+    return named
+
+
 def each_position(case: Mapping[str, Any]) -> list[list[str]]:
     """Labels for a list with an item for each position of the case."""
     return [positions_of(case)]

@@ -139,10 +139,11 @@ def line_score(chips, cell=None):
 
 @lru_cache(maxsize=64)
 def cells_by_cost(chips):
-    """For each cost from 0 to `NEVER`, the bitboard of the cells whose cheapest line costs that.
+    """The bitboards of the cells by the cost of their cheapest line, for each cost up to `NEVER`.
 
-    Corners are left out. This is only for speed: `board_gain` can do without it. The results for
-    the latest boards are remembered.
+    Item 0 holds the cells with a line that costs 0, item `NEVER` those without one that can be
+    finished. Corners are left out. This is only for speed: `board_gain` can do without it, and you
+    may leave it out. The results for the latest boards are remembered.
     """
     raise NotImplementedError("cells_by_cost: write this function")
 
@@ -166,7 +167,7 @@ def parts(observation, kind, cell):
 
     *sequence*: the own sequences after the action. *line*: the line score through the cell after
     it, with completed sequences as they were before. *board*: the board gain plus the distance to
-    the edge.
+    the edge, for a removal too.
 
     Hint: `new_sequences(own, locked, bit, heart)[0]` counts the sequences that a chip completes,
     with the chip already in `own`; `observation.rules.heart` says whether the heart counts.
@@ -180,7 +181,10 @@ def score(sequence, line, board, weights=RECIPE):
 
 
 def threat(chips, cell):
-    """The line score through `cell` that the others would have with a chip of theirs on it."""
+    """The line score through `cell` that the others would have with a chip of theirs on it.
+
+    Theirs takes the place of an own chip on the cell. Completed sequences stay as they are.
+    """
     raise NotImplementedError("threat: write this function")
 
 
@@ -196,8 +200,8 @@ def draft_score(observation, card, weights=RECIPE):
     """What it is worth to take `card` now and to play it in a later turn.
 
     `DISCOUNT` times the best play score among the card's places on the present board, 0 if it has
-    none. A jack is not tried out: in place of a play score it has the `score` of the present number
-    of own sequences, line 0 and `JACK_VALUE` for the board.
+    none. A jack is not tried out, nor does it need a place: instead of a play score it has the
+    `score` of the present number of own sequences, line 0 and `JACK_VALUE` for the board.
     """
     raise NotImplementedError("draft_score: write this function")
 
@@ -206,7 +210,7 @@ def best_action(observation, play, draft):
     """The legal action that is worth most; among equals the first in the documented order.
 
     An action is worth `play(kind, cell)` of its cell, if it has one, plus `draft(card)` of the
-    card that it takes, if it takes one.
+    card that it takes, if it takes one. So a trade is worth the card that it takes.
 
     Hint: there may be a thousand actions, but only a hundred cells and five cards. Ask for each
     only once: `functools.cache` remembers what a function has returned.
@@ -215,7 +219,10 @@ def best_action(observation, play, draft):
 
 
 class Evaluator:
-    """The recipe's agent: plays the action with the best score, without look-ahead."""
+    """The recipe's agent: plays the action with the best score, without look-ahead.
+
+    What it plays depends on the observation and on its own weights alone.
+    """
 
     def __init__(self, weights=RECIPE):
         self.weights = weights
@@ -242,7 +249,7 @@ def simple_score(observation, kind, cell):
     """What a "place" on, or "remove" from `cell` is worth, found by counting lines.
 
     The sum of the cell's line counts for both sides, as if it were empty, plus `SURE` for each
-    sequence that a placement completes.
+    sequence that a placement completes (the heart is two).
     """
     raise NotImplementedError("simple_score: write this function")
 
@@ -254,6 +261,6 @@ class LineCounter:
         """The best legal action.
 
         A card that is taken, a jack too, is worth `DISCOUNT` times the best simple score among its
-        places, 0 if it has none.
+        places, 0 if it has none. A one-eyed jack removes there, every other card places.
         """
         raise NotImplementedError("LineCounter.choose: write this method")

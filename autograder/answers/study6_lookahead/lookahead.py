@@ -250,7 +250,8 @@ def catalogue(observation):
     """The catalogue of the opponent's cards, kept from what was drafted and played.
 
     Known are the cards that the opponent was seen to draft and has neither played nor traded since.
-    (If it plays a card of which it drafted a copy, that copy counts as played.) Possible are these
+    (If it plays a card of which it drafted a copy, that copy counts as played. In one action the
+    card is played first, and then the other is drafted.) Possible are these
     and, if they are not the whole hand, every card of which you have not seen all `COPIES`: in your
     own hand, in the draft row, among those played by either player, or known to be the opponent's.
 
@@ -309,7 +310,8 @@ def quick_replies(chips, cards):
 
     (Extra credit.) Before any action all replies are rewarded line by line and sorted, the best
     first. An action on a square changes only the cells that are `neighbours` of it, and there only
-    the line through both. Among all the others, the best reply stays the best.
+    the line through both. Among all the others, the best reply stays the best. (The check counts
+    the lines that are asked for, with `line_links` or otherwise: at most 60 for an action.)
 
     Hint: the replies on the square itself are new: a chip just placed can be removed, a cell just
     emptied can be taken. Where an action completes a sequence, more than a line changes: then ask
@@ -367,7 +369,8 @@ class LookAhead:
 
         It is `reward + DRAFT_DISCOUNT * draft_value - REPLY_DISCOUNT * reply`. The card is valued
         and the reply found on the board after the action. After a trade, a forgone trade or a pass,
-        no reply is subtracted.
+        no reply is subtracted; after any other action one is, even if it ends the game. Every
+        observation is judged by itself, whatever the agent was asked before.
 
         Hint: actions that differ only in the card they take have the same reward and the same
         reply. Find these once for each play.
@@ -433,7 +436,7 @@ class TopK:
     def legal_moves(self):
         """The `k` actions with the highest gain, the best first; equal ones in documented order.
 
-        There are none if the game is over here.
+        There are none if the game is over here, because the real one is or the depth is used up.
 
         Hint: `sorted` keeps equal items in order, also with `reverse=True`.
         """
@@ -447,7 +450,8 @@ class TopK:
     def after(self, move):
         """The game after `move`: one depth less, and its gain added to the total, or subtracted.
 
-        The gain is subtracted if the opponent of `root` makes the move.
+        The gain is subtracted if the opponent of `root` makes the move. A trade takes one depth as
+        well, though the same player goes on. The game itself does not change.
         """
         ### BEGIN SOLUTION
         gain = self._gains()[move]
@@ -463,7 +467,9 @@ class TopK:
         ### END SOLUTION
 
     def utility(self, player):
-        """Plus or minus `WIN`, or 0, if the real game is over; else the total, as `player` sees it.
+        """Plus or minus `WIN`, or 0, if the real game is over; else the total.
+
+        All as `player` sees it, who may be either one. What was gained before a win does not count.
         """
         ### BEGIN SOLUTION
         if self.state.is_terminal():
@@ -485,14 +491,20 @@ class SampledSearch:
         self.reset(seed)
 
     def reset(self, seed):
-        """Restart the random numbers; `play` calls this before every game."""
+        """Restart the random numbers; `play` calls this before every game.
+
+        The same seed brings the same samples again. Every agent has random numbers of its own.
+        """
         self.random = Random(seed)
 
     def values(self, observation):
         """The mean value of each of the top k actions over the sampled states, the best gain first.
 
-        Each sample is drawn with `sample(observation, self.random)`. What an action is worth on it
-        is the value that `self.search` finds in the game after the action, from the own view.
+        Each sample is drawn with `sample(observation, self.random)`, one after another, and the
+        random numbers are used for nothing else. What an action is worth on it is the value that
+        `self.search` finds in the game after the action, from the own view: after a trade it is
+        still your turn. All samples have the same top k actions, as `rate` gives the same gains to
+        all states that look the same to the player.
         """
         ### BEGIN SOLUTION
         me, totals = observation.player, {}

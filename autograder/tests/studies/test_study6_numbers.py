@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.verdicts import hidden_study
 from autograder.workspace import load_answer
+from course.probes import load_study
+from course.probes.positions import read_position
 from sequence import DRAFT, Greedy, Random, State, compare, example, play, sketch
-from sequence.agents.beliefs import excluded_cards, may_hold, sample
+from sequence.agents.beliefs import excluded_cards, may_hold, sample, unseen_cards
 from sequence.board.actions import PLACE, REMOVE, Action
 from sequence.board.cards import CARDS
 from sequence.board.layout import BIT, CELLS, CORNERS, DIRECTIONS
@@ -172,3 +175,15 @@ def test_the_reference_beats_random():
 def test_it_plays_whole_games():
     """A game against Greedy goes on to its end without an illegal action."""
     assert play([ANSWER.LookAhead(ANSWER.quick_replies), Greedy()], 2).final.is_terminal()
+
+
+def test_what_is_given_is_no_catalogue():
+    """`Observation.drafted` and `unseen_cards`, handed in as they are, are wrong in every case."""
+    cases = [case for study in (load_study("study6"), hidden_study("study6"))
+             for case in study.checks["catalogue"].cases]
+    for case in cases:
+        observation = read_position(case["on"])
+        known, possible = ANSWER.catalogue(observation)
+        assert observation.drafted(1 - observation.player) != known
+        assert unseen_cards(observation) != possible
+        assert tuple(may_hold(observation, 1 - observation.player)) != possible

@@ -1,12 +1,22 @@
 """Questions about the look-ahead agent for Sequence: squares, cards, replies, the top-k search."""
 
 from collections.abc import Iterator, Mapping
-from math import inf
+from contextlib import contextmanager
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from course.probes.positions import read_position
-from course.probes.question import Part, Question, call, each, get, positions_of
+from course.probes.question import (
+    BadReply,
+    Part,
+    Question,
+    call,
+    each,
+    get,
+    positions_of,
+    texts_of,
+)
 from sequence import FORGO
 from sequence.agents.beliefs import sample
 from sequence.board.layout import BIT, DIRECTIONS
@@ -40,20 +50,15 @@ def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iter
                 for cell in cells for direction in DIRECTIONS]
 
     def scans():
+        """Scans on boards whose lines were all seen before: the same one, and with chips far away.
+        """
         chips = _chips(module, on)
         found(chips)
-        calls, written = [], get(module, "line_text")
-
-        def counted(*arguments):
-            calls.append(arguments)
-            return written(*arguments)
-
-        module.line_text = counted
-        try:
+        more = 1 << BIT[tuple(far)]
+        with _counted(module, "links", "line_text") as calls:
             found(chips)
-            found(chips._replace(own=chips.own | 1 << BIT[tuple(far)]))
-        finally:
-            module.line_text = written
+            found(chips._replace(own=chips.own | more))
+            found(chips._replace(own=chips.own | more, locked=chips.locked | more))
         return [len(calls)]
 
     yield ("links",), lambda: [found(_chips(module, on))]
@@ -78,7 +83,7 @@ def _draft_value(module, on: str, cards: list[str]) -> Iterator[Part]:
 def _catalogue(module, on: str) -> Iterator[Part]:
     def both():
         known, possible = get(module, "catalogue")(read_position(on))
-        return [sorted(known), sorted(possible)]
+        return [list(known), list(possible)]
 
     yield ("known", "possible"), both
 
@@ -94,87 +99,158 @@ def _quick_replies(module, on: str, cards: list[str]) -> Iterator[Part]:
         return [[best(action) for action in _plays(on)]]
 
     def few():
-        calls, asked = [], get(module, "line_links")
-
-        def counted(*arguments):
-            calls.append(arguments)
-            return asked(*arguments)
-
-        module.line_links = counted
-        try:
+        with _counted(module, "line_links", "scan", "links", "line_text") as calls:
             best = get(module, "quick_replies")(_chips(module, on), cards)
             plays = list(_plays(on))
             before = len(calls)
             for action in plays:
                 best(action)
-        finally:
-            module.line_links = asked
         return [len(calls) - before <= QUIET_LINES * len(plays)]
 
     yield ("value",), values
     yield ("few",), few
 
 
-def _look_ahead(module, on: str, replies: bool, cards: str = "possible") -> Iterator[Part]:
+def _look_ahead(module, on, replies: bool | str, cards: str = "possible") -> Iterator[Part]:
     def agent():
-        finder = get(module, "plain_replies") if replies else None
+        finder = (REPLIES[replies] if isinstance(replies, str)
+                  else get(module, "plain_replies") if replies else None)
         return get(module, "LookAhead")(replies=finder, cards=cards)
 
     def values():
-        found = agent().values(read_position(on))
-        return [[found[action] for action in read_position(on).legal_actions()]]
+        """The values that one agent finds in all positions in turn."""
+        asked, found = agent(), []
+        for observation in _observations(on):
+            values = asked.values(observation)
+            if list(values) != list(observation.legal_actions()):
+                raise BadReply("the keys of LookAhead.values must be the legal actions, in the "
+                               "documented order")
+            found += values.values()
+        return [found]
+
+    def move():
+        asked = agent()
+        return [[str(asked.choose(observation)) for observation in _observations(on)]]
 
     yield ("values",), values
-    yield ("move",), lambda: [str(agent().choose(read_position(on)))]
+    yield ("move",), move
 
 
-def _top_k(module, on: str, deal: int, k: int, depth: int) -> Iterator[Part]:
+def _top_k(module, on: str, deal: int, k: int, depth: int,
+           rate: str | None = None) -> Iterator[Part]:
     def game():
-        return get(module, "TopK")(sample(read_position(on), Random(deal)), k, depth)
+        return get(module, "TopK")(sample(read_position(on), Random(deal)), k, depth, **_rate(rate))
 
     def ends():
         top, seen = game(), []
         while not top.is_terminal():
             seen.append(top.to_move)
             top = top.after(top.legal_moves()[-1])
-        return [[*seen, *(top.utility(player) for player in (0, 1))]]
+        return [[*seen, *(top.utility(player) for player in (0, 1)), list(top.legal_moves())]]
 
     yield ("moves",), lambda: [[str(move) for move in game().legal_moves()]]
     yield ("ends",), ends
-    yield ("value",), lambda: [Minimax().search(game()).value]
+    yield ("value",), lambda: [Averaging().search(game()).value]
 
 
-def _sampled_search(module, on: str, seed: int, k: int, depth: int,
-                    samples: int) -> Iterator[Part]:
+def _sampled_search(module, on, seed: int, rate: str | None = None, **options) -> Iterator[Part]:
+    def agent(seed):
+        return get(module, "SampledSearch")(Averaging(), seed=seed, **options, **_rate(rate))
+
     def values():
-        agent = get(module, "SampledSearch")(Minimax(), k, depth, samples, seed)
-        found = agent.values(read_position(on))
-        return [sorted([str(action), value] for action, value in found.items())]
+        """The values that one agent finds in all positions in turn, beside another agent. If there
+        are several, the first is asked again in a new game with the same seed."""
+        asked, _ = agent(seed), agent(seed + 1)
+        first, *more = _observations(on)
+        found = [asked.values(observation) for observation in (first, *more)]
+        if more:
+            asked.reset(seed)
+            found.append(asked.values(first))
+        return [[[[str(action), value] for action, value in values.items()] for values in found]]
 
     def move():
-        agent = get(module, "SampledSearch")(Minimax(), k, depth, samples, seed)
-        return [str(agent.choose(read_position(on)))]
+        asked = agent(seed)
+        return [[str(asked.choose(observation)) for observation in _observations(on)]]
 
     yield ("values",), values
     yield ("move",), move
 
 
-class Minimax:
-    """The minimax search that these questions use, with the members of study 2's."""
+def made_up_replies(chips, cards):
+    """Replies worth the row of an action and the number of cards: they show whether an agent uses
+    what it is given."""
+    return lambda action: float(action.coords[0] + len(cards))
+
+
+def made_up_gains(state) -> dict:
+    """Gains that are the same on every sample: any number for a square, one more for a jack taken.
+    """
+    return {action: float((17 * action.coords[0] + 5 * action.coords[1]) % 31 if action.coords
+                          else 0) + action.draft_card.startswith("j")
+            for action in state.observation().legal_actions()}
+
+
+REPLIES = {"made_up_replies": made_up_replies}
+RATES = {"made_up_gains": made_up_gains}
+
+
+def _rate(name: str | None) -> dict[str, Any]:
+    return {} if name is None else {"rate": RATES[name]}
+
+
+class Averaging:
+    """A search with the members of study 2's, which takes all replies of the opponent as equally
+    likely: minimax is for students to write."""
 
     def search(self, state) -> Search:
         """The value for the player to move and the first move that has it; nodes are not counted.
         """
-        best, move = -inf, None
         if state.is_terminal():
             return Search(None, state.utility(state.to_move), 1)
-        for choice in state.legal_moves():
-            child = state.after(choice)
-            value = self.search(child).value
-            value = value if child.to_move == state.to_move else -value
-            if value > best:
-                best, move = value, choice
-        return Search(move, best, 1)
+        worth = {move: self._worth(state.after(move), state.to_move)
+                 for move in state.legal_moves()}
+        best = max(worth, key=worth.get)
+        return Search(best, worth[best], 1)
+
+    def _worth(self, state, player) -> float:
+        if state.is_terminal() or state.to_move == player:
+            return self.search(state).value if state.to_move == player else state.utility(player)
+        return fmean(self._worth(state.after(move), player) for move in state.legal_moves())
+
+
+def _observations(on: str | list[str]) -> list[Any]:
+    """The positions that a case names, one or several."""
+    return [read_position(text) for text in texts_of({"on": on})]
+
+
+@contextmanager
+def _counted(module, *names: str) -> Iterator[list[str]]:
+    """Count the calls of these functions of the module, those within one another as one; yields
+    the list that grows by each."""
+    calls: list[str] = []
+    deep = 0
+
+    def counting(name, function):
+        def counted(*arguments):
+            nonlocal deep
+            if not deep:
+                calls.append(name)
+            deep += 1
+            try:
+                return function(*arguments)
+            finally:
+                deep -= 1
+
+        return counted
+
+    functions = {name: get(module, name) for name in names}
+    for name, function in functions.items():
+        setattr(module, name, counting(name, function))
+    try:
+        yield calls
+    finally:
+        for name, function in functions.items():
+            setattr(module, name, function)
 
 
 def _chips(module, on: str):
@@ -209,11 +285,16 @@ def _listed(name: str, key: str):
     return describe
 
 
-def _agent(name: str, method: str, *options: str):
-    """The description of a question that makes an agent and calls its method."""
+def _agent(name: str, *options: str, method: str = "values"):
+    """The description of a question that makes an agent and calls its method in each position."""
     def describe(case: Mapping[str, Any]) -> str:
-        made = ", ".join(f"{option}={case[option]!r}" for option in options if option in case)
-        return f"{name}({made}).{method}({', '.join(positions_of(case))})"
+        made = ", ".join(f"{option}={_option(case[option])}" for option in options
+                         if option in case)
+        first, *more = positions_of(case)
+        if not more:
+            return f"{name}({made}).{method}({first})"
+        called = ", then ".join(f"agent.{method}({position})" for position in (first, *more))
+        return f"agent = {name}({made}); {called}"
 
     return describe
 
@@ -224,8 +305,22 @@ def _squares(on: str, *kinds: str) -> list[str]:
             if action.kind in kinds]
 
 
+def _actions_on_boards(case: Mapping[str, Any]) -> list[list[str]]:
+    boards = _observations(case["on"])
+    several = len(boards) > 1
+    return [[f"{action} on board {number}" if several else str(action)
+             for number, board in enumerate(boards, 1) for action in board.legal_actions()]]
+
+
 def _along(direction: tuple[int, int]) -> str:
     return f"in direction {direction}"
+
+
+def _option(value: Any) -> str:
+    """An option of an agent as Python: whether there are replies, or the name of a function."""
+    if isinstance(value, bool):
+        return "plain_replies" if value else "None"
+    return value if value in REPLIES or value in RATES else repr(value)
 
 
 QUESTIONS = {
@@ -237,7 +332,7 @@ QUESTIONS = {
     "links": Question(_links, ("made", "broken"), _listed("links", "texts"),
                       labels=dict.fromkeys(("made", "broken"), each("texts"))),
     "line_links": Question(_line_links, ("links", "scans"), _on_chips("line_links", "cells"), {
-        "scans": "lines scanned again, on the same board and with a chip far away"}, labels={
+        "scans": "lines scanned again, on the same board and with chips far away"}, labels={
         "links": lambda case: [[f"cell {tuple(cell)} {_along(direction)}"
                                 for cell in case["cells"] for direction in DIRECTIONS]]}),
     "sequence_reward": Question(_reward, ("place", "remove"), _on_chips("reward"), {
@@ -253,17 +348,20 @@ QUESTIONS = {
     "quick_replies": Question(_quick_replies, ("value", "few"),
                               _on_chips("quick_replies", "cards"), {
         "value": "one for each legal square",
-        "few": f"whether a play costs at most {QUIET_LINES} lines"}, labels={
+        "few": f"whether a play asks for at most {QUIET_LINES} lines"}, labels={
         "value": lambda case: [_squares(case["on"], PLACE, REMOVE)]}),
     "look_ahead": Question(_look_ahead, ("values", "move"),
-                           _agent("LookAhead", "values", "replies", "cards"), {
-        "values": "one for each legal action"}, labels={
-        "values": lambda case: [list(map(str, read_position(case["on"]).legal_actions()))]}),
+                           _agent("LookAhead", "replies", "cards"), {
+        "values": "one for each legal action", "move": "one for each position"}, labels={
+        "values": _actions_on_boards}),
     "top_k": Question(_top_k, ("moves", "ends", "value"),
-                      _agent("TopK", "legal_moves", "deal", "k", "depth"), {
-        "ends": "who moves along the last of the top moves, then the utility at its end for both",
-        "value": "what minimax finds"}),
+                      _agent("TopK", "deal", "k", "depth", "rate", method="legal_moves"), {
+        "ends": "who moves along the last of the top moves, at its end the utility for both "
+                "players and the legal moves",
+        "value": "what a search finds that averages over the opponent's replies"}),
     "sampled_search": Question(_sampled_search, ("values", "move"),
-                               _agent("SampledSearch", "values", "seed", "k", "depth", "samples"), {
-        "values": "the mean of each of the top actions"}),
+                               _agent("SampledSearch", "seed", "k", "depth", "samples", "rate"), {
+        "values": "the mean of each of the top actions, the best gain first; of several "
+                  "positions the first is asked again after reset(seed)",
+        "move": "one for each position"}),
 }  # fmt: skip
