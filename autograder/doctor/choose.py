@@ -2,8 +2,9 @@
 
 The mutants are those of `autograder/mutants/` and those that a machine makes. First come as many
 fresh cases as a check has now. Mutants that fewer than two of them see are asked more, portion by
-portion, until two see them or the sample is used up. Of all these cases the fewest are kept that
-see as much, where that can be had: choosing is greedy, as for any set cover.
+portion, until two see them or the sample is used up. What no fresh case shows of a named mutant,
+an old case may: some are made by hand, of what chance hardly ever draws. Of all these cases the
+fewest are kept that see as much; choosing is greedy, as for any set cover.
 """
 
 import random
@@ -88,6 +89,9 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
         counts = seen.counts()
         left = {name: text for name, text in left.items()
                 if any(counts[need] < WANTED for need in _needs(name, named))}
+    counts = seen.counts()
+    if any(not counts[need] for name in named for need in _needs(name, named)):
+        _look(replace(hidden, checks=asked), reference, left, named, seen, done)
     kept = _fewest(seen)
     counts = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],

@@ -1,8 +1,9 @@
-"""Draws fresh cases of a check from a seed: the shapes of its own cases, on other positions.
+"""Draws fresh cases of a check from a seed.
 
-A case of a check is taken as a pattern, and every position in it is drawn anew; a board of
-tic-tac-toe from all that are not terminal. What else the case holds stays, unless it names cells of
-the position.
+Where what a case holds must fit together, cells to their position and moves to their game, a
+question has a drawer of its own (`fresh_study4.py` and its neighbours). Of any other a case of the
+check is the pattern, and every position in it is drawn anew; a board of tic-tac-toe from all that
+are not terminal.
 """
 
 import random
@@ -10,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from autograder.doctor import fresh_sequence, fresh_study4, fresh_study7
 from course.probes import Case, Check
 from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
 
+DRAWERS = fresh_study4.DRAWERS | fresh_sequence.DRAWERS | fresh_study7.DRAWERS
 MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 
 
@@ -26,7 +29,7 @@ def fresh_cases(check: Check, patterns: list[Case], rng: random.Random) -> Itera
     seen = {_key(case) for case in patterns}
     misses = 0
     while misses < 1_000:
-        case = _fresh(rng.choice(patterns), rng)
+        case = _fresh(check, rng.choice(patterns), rng)
         if _key(case) in seen:
             misses += 1
             continue
@@ -35,7 +38,11 @@ def fresh_cases(check: Check, patterns: list[Case], rng: random.Random) -> Itera
         yield case
 
 
-def _fresh(pattern: Case, rng: random.Random) -> Case:
+def _fresh(check: Check, pattern: Case, rng: random.Random) -> Case:
+    agents = f"{check.ask} {check.settings.get('agent', '')}"  # two agents may be asked differently
+    drawer = DRAWERS.get(agents) or DRAWERS.get(check.ask)
+    if drawer:
+        return drawer(rng)
     on = pattern.get("on")
     if isinstance(on, str):
         return {**pattern, "on": _position(on, rng)}

@@ -199,6 +199,7 @@ DRAWERS: dict[str, Drawer] = {
     "evaluator_draft": lambda rng: _with_weights(rng, {"on": _position(rng),
                                                        "cards": _cards(rng)}),
     "evaluator_action": lambda rng: {"on": _turns(rng)},
+    "evaluator_action Evaluator": weighted_action,
     "blocking": _blocking,
     "simple_score": _with_actions,
     "heat": lambda rng: {"cells": _pairs(rng, 5)},

@@ -113,7 +113,7 @@ def _symmetry(rng: random.Random) -> Case:
     return {"on": list(map(_named, states)), "groups": groups}
 
 
-FRESH: Mapping[str, Callable[[random.Random], Case]] = {
+DRAWERS: Mapping[str, Callable[[random.Random], Case]] = {
     "step": _step, "epsilon_greedy": _epsilon_greedy, "bellman": _bellman, "episode": _episode,
     "lane_kinds": _lane_kinds, "lane_values": _lane_values, "lane_update": _lane_update,
     "self_play": _self_play, "symmetry": _symmetry,

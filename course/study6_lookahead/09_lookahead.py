@@ -12,9 +12,9 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+import contextlib
 import importlib.util
 import random
-from math import inf
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter
@@ -450,37 +450,42 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 check("study6.top_k")
 
 # %%
-class Minimax:
-    """A plain search, for those who have no alpha-beta at hand."""
+class Averaging:
+    """A hopeful search, for those who have no other at hand: all replies are equally likely."""
 
     def search(self, state):
         """Search(move, value, nodes) for the player to move."""
-        best, chosen, nodes = -inf, None, 1
         if state.is_terminal():
             return Search(None, state.utility(state.to_move), 1)
-        for move in state.legal_moves():
-            child = state.after(move)
-            found = self.search(child)
-            value = found.value if child.to_move == state.to_move else -found.value
-            nodes += found.nodes
-            if value > best:
-                best, chosen = value, move
-        return Search(chosen, best, nodes)
+        found = {move: self.worth(state.after(move), state.to_move)
+                 for move in state.legal_moves()}
+        best = max(found, key=lambda move: found[move][0])
+        return Search(best, found[best][0], 1 + sum(nodes for _, nodes in found.values()))
+
+    def worth(self, state, player):
+        """The value of `state` for `player`, and the nodes it took."""
+        if state.is_terminal():
+            return state.utility(player), 1
+        if state.to_move == player:
+            return self.search(state)[1:]
+        found = [self.worth(state.after(move), player) for move in state.legal_moves()]
+        return mean(value for value, _ in found), 1 + sum(nodes for _, nodes in found)
 
 
 def searchers():
-    """Minimax, and your own alpha-beta of study 2 if its folder is where it was."""
-    path = Path("../study2_alpha_beta/alphabeta.py")
-    found = {"minimax": Minimax()}
-    if path.is_file():
-        spec = importlib.util.spec_from_file_location("alphabeta", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        try:
-            module.AlphaBeta().search(TopK(state, 1, 1))
-        except NotImplementedError:  # study 2 is still to come
-            return found
-        found["alpha-beta"] = module.AlphaBeta()
+    """Averaging, and your own searches of studies 1 and 2 if their folders are where they were."""
+    found = {"averaging": Averaging()}
+    for folder, module_name, agent in (("study1_minimax", "minimax", "Minimax"),
+                                       ("study2_alpha_beta", "alphabeta", "AlphaBeta")):
+        path = Path(f"../{folder}/{module_name}.py")
+        if path.is_file():
+            spec = importlib.util.spec_from_file_location(module_name, path)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            searcher = getattr(module, agent)()
+            with contextlib.suppress(NotImplementedError):  # that study is still to come
+                searcher.search(TopK(state, 1, 1))
+                found[agent] = searcher
     return found
 
 # %%
@@ -494,8 +499,9 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
               f"value {found.value:8.2f}  {found.move}")
 
 # %% [markdown]
-# The same values and moves, as it has to be, with fewer nodes where alpha-beta is at hand. And
-# look at the clock: nearly all the time goes into the gains, one list for each node that is
+# Your own minimax and alpha-beta find the same values and moves, as it has to be, and alpha-beta
+# needs fewer nodes. Averaging hopes for replies that are no better than the mean: its values are
+# never lower. And look at the clock: nearly all the time goes into the gains, one list for each node that is
 # expanded.
 #
 # ## Hidden cards: sample them
@@ -509,7 +515,7 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
 check("study6.sampled_search")
 
 # %%
-deep = SampledSearch(Minimax(), k=3, depth=2, samples=4, seed=1)
+deep = SampledSearch(Averaging(), k=3, depth=2, samples=4, seed=1)
 for action, value in deep.values(seen).items():
     print(f"{value:8.2f}  {action}")
 

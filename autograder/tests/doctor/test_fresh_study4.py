@@ -6,7 +6,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 import pytest
 
 from autograder import workspace
-from autograder.doctor.fresh_study4 import FRESH
+from autograder.doctor.fresh_study4 import DRAWERS
 from course.probes import load_study
 from course.probes.ask import reply
 from course.probes.outcome import is_right
@@ -32,12 +32,12 @@ FIRST, SECOND = workspace.load_answer("study4"), second_answer()
 def drawn(ask: str) -> list:
     """Fresh cases of a question."""
     rng = random.Random(f"{ask} 1")
-    return [FRESH[ask](rng) for _ in range(CASES)]
+    return [DRAWERS[ask](rng) for _ in range(CASES)]
 
 
 def test_every_question_has_fresh_cases():
     """No check of the study is left without."""
-    assert set(FRESH) == {check.ask for check in STUDY.checks.values()}
+    assert set(DRAWERS) == {check.ask for check in STUDY.checks.values()}
 
 
 @pytest.mark.parametrize("check", STUDY.checks.values(), ids=lambda check: check.name)
@@ -53,9 +53,9 @@ def test_fresh_cases_meet_what_is_rare():
     """Wins, draws and attempts on filled cells, ends of games, and images among other positions."""
     rng = random.Random(2)
     steps = [FIRST.step(read_position(case["on"]), case["move"])[1]
-             for case in (FRESH["step"](rng) for _ in range(200))]
+             for case in (DRAWERS["step"](rng) for _ in range(200))]
     assert {-5, 0, 0.5, 1} <= set(steps)
-    assert any(read_position(FRESH["lane_values"](rng)["on"]).is_terminal() for _ in range(50))
+    assert any(read_position(DRAWERS["lane_values"](rng)["on"]).is_terminal() for _ in range(50))
     ways = FIRST.symmetries()
-    states = map(read_position, texts_of(FRESH["symmetry"](rng)))
+    states = map(read_position, texts_of(DRAWERS["symmetry"](rng)))
     assert 1 < len({FIRST.canonical(state, ways) for state in states}) < 5

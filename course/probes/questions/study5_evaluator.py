@@ -212,10 +212,12 @@ def _described_agent(case: Mapping[str, Any]) -> str:
 
 QUESTIONS = {
     "places": Question(_places, ("cells",), _for_each("places", "{}, card", "cards"),
-                       {"cells": IN_ORDER}, labels={"cells": board_by_board(each("cards", "card"))}),
+                       {"cells": IN_ORDER},
+                       labels={"cells": board_by_board(each("cards", "card"))}),
     "line_cost": Question(_line_cost, ("cost",),
                           _for_each("line_cost", "line, Chips.of({})", "lines"),
-                          {"cost": IN_ORDER}, labels={"cost": board_by_board(each("lines", "line"))}),
+                          {"cost": IN_ORDER},
+                          labels={"cost": board_by_board(each("lines", "line"))}),
     "cell_score": Question(_cell_score, ("score",),
                            _for_each("cell_score", "cell, Chips.of({})", "cells"),
                            {"score": IN_ORDER},
