@@ -462,13 +462,13 @@ class Averaging:
         best = max(found, key=lambda move: found[move][0])
         return Search(best, found[best][0], 1 + sum(nodes for _, nodes in found.values()))
 
-    def worth(self, state, player):
-        """The value of `state` for `player`, and the nodes it took."""
-        if state.is_terminal():
-            return state.utility(player), 1
-        if state.to_move == player:
-            return self.search(state)[1:]
-        found = [self.worth(state.after(move), player) for move in state.legal_moves()]
+    def worth(self, game, player):
+        """The value of `game` for `player`, and the nodes it took."""
+        if game.is_terminal():
+            return game.utility(player), 1
+        if game.to_move == player:
+            return self.search(game)[1:]
+        found = [self.worth(game.after(move), player) for move in game.legal_moves()]
         return mean(value for value, _ in found), 1 + sum(nodes for _, nodes in found)
 
 
