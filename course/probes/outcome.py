@@ -20,10 +20,13 @@ TOLERANCE = 1e-9  # of a value; everything else is compared exactly
 
 @dataclass(frozen=True)
 class Aspect:
-    """How one aspect of a check went: `right` of `asked` positions, `earned` of `points`."""
+    """How one aspect of a check went: `right` of `asked` positions, `earned` of `points`.
+
+    In a match `asked` are the opponents, and one who is beaten in part counts in part.
+    """
 
     name: str
-    right: int
+    right: float
     asked: int
     earned: float
     points: float
@@ -43,6 +46,7 @@ class Outcome:
     stopped: bool  # whether the module was stopped, or ended, before it had answered
     seconds: float
     divergence: Mapping[str, Any] | None = None  # the first other node: board, path, sentence
+    said: tuple[str, ...] = ()  # how each match went
 
     @property
     def earned(self) -> float:
@@ -86,7 +90,7 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     got = [observation or {} for observation in replies.observations]
     aspects = []
     for name, points in check.points.items():
-        right = sum(is_right(check.ask, e, g, name) for e, g in zip(expected, got, strict=True))
+        right = sum(_credit(check.ask, e, g, name) for e, g in zip(expected, got, strict=True))
         aspects.append(Aspect(name, right, len(expected), points * right / len(expected), points))
     wrong = [i for i, (e, g) in enumerate(zip(expected, got, strict=True))
              if not all(is_right(check.ask, e, g, name) for name in check.points)]
@@ -105,13 +109,21 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
         slip = next((s for s in slips if _same_replies(check, got, s)), None)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, slip.sentence if slip else None,
-                   replies.stopped is not None, round(replies.seconds, 3))
+                   replies.stopped is not None, round(replies.seconds, 3), said=replies.said)
 
 
 def mark_by_file(check: Check, replies: Replies, expected_file: Path) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
     expected, slips = load_expected(expected_file)
     return mark(check, replies, expected[check.name], slips)
+
+
+def _credit(ask: str, expected: Observation, got: Observation, aspect: str) -> float:
+    """How much of one position's points an aspect earns: all or nothing, or the share it tells."""
+    if aspect not in QUESTIONS[ask].shares:
+        return int(is_right(ask, expected, got, aspect))
+    share = got.get(aspect)
+    return min(1.0, max(0.0, share)) if type(share) in (int, float) else 0.0
 
 
 def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:

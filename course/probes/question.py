@@ -44,7 +44,8 @@ class Question:
     are what it replies and what points can be given for. `describe(case)` says in Python notation
     what is asked. `reading` says how to read the value of an aspect, where that is not obvious.
     `judged` holds `same(expected, got)` for aspects whose right replies need not be equal; the
-    trusted side calls it.
+    trusted side calls it. `shares` are aspects whose value is the share of the points that is
+    earned, from 0 to 1.
     """
 
     ask: Callable[..., Iterator[Part]]
@@ -53,6 +54,7 @@ class Question:
     reading: Mapping[str, str] = field(default_factory=dict)
     details: tuple[str, ...] = ()  # aspects whose error is not a failure, but says how it went
     judged: Mapping[str, Callable[[Any, Any], bool]] = field(default_factory=dict)
+    shares: tuple[str, ...] = ()
     is_match: bool = False  # it is games, played by `course.probes.match`
 
 

@@ -23,7 +23,6 @@ from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAge
 from sequence.league.players.specs import LeagueError, Spec, parse
 from sequence.league.wire import MAX_LINE, clean, observation_to_plain
 
-COMMAND = (sys.executable, "-P", "-m", "sequence.league.players.inside")
 # The same run every time: no random order of sets. One thread: clocks and memory are for one.
 FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
          "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -34,6 +33,8 @@ class ProcessPlayer:
 
     Raises `LeagueError` for an agent that another process cannot make from its text.
     """
+
+    module = "sequence.league.players.inside"  # what the process runs
 
     def __init__(self, agent: Spec, limits: Limits | None = None) -> None:
         if agent.where == "__main__":
@@ -54,8 +55,9 @@ class ProcessPlayer:
         `LeagueError` if it cannot enforce the limits.
         """
         self._process = subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            start_new_session=True, env=_environment())
+            (sys.executable, "-P", "-m", self.module), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=_environment())
         # A thread writes and reads: no write or read that never ends can hold the league up.
         self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()
         threading.Thread(target=_carry, args=(self._process, self._requests, self._replies),
