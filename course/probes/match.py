@@ -58,15 +58,22 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
         if not rung.rate.deals:
             stopped = f"stopped after {seconds:g} s"
             break
+        observations.append(rung.observation())
+        said.append(rung.said)
         given = _given(copied, likeness)
-        observations.append(rung.observation(given))
-        said += filter(None, (rung.said, given))
-        if given or not observations[-1]["strength"]:
-            lost = {**observations[-1], "strength": 0.0}
-            observations += [lost] * (len(check.cases) - len(observations))
+        if given:
+            observations = [_without_strength(seen, given) for seen in observations]
+            said.append(given)
+        if not observations[-1]["strength"]:
+            observations += [observations[-1]] * (len(check.cases) - len(observations))
             break
     observations += [None] * (len(check.cases) - len(observations))
     return Replies(tuple(observations), None, stopped, time.monotonic() - begun, tuple(said))
+
+
+def _without_strength(observation: Observation, why: str) -> Observation:
+    errors = {**observation.get("errors", {}), "strength": why}
+    return {**observation, "strength": 0.0, "errors": errors}
 
 
 def _given(copied: str | None, likeness: Likeness) -> str:
@@ -108,12 +115,12 @@ class _Rung:
     def _is_hopeless(self) -> bool:
         return self.games == self.forfeited == 2
 
-    def observation(self, given: str = "") -> Observation:
-        """What this rung earns; `given` says why an agent is a given player, and earns nothing."""
-        strength = 0.0 if given or self._is_hopeless else self.rate.share
+    def observation(self) -> Observation:
+        """What this rung earns."""
+        strength = 0.0 if self._is_hopeless else self.rate.share
         errors = {}
         if strength < 1:
-            errors["strength"] = given or (self.warning if self._is_hopeless else self.said)
+            errors["strength"] = self.warning if self._is_hopeless else self.said
         if self.warning:
             errors["legal"] = self.warning
         observation = {"strength": strength, "legal": not self.warning}

@@ -4,6 +4,7 @@ import random
 import textwrap
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -17,10 +18,13 @@ from autograder.workspace import module_texts
 from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.given import copied_player
+from course.probes.match import play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
 from course.probes.rates import ERROR, Rate
 from course.probes.replies import Replies
+from sequence.league.players.specs import parse
+from sequence.league.players.trusted import TrustedPlayer
 
 RUNG = {"agent": "Random", "rates": [0.1, 0.6]}
 CASES = [{**RUNG, "against": "Random", "seed": 1},
@@ -129,7 +133,33 @@ def test_points_grow_with_the_games_that_are_won(tmp_path):
     for words in (as_text(outcome), as_html(outcome)):
         assert "Against Greedy: " in words and "ositions right" not in words
     assert ask_module(path, check) == replies
-    assert ask_module(path, check, secret="another course").said != replies.said
+
+
+class Onlooker(TrustedPlayer):
+    """Notes the cards that are dealt."""
+
+    hands: ClassVar[list] = []
+
+    def ask(self, observation, seconds):
+        if not observation.history:
+            self.hands.append(observation.hand)
+        return super().ask(observation, seconds)
+
+
+def hands(secret):
+    """The hands of the player who begins, in the first deals of a ladder."""
+    Onlooker.hands.clear()
+    play_ladder(ladder(CASES[:1], deals=4), lambda: Onlooker(parse("Random")), 3600, secret=secret)
+    return tuple(Onlooker.hands)
+
+
+def test_cards_come_from_the_secret_and_are_new_in_every_deal():
+    """The same secret deals the same cards, another one others; the numbers of a table are public.
+    """
+    first = hands("one")
+    assert len(set(first)) == len(first) >= 2
+    assert hands("one") == first
+    assert not set(hands("two")) & set(first)
 
 
 def test_a_share_earns_its_part():
@@ -185,7 +215,7 @@ def test_the_rest_of_the_game_is_there(tmp_path):
 
 def test_who_plays_as_a_given_player_earns_only_legal_play(tmp_path):
     """The quick player of simulated games would beat Random; it is recognised by what it plays."""
-    replies = ask_module(module(tmp_path, QUICK), ladder(deals=3))
+    replies = ask_module(module(tmp_path, QUICK), ladder(deals=5))
     for observation in replies.observations:
         assert (observation["strength"], observation["legal"]) == (0, True)
         assert "plays as the quick player" in observation["errors"]["strength"]
