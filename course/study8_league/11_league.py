@@ -78,9 +78,9 @@ for points in (10, 11, 12, 13):
 # The league calls `choose(observation)` of your agent and waits one second, fifteen for the first
 # action of a game. Whoever is late, raises an error or plays what the rules forbid is warned, and a
 # random legal action is played instead. The third warning forfeits the game. In the ladder the
-# first action has five seconds, and whoever forfeits the first two games plays no more. In the league and in
-# the ladder your agent lives in a process of its own; the state of the game is not in there, so
-# there is nothing to peek at.
+# first action has five seconds, and whoever forfeits the first two games against an opponent plays no
+# more. In the league and in the ladder your agent lives in a process of its own; the state of the
+# game is not in there, so there is nothing to peek at.
 #
 # An observation has all that you need. `legal_actions()` lists what you may play.
 
@@ -120,17 +120,19 @@ print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 #
 # | opponent | no points up to | all points from |
 # |---|---|---|
-# | `Greedy`, with half of its actions at random | 25 % | 70 % |
-# | `Greedy` | 10 % | 60 % |
-# | the staff's look-ahead of study 6 (not in the cell below) | 10 % | 55 % |
+# | `Greedy`, with half of its actions at random | 25 % | 75 % |
+# | `Greedy` | 10 % | 65 % |
+# | the staff's look-ahead of study 6 (not in the cell below) | 10 % | 60 % |
 #
-# The ladder that carries your marks plays up to 100 deals, 200 games, against each of them, on cards
-# that nobody knows in advance. It stops sooner where a rate is clearly above or below the two
-# bounds; the test for that is wrong in at most one of a hundred cases at the bound itself. So luck
-# hardly counts: play it again with other cards, and your mark moves by less than half a point, in
-# two of three cases. Whoever earns nothing against an opponent does not go on to the next one. The
-# ladder ends after an hour, and what was played by then counts; with a quarter of a second for an
-# action your agent is far from that.
+# The ladder that carries your marks plays up to 120 deals, 240 games, against each of them, with cards
+# that nobody knows in advance. It stops sooner where your rate is clearly above or below both
+# bounds; an agent whose true rate is a bound is misjudged there in at most one of a hundred cases.
+# So luck hardly counts: over other cards the 15 points have a standard deviation of less than half a
+# point. Whoever earns nothing against an opponent does not go on to the next one.
+#
+# All games of the ladder together have an hour, shared equally among the opponents; when it is over,
+# the games played so far decide. An agent that takes a quarter of a second for an action, or less,
+# has time enough.
 #
 # The cell below plays at most 20 deals against each opponent. Its points are as uncertain as the
 # picture above says.
