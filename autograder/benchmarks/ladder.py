@@ -1,4 +1,4 @@
-"""The ladder of study 8: how much luck is in its marks, over twenty drawings of the cards.
+"""Study 8: how much luck is in the marks of the ladder, over other cards.
 
 Each agent climbs the graded ladder once for every secret, as in twenty courses. Agents are objects
 in this process and play without a clock, which does not change what they play; they are the
