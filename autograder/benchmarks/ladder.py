@@ -1,4 +1,4 @@
-"""Study 8: how much luck is in the marks of the ladder, over other cards.
+"""Study 8: how much luck is in the marks of the ladder.
 
 Each agent climbs the graded ladder once for every secret, as in twenty courses. Agents are objects
 in this process and play without a clock, which does not change what they play; they are the
