@@ -6,6 +6,7 @@ source/ release/ submitted/ autograded/ feedback/   nbgrader's: {stage}/{student
 exchange/   where students fetch assignments and hand in, unless configured elsewhere
 results/{assignment}/{student}/   the outcome of each check, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
+secret   the number from which the deals of graded games are drawn
 gradebook.db
 ```
 """
@@ -13,7 +14,9 @@ gradebook.db
 import json
 import logging
 import os
+import secrets
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +40,7 @@ configure(c, __file__)
 '''
 COURSE_ID = "adversarial_search"
 EXCHANGE = "exchange"
+SECRET = "secret"
 STUDENT_FILE = "nbgrader_config.json"  # nbgrader's settings for a student's folder
 
 
@@ -80,6 +84,22 @@ class CourseFolder:
         """nbgrader's configuration, read from the folder's own file as nbgrader reads it."""
         put_environment_on_path()
         return PyFileConfigLoader(CONFIG_FILE, path=str(self.root)).load_config()
+
+    def secret(self) -> str:
+        """The course's own random number, made when it is first asked for; students never see it.
+
+        The deals of graded games follow from it: nobody can know them, and every submission of the
+        course plays the same ones, today and when it is graded again.
+        """
+        path = self.root / SECRET
+        if not path.is_file():
+            new = self.root / f".{SECRET}-{os.getpid()}"
+            new.touch(0o600)
+            new.write_text(secrets.token_hex(32) + "\n", "ascii")
+            with suppress(FileExistsError):  # another worker was quicker
+                os.link(new, path)
+            new.unlink()
+        return path.read_text("ascii").strip()
 
     def exchange(self) -> Path:
         """The folder through which nbgrader hands assignments out and takes submissions in."""

@@ -4,6 +4,7 @@ It runs the module as it is saved on disk, in a process of its own, so that an e
 stopped and nothing in the notebook is touched. Marks are given on other positions of the same kind.
 """
 
+import sys
 from pathlib import Path
 
 from course.probes import load_check, load_study
@@ -50,12 +51,18 @@ def check(check_id: str, folder: str | Path = ".",
     if not module.is_file():
         raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
                                 "open the notebook in the folder that holds it")
-    outcome = mark_by_file(asked, ask_module(module, asked, seconds), study.expected_file,
+    replies = ask_module(module, asked, seconds, tell=_tell)
+    outcome = mark_by_file(asked, replies, study.expected_file,
                            others_of(asked.id, [c.id for c in study.checks.values()],
                                      shown(module)))
     note(module, outcome)
     _show(Explanation(outcome))
     return None if asked.extra_credit else Points(outcome.earned)
+
+
+def _tell(said: str) -> None:
+    """Show how games go, on one line that is written anew."""
+    print(f"\r{said:<79}", end="", file=sys.stderr, flush=True)
 
 
 def _show(explanation: Explanation) -> None:

@@ -23,6 +23,7 @@ from nbgrader.utils import is_grade, is_task
 from traitlets import Bool, Enum, Float, Integer
 
 from autograder import verdicts
+from autograder.course_folder import CourseFolder
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import LEDGER, note_other_door, write_json
@@ -35,6 +36,7 @@ from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.process import SECONDS, ask_module
+from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 from sequence.league.clock import factor, told
 
@@ -138,10 +140,12 @@ class GradingStep(NbGraderPreprocessor):
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         answers = answers_folder(load_study(check.study))
+        root = self.config.CourseDirectory.get("root")
+        secret = CourseFolder(Path(root)).secret() if root and check.ask in MATCHES else ""
         if self.isolation == "process":
-            return ask_module(folder / module, check, seconds, answers)
+            return ask_module(folder / module, check, seconds, answers, secret=secret)
         return self._inside(
-            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers))
+            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers, secret))
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""

@@ -148,16 +148,20 @@ class Sandbox:
                 return
 
     def ask(self, files: Mapping[str, bytes], module: str, check: Check,
-            seconds: float, answers: Path | None = None) -> Replies:
+            seconds: float, answers: Path | None = None, secret: str = "") -> Replies:
         """Ask the module of that name among `files` every case of `check`, in a fork of its own.
 
         It has `seconds` of computing time for all of them. `answers`: the folder of the staff's
-        answers, which holds some opponents. Raises `SandboxFault`.
+        answers, which holds some opponents; `secret`: what their deals are drawn from. Raises
+        `SandboxFault`.
         """
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
         if check.ask in MATCHES:
-            return play_ladder(check, lambda: SandboxPlayer(self, files, module), seconds, answers)
+            sources = [data.decode("utf-8", "replace") for name, data in files.items()
+                       if name.endswith(".py")]
+            return play_ladder(check, lambda: SandboxPlayer(self, files, module), seconds, answers,
+                               sources=sources, secret=secret)
         cases = [{**check.settings, **case} for case in check.cases]
         begun = time.monotonic()
         stopped, frames = None, []

@@ -19,14 +19,15 @@ MAX_ITEMS = 3  # of a list that differ
 def as_text(outcome: Outcome) -> str:
     """The outcome as lines of plain text: marks, the case that differs, the likeliest cause."""
     lines = [_headline(outcome)]
-    if outcome.full:
-        return lines[0]
-    lines += [f"  {a.name:<9}{_number(a.earned)} of {_number(a.points)} points"
-              f"   ({a.right} of {a.asked} positions right)" for a in outcome.aspects]
+    if not outcome.full:
+        lines += [f"  {a.name:<9}{_number(a.earned)} of {_number(a.points)} points"
+                  + ("" if outcome.is_match else f"   ({_number(a.right)} of {a.asked} positions "
+                     "right)") for a in outcome.aspects]
     if outcome.problem:
         lines += ["", _sentence(outcome.problem)]
-    if outcome.case and not outcome.unwritten and (outcome.case["errors"] or any(
-            v is not None for v in outcome.case["got"].values())):
+    if outcome.said and not outcome.unwritten:
+        lines += ["", *map(_sentence, outcome.said)]
+    if _has_case(outcome):
         lines += ["", "Asked:    " + describe_question(outcome.case["asked"], _ask(outcome))]
         for board in _boards(outcome):
             lines += ["", *("          " + line for line in str(board).splitlines())]
@@ -46,19 +47,14 @@ def as_text(outcome: Outcome) -> str:
 def as_html(outcome: Outcome) -> str:
     """The same as HTML, with tables, and boards as pictures; untrusted pages show it too."""
     parts = [f"<p><strong>{html.escape(_headline(outcome))}</strong></p>"]
-    if outcome.full:
-        return parts[0]
-    rows = "".join(
-        f"<tr><th scope='row' style='text-align:left'>{a.name}</th>"
-        f"<td>{_number(a.earned)} of {_number(a.points)}</td>"
-        f"<td>{a.right} of {a.asked}</td></tr>" for a in outcome.aspects)
-    parts.append("<table><thead><tr><th scope='col' style='text-align:left'>Aspect</th>"
-                 "<th scope='col'>Points</th><th scope='col'>Positions right</th></tr></thead>"
-                 f"<tbody>{rows}</tbody></table>")
+    if not outcome.full:
+        parts.append(_points_html(outcome))
     if outcome.problem:
         parts.append(f"<p>{html.escape(_sentence(outcome.problem))}</p>")
-    if outcome.case and not outcome.unwritten and (outcome.case["errors"] or any(
-            v is not None for v in outcome.case["got"].values())):
+    if outcome.said and not outcome.unwritten:
+        items = "".join(f"<li>{html.escape(_sentence(said))}</li>" for said in outcome.said)
+        parts.append(f"<ul>{items}</ul>")
+    if _has_case(outcome):
         parts.append(_case_html(outcome))
     parts += [f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
               for title, sentence in _causes(outcome)]
@@ -93,6 +89,26 @@ def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
 def _of_search(outcome: Outcome) -> str:
     return ("Your search, node by node" if outcome.divergence["board"] is None
             else "Where your search first differs")
+
+
+def _has_case(outcome: Outcome) -> bool:
+    """Whether there is one question that explains the mark; of games all do, and are told."""
+    return not (outcome.case is None or outcome.unwritten or outcome.is_match) and (
+        bool(outcome.case["errors"]) or any(v is not None for v in outcome.case["got"].values()))
+
+
+def _points_html(outcome: Outcome) -> str:
+    heads, rows = ["Aspect", "Points"], ""
+    if not outcome.is_match:
+        heads.append("Positions right")
+    for a in outcome.aspects:
+        right = "" if outcome.is_match else f"<td>{_number(a.right)} of {a.asked}</td>"
+        rows += (f"<tr><th scope='row' style='text-align:left'>{a.name}</th>"
+                 f"<td>{_number(a.earned)} of {_number(a.points)}</td>{right}</tr>")
+    first = " style='text-align:left'"
+    head = "".join(f"<th scope='col'{first if name == 'Aspect' else ''}>{name}</th>"
+                   for name in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _node(outcome: Outcome):

@@ -1,98 +1,154 @@
-"""The questions that are games: a student's agent plays paired deals against the rungs of a ladder.
+"""The questions that are games: a student's agent climbs a ladder of opponents.
 
 The games are played here, with the rules and the opponents. Only the agent itself runs elsewhere:
 it is sent what it may see and answers with actions; anything else that it says is ignored.
 """
 
+import hashlib
+import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from course.probes import Check, Observation
+from course.probes.given import Likeness, copied_player
 from course.probes.question import NOT_WRITTEN
+from course.probes.rates import Rate
 from course.probes.replies import Replies
-from sequence import DRAFT, State
+from sequence import DRAFT, Action, State
+from sequence import Observation as Seen
 from sequence.league.clock import factor
 from sequence.league.game import Limits, Played, Player, play_game
 from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
-from tictactoe.games.play import wilson_interval
 
 AGENT = "MyAgent"  # the class that is asked
 LIMITS = Limits(first=5)  # those of the league, except for the first action
 RAISED = "raised NotImplementedError: "  # how a warning to an unfilled stub reads
+LEGAL = 4  # deals that show whether an agent that earns nothing else plays legally
+OPPONENTS = "given players are opponents here, and earn no points for strength"
 
 
 def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
-                answers: Path | None = None) -> Replies:
-    """Play every rung of a ladder; `agent()` connects to the student's agent, once for every game.
+                answers: Path | None = None, *, sources: Iterable[str] = (), secret: str = "",
+                tell: Callable[[str], object] = lambda said: None) -> Replies:
+    """Climb a ladder, from the weakest opponent up; `agent()` connects to the student's agent, once
+    for every game.
 
-    If the agent forfeits a game, or has computed for `seconds`, the remaining rungs are not played.
-    The opponents have as long as they need, and nothing that they do is counted. `answers` is the
-    folder of the staff's answers, which holds some of the opponents.
+    The climb ends at an opponent against whom the agent earns nothing, or whose first deal it
+    forfeits from both seats, and with the points of legal play where the agent is a given player.
+    The agent may compute for `seconds`, and on every rung for its part of those that are left; what
+    was seen by then counts. The opponents have as long as they need, and nothing that they do is
+    counted.
+
+    `answers` is the folder of the staff's answers, which holds some of the opponents; `sources` are
+    the texts of the agent's modules. The deals follow from the cases' seeds and from `secret`,
+    without which nobody can know them. `tell` is told how it goes.
     """
     begun = time.monotonic()
     observations: list[Observation | None] = []
-    stopped, spent = None, 0.0
-    for case in check.cases:
-        rung = _Rung({**check.settings, **case}, answers)
-        observation = rung.climb(agent, seconds - spent)
-        spent += rung.spent
-        if observation is None:
+    said: list[str] = []
+    likeness = Likeness()
+    copied = copied_player(sources)
+    stopped, left = None, seconds
+    for number, case in enumerate(check.cases):
+        rung = _Rung({**check.settings, **case}, answers, secret, tell)
+        if copied:  # these are for the points of legal play
+            rung.rate.most = min(rung.rate.most, LEGAL)
+        rung.climb(agent, left / (len(check.cases) - number), likeness)
+        left -= rung.spent
+        if not rung.rate.deals:
             stopped = f"stopped after {seconds:g} s of computing time"
             break
-        observations.append(observation)
-        if rung.forfeited:
-            observations += [observation] * (len(check.cases) - len(observations))
+        observations.append(rung.observation())
+        said.append(rung.said)
+        given = _given(copied, likeness)
+        if given:
+            observations = [_without_strength(seen, given) for seen in observations]
+            said.append(given)
+        if not observations[-1]["strength"]:
+            observations += [observations[-1]] * (len(check.cases) - len(observations))
             break
     observations += [None] * (len(check.cases) - len(observations))
-    return Replies(tuple(observations), None, stopped, time.monotonic() - begun)
+    return Replies(tuple(observations), None, stopped, time.monotonic() - begun, tuple(said))
+
+
+def _without_strength(observation: Observation, why: str) -> Observation:
+    errors = {**observation.get("errors", {}), "strength": why}
+    return {**observation, "strength": 0.0, "errors": errors}
+
+
+def _given(copied: str | None, likeness: Likeness) -> str:
+    """Why the agent is a given player, "" if it is not."""
+    if copied:
+        return f"the code of {copied} is in this agent: {OPPONENTS}"
+    if likeness.player:
+        return f"this agent plays as {likeness.player} does: {OPPONENTS}"
+    return ""
 
 
 class _Rung:
     """One opponent, and the games against it."""
 
-    def __init__(self, case: Mapping[str, Any], answers: Path | None) -> None:
+    def __init__(self, case: Mapping[str, Any], answers: Path | None, secret: str,
+                 tell: Callable[[str], object]) -> None:
         self.name = case["against"]
-        self.opponent = _opponent(case.get("agent", self.name), answers)
-        self.deals, self.seed = case["deals"], case["seed"]
-        self.games = 2 * self.deals
+        self.opponent = _opponent(case["agent"], answers)
+        self.random = case.get("random", 0.0)
+        self.rate = Rate(*case["rates"], case["deals"])
+        self.source = f"{secret} {case['seed']}"
+        self.tell = tell
         self.points = 0.0  # one for a game won, half for a tie
-        self.played = 0
+        self.games = self.forfeited = 0
         self.spent = 0.0  # computing time of the agent, as on a machine of usual speed
         self.warning = ""  # the first one
-        self.forfeited = False
 
-    def climb(self, agent: Callable[[], Player], seconds: float) -> Observation | None:
-        """Play until it is decided whether the opponent is beaten; None if the agent's time is up.
-        """
-        needed = needed_points(self.games)
-        while not self.forfeited and needed - self.games + self.played <= self.points < needed:
-            if self.spent > seconds:
-                return None
-            self._count(*self._play(self.played, agent))
-        beaten = self.points >= needed
+    def climb(self, agent: Callable[[], Player], seconds: float, likeness: Likeness) -> None:
+        """Play deals until the rate is known, the first one is forfeited, or the time is up."""
+        while not (self.rate.is_known or self._is_hopeless or self.spent > seconds):
+            before = self.points
+            for seat in (0, 1):
+                played = self._play(self.rate.deals, seat, agent)
+                self._count(played, seat)
+                likeness.add(played, seat)
+            self.rate.add((self.points - before) / 2)
+            self.tell(f"against {self.name}: {self.points:g} of {self.games} games won")
+
+    @property
+    def _is_hopeless(self) -> bool:
+        return self.games == self.forfeited == 2
+
+    def observation(self) -> Observation:
+        """What this rung earns."""
+        strength = 0.0 if self._is_hopeless else self.rate.share
         errors = {}
-        if not beaten:
-            errors["beaten"] = self._score(needed)
+        if strength < 1:
+            errors["strength"] = self.warning if self._is_hopeless else self.said
         if self.warning:
             errors["legal"] = self.warning
-            if self.forfeited:
-                errors["beaten"] = self.warning
-        observation = {"beaten": beaten, "legal": not self.warning}
+        observation = {"strength": strength, "legal": not self.warning}
         return observation | ({"errors": errors} if errors else {})
 
-    def _play(self, game: int, agent: Callable[[], Player]) -> tuple[Played, int]:
-        """Game number `game`, and the seat that the agent had: each deal from both seats."""
-        deal, seat = divmod(game, 2)
-        players = [agent(), TrustedPlayer(self.opponent, timed=False)]
-        start = State.deal(DRAFT, 1000 * self.seed + deal)
-        return play_game(players[::-1] if seat else players, start, 1000 * self.seed + game,
-                         LIMITS), seat
+    @property
+    def said(self) -> str:
+        """How the games went, and what that earns."""
+        rate = self.rate
+        clear = ("" if not rate.is_clear else ", clearly above that" if rate.share else
+                 ", clearly below that")
+        return (f"against {self.name}: {self.points:g} of {self.games} games won, {rate.mean:.0%} "
+                f"(points from {rate.floor:.0%} to {rate.ceiling:.0%}{clear}): "
+                f"{rate.share:.0%} of the points")
+
+    def _play(self, deal: int, seat: int, agent: Callable[[], Player]) -> Played:
+        """One game: each deal is played from both seats."""
+        players = [agent(), _Careless(self.opponent, self.random)]
+        start = State.deal(DRAFT, _number(self.source, deal))
+        return play_game(players[::-1] if seat else players, start,
+                         _number(self.source, deal, seat), LIMITS)
 
     def _count(self, played: Played, seat: int) -> None:
-        self.played += 1
+        self.games += 1
         self.spent += sum(seconds for seconds, mover in zip(played.seconds, played.movers,
                                                             strict=True)
                           if mover == seat) / factor()
@@ -103,27 +159,33 @@ class _Rung:
         if mine and not self.warning:
             self.warning = (mine[0] if not mine[0].startswith(RAISED)
                             else f"{NOT_WRITTEN}: {mine[0].removeprefix(RAISED)}")
-        self.forfeited = played.forfeit == seat
-
-    def _score(self, needed: float) -> str:
-        low, high = (wilson_interval(self.points / self.played, self.played) if self.played
-                     else (0.0, 1.0))
-        return (f"{self.points:g} of {self.played} games won (95 % interval of the rate "
-                f"{low:.0%} to {high:.0%}), and {needed:g} of {self.games} are needed")
+        self.forfeited += played.forfeit == seat
 
 
-def needed_points(games: int) -> float:
-    """The fewest points for which the 95 % interval of the win rate lies above one half.
+class _Careless(TrustedPlayer):
+    """An opponent a share of whose actions are random legal ones."""
 
-    Raises ValueError for fewer than four games, which can show nothing.
+    def __init__(self, agent: Spec, share: float) -> None:
+        super().__init__(agent, timed=False)
+        self._share = share
+        self._chance = random.Random()
 
-    >>> needed_points(16)
-    12.0
-    """
-    for half in range(2 * games + 1):
-        if wilson_interval(half / 2 / games, games)[0] > 0.5:
-            return half / 2
-    raise ValueError(f"{games} games cannot show that an opponent is beaten: play at least 4")
+    def begin(self, seed: int, seconds: float = 0.0) -> None:
+        """Make the agent, and draw the random actions from the seed."""
+        super().begin(seed, seconds)
+        self._chance.seed(seed)
+
+    def ask(self, observation: Seen, seconds: float) -> Action:
+        """The agent's action, or a random one."""
+        if self._share and self._chance.random() < self._share:
+            return observation.legal_actions().choose(self._chance)
+        return super().ask(observation, seconds)
+
+
+def _number(*parts: object) -> int:
+    """A number that follows from these parts, and from which they do not follow."""
+    digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:16])
 
 
 def _opponent(text: str, answers: Path | None) -> Spec:

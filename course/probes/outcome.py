@@ -22,10 +22,13 @@ OF_A_SEARCH = ("move", "value", "nodes")  # where one of these differs, the tree
 
 @dataclass(frozen=True)
 class Aspect:
-    """How one aspect of a check went: `right` of `asked` positions, `earned` of `points`."""
+    """How one aspect of a check went: `right` of `asked` positions, `earned` of `points`.
+
+    In a match `asked` are the opponents, and one who is beaten in part counts in part.
+    """
 
     name: str
-    right: int
+    right: float
     asked: int
     earned: float
     points: float
@@ -52,6 +55,7 @@ class Outcome:
     is_doubtful: bool = False  # whether another check does not have the slip's replies
     common: str | None = None  # what only the questions that went wrong have in common
     resembles: str | None = None  # the sentence of a machine-made mutant with the same replies
+    said: tuple[str, ...] = ()  # how each match went
 
     @property
     def earned(self) -> float:
@@ -125,7 +129,7 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     got = [observation or {} for observation in replies.observations]
     aspects = []
     for name, points in check.points.items():
-        right = sum(is_right(check.ask, e, g, name) for e, g in zip(expected, got, strict=True))
+        right = sum(_credit(check.ask, e, g, name) for e, g in zip(expected, got, strict=True))
         aspects.append(Aspect(name, right, len(expected), points * right / len(expected), points))
     wrong = [i for i, (e, g) in enumerate(zip(expected, got, strict=True))
              if not all(is_right(check.ask, e, g, name) for name in check.points)]
@@ -156,7 +160,7 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, cause.sentence if cause else None,
                    replies.stopped is not None, round(replies.seconds, 3),
-                   matching=tuple(s.name for s in matching), found_in=found_in,
+                   said=replies.said, matching=tuple(s.name for s in matching), found_in=found_in,
                    not_in=not_in, is_doubtful=slip is not None and _doubts(slip, others) != (0, 0),
                    common=None if cause or replies.stopped or not answered
                    else in_common([{**check.settings, **case} for case in check.cases], wrong))
@@ -207,6 +211,14 @@ def mark_by_file(check: Check, replies: Replies, expected_file: Path,
     """As `mark`, with the expected replies and the slips from a derived file."""
     expected, slips = load_expected(expected_file)
     return mark(check, replies, expected[check.name], slips, others)
+
+
+def _credit(ask: str, expected: Observation, got: Observation, aspect: str) -> float:
+    """How much of one position's points an aspect earns: all or nothing, or the share it tells."""
+    if aspect not in QUESTIONS[ask].shares:
+        return int(is_right(ask, expected, got, aspect))
+    share = got.get(aspect)
+    return min(1.0, max(0.0, share)) if type(share) in (int, float) else 0.0
 
 
 def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:

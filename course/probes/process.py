@@ -8,14 +8,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from course.probes import Case, Check
+from course.probes.ladder_agent import LadderPlayer
 from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from sequence.league.clock import Clock, Meter
-from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import parse
 
 MAX_REPLIES = 5_000_000  # characters; a right module needs a few thousand
@@ -28,13 +29,15 @@ class ProbeFault(RuntimeError):
 
 
 def ask_module(module: Path, check: Check, seconds: float | None = None,
-               answers: Path | None = None) -> Replies:
+               answers: Path | None = None, *, secret: str = "",
+               tell: Callable[[str], object] = lambda said: None) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
     These are seconds of computing, of the process and of all that it starts. The default of
     `seconds` is what the study's table says, or else `SECONDS`.
 
-    `answers`: the folder of the staff's answers, which holds some opponents.
+    `answers`: the folder of the staff's answers, which holds some opponents; `secret`: what their
+    deals are drawn from. `tell` is told how games go.
 
     Raises `ProbeFault` if Python itself could not be started.
     """
@@ -43,7 +46,9 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     seconds = seconds or check.seconds or SECONDS
     if check.ask in MATCHES:
         agent = parse(f"{module.resolve()}:{AGENT}")
-        return play_ladder(check, lambda: ProcessPlayer(agent, LIMITS), seconds, answers)
+        sources = [path.read_text("utf-8", "replace") for path in module.parent.glob("*.py")]
+        return play_ladder(check, lambda: LadderPlayer(agent, LIMITS), seconds, answers,
+                           sources=sources, secret=secret, tell=tell)
     cases: list[Case] = [{**check.settings, **case} for case in check.cases]
     request = json.dumps({"ask": check.ask, "cases": cases})
     start = time.perf_counter()

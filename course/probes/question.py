@@ -45,7 +45,8 @@ class Question:
     are what it replies and what points can be given for. `describe(case)` says in Python notation
     what is asked. `reading` says how to read the value of an aspect, where that is not obvious.
     `judged` holds `same(expected, got)` for aspects whose right replies need not be equal; the
-    trusted side calls it. `labels` names what the items of an aspect's list belong to, so that only
+    trusted side calls it. `shares` are aspects whose value is the share of the points that is
+    earned, from 0 to 1. `labels` names what the items of an aspect's list belong to, so that only
     those that differ are shown: `labels[aspect](case)` holds the names of the items, then, where
     each is a list itself, those of its items.
     """
@@ -57,6 +58,7 @@ class Question:
     details: tuple[str, ...] = ()  # aspects whose error is not a failure, but says how it went
     judged: Mapping[str, Callable[[Any, Any], bool]] = field(default_factory=dict)
     labels: Mapping[str, Labels] = field(default_factory=dict)
+    shares: tuple[str, ...] = ()
     is_match: bool = False  # it is games, played by `course.probes.match`
 
 

@@ -16,12 +16,14 @@ class Replies:
 
     `broken` says why the module could not be loaded, `stopped` why the process ended before all
     cases were answered; both None if all went well. `seconds` is the wall time of the process.
+    `said` tells how each match went, where the check is games.
     """
 
     observations: tuple[Observation | None, ...]
     broken: str | None = None
     stopped: str | None = None
     seconds: float = field(default=0.0, compare=False)
+    said: tuple[str, ...] = ()
 
 
 def _is_observation(data: dict) -> bool:

@@ -6,8 +6,8 @@
 # has one second for an action, and it is told no more than a player at the table would see.
 #
 # You will write `MyAgent` in `my_agent.py` beside this notebook. How good it is will not be judged
-# by how good your classmates' agents are. There is a **ladder**: a fixed list of opponents, and each
-# one that your agent beats earns the same points.
+# by how good your classmates' agents are. There is a **ladder**: a fixed list of opponents, from weak
+# to strong, and the more of its games your agent wins against each of them, the more points it gets.
 
 # %%
 # %load_ext autoreload
@@ -58,8 +58,7 @@ picture(axes, "A band around 0.75 that narrows as games grow from 4 to 256; its 
 
 # %% [markdown]
 # We say that an agent **beats** another if the whole interval lies above one half. With three wins
-# out of four that takes 16 games. A rung of the ladder is 8 deals, so 16 games, and 12 points are
-# needed.
+# out of four that takes 16 games.
 
 # %%
 for points in (10, 11, 12, 13):
@@ -79,9 +78,9 @@ for points in (10, 11, 12, 13):
 # The league calls `choose(observation)` of your agent and waits one second, fifteen for the first
 # action of a game. Whoever is late, raises an error or plays what the rules forbid is warned, and a
 # random legal action is played instead. The third warning forfeits the game. In the ladder the
-# first action has five seconds, and a game that is forfeited ends the climb. In the league and in
-# the ladder your agent lives in a process of its own; the state of the game is not in there, so
-# there is nothing to peek at.
+# first action has five seconds, and whoever forfeits the first two games against an opponent plays no
+# more. In the league and in the ladder your agent lives in a process of its own; the state of the
+# game is not in there, so there is nothing to peek at.
 #
 # An observation has all that you need. `legal_actions()` lists what you may play.
 
@@ -102,6 +101,11 @@ print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_act
 #    you have seen, so you can look ahead in several of them and take the action that is best on the
 #    average. `sequence.agents.worth` has the evaluation and the quick player that `ISMCTS` uses.
 #
+# All of `sequence` is there for you, except for the players. `Greedy` and `ISMCTS` are opponents and
+# not building blocks: in the ladder they cannot be imported. An agent that holds the code of one, or
+# that nearly always plays what `Greedy` or the quick player would, gets only the point for legal
+# play. The quick player may play *inside* your search.
+#
 # The cell below plays a few games against `Greedy`; `compare` is given the class, so that every game
 # gets a new `MyAgent`, as in the league. Change one thing at a time, and play again.
 
@@ -109,8 +113,30 @@ print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_act
 print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 
 # %% [markdown]
-# Here is the ladder's public part. The part that carries your marks has other opponents too: the
-# staff's agents of studies 5 to 7.
+# ## The ladder
+#
+# The points for an opponent grow with your rate of wins: nothing up to one rate, all of them from
+# another one on, and in a straight line between the two.
+#
+# | opponent | no points up to | all points from |
+# |---|---|---|
+# | `Greedy`, with half of its actions at random | 25 % | 75 % |
+# | `Greedy` | 10 % | 65 % |
+# | the staff's look-ahead of study 6 (not in the cell below) | 10 % | 60 % |
+#
+# The ladder that carries your marks plays up to 120 deals, 240 games, against each of them, with cards
+# that nobody knows in advance. It stops sooner where your rate is clearly above the higher bound or
+# below the lower one; an agent whose true rate *is* the bound is misjudged so in at most one of a
+# hundred cases.
+# So luck hardly counts: over other cards the 15 points have a standard deviation of less than half a
+# point. Whoever earns nothing against an opponent does not go on to the next one.
+#
+# All games of the ladder together have an hour, shared equally among the opponents; when it is over,
+# the games played so far decide. An agent that takes a quarter of a second for an action, or less,
+# has time enough.
+#
+# The cell below plays at most 12 deals against each opponent. Its points are as uncertain as the
+# picture above says.
 
 # %%
 check("study8.ladder")

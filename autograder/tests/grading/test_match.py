@@ -1,19 +1,46 @@
 """The ladder of study 8: games decide, and only what an agent plays counts."""
 
+import random
 import textwrap
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+import sequence.agents.ismcts
+import sequence.agents.players
+from autograder.course_folder import CourseFolder
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
-from course.probes import Check
-from course.probes.match import needed_points
+from autograder.workspace import module_texts
+from course.probes import Check, load_study
+from course.probes.explain import as_html, as_text
+from course.probes.given import copied_player
+from course.probes.match import play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
+from course.probes.rates import ERROR, Rate
+from course.probes.replies import Replies
+from sequence.league.players.specs import parse
+from sequence.league.players.trusted import TrustedPlayer
 
-CASES = [{"against": "Random", "seed": 1}, {"against": "Greedy", "seed": 2}]
-GREEDY = "from sequence import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n"
+RUNG = {"agent": "Random", "rates": [0.1, 0.6]}
+CASES = [{**RUNG, "against": "Random", "seed": 1},
+         {**RUNG, "against": "Greedy", "agent": "Greedy", "seed": 2}]
+EXAMPLE = Path(__file__).parents[3].joinpath("docs", "my_agent.py").read_text("utf-8")
+QUICK = """
+import random
+
+from sequence.agents.beliefs import sample
+from sequence.agents.worth import best_action
+
+
+class MyAgent:
+    def choose(self, observation):
+        return best_action(sample(observation, random.Random(1)))
+"""
 STUB = '''
 class MyAgent:
     def choose(self, observation):
@@ -27,9 +54,9 @@ BAD = {
 }
 
 
-def ladder(cases=CASES, deals=4):
-    return Check("study8", "ladder", "match", {"deals": deals}, {"beaten": 6, "legal": 2}, False,
-                 cases)
+def ladder(cases=CASES, deals=2):
+    return Check("study8", "ladder", "match", {"deals": deals}, {"strength": 6, "legal": 2}, False,
+                 cases, seconds=3600)
 
 
 def module(tmp_path, text):
@@ -42,37 +69,191 @@ def agent(body):
     return f"class MyAgent:\n    def choose(self, observation):\n        {body}\n"
 
 
-def test_an_interval_above_one_half_takes_three_wins_of_four_games_in_sixteen():
-    """The points that are needed are the fewest whose interval lies above one half."""
-    assert [needed_points(games) for games in (4, 8, 16, 32)] == [4, 7, 12, 22]
-    with pytest.raises(ValueError, match="at least 4"):
-        needed_points(2)
+def results(rate, rng):
+    """Results of deals without end: the mean of two games, each won with this chance."""
+    while True:
+        yield (int(rng.random() < rate) + int(rng.random() < rate)) / 2
 
 
-def test_the_weaker_opponent_is_beaten_and_the_equal_one_is_not(tmp_path):
-    """Greedy beats Random; against itself it does not, and the games and the interval are told."""
-    replies = ask_module(module(tmp_path, GREEDY), ladder())
-    assert replies.observations[0] == {"beaten": True, "legal": True}
-    equal = replies.observations[1]
-    assert (equal["beaten"], equal["legal"]) == (False, True)
-    assert "games won (95 % interval of the rate" in equal["errors"]["beaten"]
-    assert "7 of 8 are needed" in equal["errors"]["beaten"]
+def seen(rate, deals, rng):
+    """What is known of an agent that wins at this rate."""
+    found = Rate(0.1, 0.6, deals)
+    for result in islice(results(rate, rng), deals):
+        if found.is_known:
+            break
+        found.add(result)
+    return found
+
+
+def test_a_share_grows_with_the_rate_of_wins():
+    """Without an early stop the share is on the line between the two bounds."""
+    found = Rate(0.1, 0.6, 4)
+    for result in (0.5, 0.0, 0.5, 0.5):
+        assert not found.is_known
+        found.add(result)
+    assert found.is_known and not found.is_clear
+    assert found.share == pytest.approx((0.375 - 0.1) / 0.5)
+
+
+@pytest.mark.parametrize(("result", "share"), [(1.0, 1.0), (0.0, 0.0)])
+def test_what_is_clear_ends_early(result, share):
+    """Somebody who wins, or loses, every game is known long before the deals are over."""
+    found = Rate(0.1, 0.6, 1000)
+    while not found.is_known:
+        found.add(result)
+    assert found.is_clear and found.share == share and found.deals < 100
+
+
+def test_the_test_errs_as_seldom_as_it_says():
+    """At the bound itself hardly more than `ERROR` of the agents are called clearly beyond it."""
+    rng = random.Random("rates")
+    for bound in (0.1, 0.6):
+        wrong = sum(seen(bound, 200, rng).is_clear for _ in range(1000))
+        assert wrong <= 25  # ten are allowed in the mean; more than 25, once in 30,000 tries
+    assert ERROR == 0.01
+
+
+@pytest.mark.parametrize(("floor", "ceiling", "deals"), [(0, 0.5, 9), (0.5, 0.5, 9), (0.2, 0.5, 0)])
+def test_a_rung_that_cannot_be_measured_is_refused(floor, ceiling, deals):
+    """Bounds in the wrong order and no deals are mistakes of a table."""
+    with pytest.raises(ValueError, match="a rung needs"):
+        Rate(floor, ceiling, deals)
+
+
+def test_points_grow_with_the_games_that_are_won(tmp_path):
+    """The example agent beats Random and loses to Greedy; the games are told, with the bounds."""
+    check = ladder()
+    path = module(tmp_path, EXAMPLE)
+    replies = ask_module(path, check)
+    assert [o["strength"] for o in replies.observations] == [1.0, 0.0]
+    assert all(o["legal"] for o in replies.observations)
+    assert "points from 10% to 60%" in replies.said[1]
+    outcome = mark(check, replies, [{"strength": 1.0, "legal": True}] * 2, [])
+    assert outcome.earned == 5
+    for words in (as_text(outcome), as_html(outcome)):
+        assert "Against Greedy: " in words and "ositions right" not in words
+    assert ask_module(path, check) == replies
+
+
+class Onlooker(TrustedPlayer):
+    """Notes the cards that are dealt."""
+
+    hands: ClassVar[list] = []
+
+    def ask(self, observation, seconds):
+        if not observation.history:
+            self.hands.append(observation.hand)
+        return super().ask(observation, seconds)
+
+
+def hands(secret):
+    """The hands of the player who begins, in the first deals of a ladder."""
+    Onlooker.hands.clear()
+    play_ladder(ladder(CASES[:1], deals=4), lambda: Onlooker(parse("Random")), 3600, secret=secret)
+    return tuple(Onlooker.hands)
+
+
+def test_cards_come_from_the_secret_and_are_new_in_every_deal():
+    """The same secret deals the same cards, another one others; the numbers of a table are public.
+    """
+    first = hands("one")
+    assert len(set(first)) == len(first) >= 2
+    assert hands("one") == first
+    assert not set(hands("two")) & set(first)
+
+
+def test_a_share_earns_its_part():
+    """Half of the way up is half of the points."""
+    seen = [{"strength": 0.5, "legal": True}, {"strength": 7, "legal": True}]
+    check = ladder()
+    outcome = mark(check, Replies(tuple(seen)), [{"strength": 1.0, "legal": True}] * 2, [])
+    assert [aspect.earned for aspect in outcome.aspects] == [4.5, 2]
 
 
 def test_the_sandbox_plays_the_same_games(tmp_path):
     """The student's own check and the grader's come to the same replies."""
     need_isolation()
-    path = module(tmp_path, GREEDY)
+    path = module(tmp_path, EXAMPLE)
     with Sandbox(Limits()) as sandbox:
-        inside = sandbox.ask({path.name: path.read_bytes()}, path.name, ladder(), 60)
+        inside = sandbox.ask({path.name: path.read_bytes()}, path.name, ladder(), 3600)
     assert inside == ask_module(path, ladder())
 
 
+@pytest.mark.parametrize("source", [
+    "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
+    "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
+    "import sequence\n\n\nclass MyAgent(sequence.Greedy):\n    pass\n",
+    "from sequence.agents.players import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
+])
+def test_given_players_cannot_be_imported(tmp_path, source):
+    """Whoever hands one in, or wraps one, reads why that is no answer, inside as well."""
+    path = module(tmp_path, source)
+    replies = ask_module(path, ladder())
+    assert "opponents in the ladder, not building blocks" in str(replies.observations[0]["errors"])
+    assert all(o["strength"] == 0 and not o["legal"] for o in replies.observations)
+    need_isolation()
+    with Sandbox(Limits()) as sandbox:
+        assert sandbox.ask({path.name: source.encode()}, path.name, ladder(), 3600) == replies
+
+
+def test_the_rest_of_the_game_is_there(tmp_path):
+    """Everything but the given players can be imported, by a star too."""
+    body = """
+    from sequence import *
+    from sequence import Random
+    from sequence.agents.beliefs import sample
+    from sequence.agents.worth import best_action, chances, ranked
+
+
+    class MyAgent:
+        def choose(self, observation):
+            return observation.legal_actions()[0]
+    """
+    replies = ask_module(module(tmp_path, body), ladder(CASES[:1], deals=1))
+    assert replies.observations[0]["legal"]
+
+
+def test_who_plays_as_a_given_player_earns_only_legal_play(tmp_path):
+    """The quick player of simulated games would beat Random; it is recognised by what it plays."""
+    replies = ask_module(module(tmp_path, QUICK), ladder(deals=5))
+    for observation in replies.observations:
+        assert (observation["strength"], observation["legal"]) == (0, True)
+        assert "plays as the quick player" in observation["errors"]["strength"]
+
+
+@pytest.mark.parametrize(("given", "name"), [
+    (sequence.agents.ismcts, "ISMCTS"), (sequence.agents.players, "Greedy")])
+def test_copied_code_is_recognised(tmp_path, given, name):
+    """Other names, numbers and comments do not hide a copy, whatever stands beside it."""
+    text = Path(given.__file__).read_text("utf-8")
+    for old, new in (("actions", "moves"), ("worth", "value"), ("0.15", "0.2"), (name, "MyAgent")):
+        text = text.replace(old, new)
+    assert copied_player(["x = 1", text]) == name
+    replies = ask_module(module(tmp_path, Path(given.__file__).read_text("utf-8").replace(
+        f"class {name}", "class MyAgent")), ladder(deals=1))
+    assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)] * 2
+    assert f"the code of {name} is in this agent" in replies.said[1]
+
+
+def test_other_code_is_nobodys_copy():
+    """The reference, the example agent, and what cannot be read are not taken for given players."""
+    texts = [module_texts(load_study("study8"))["reference"], EXAMPLE, QUICK, "class (:", "\0"]
+    assert copied_player(texts) is None
+
+
+def test_the_secret_of_a_course_is_made_once(tmp_path):
+    """Every course draws its own, and keeps it; only its owner may read the file."""
+    first, second = (CourseFolder.create(tmp_path / name) for name in ("one", "two"))
+    assert first.secret() == first.secret() != second.secret()
+    assert len(first.secret()) == 64
+    assert (tmp_path / "one" / "secret").stat().st_mode & 0o077 == 0
+
+
 def test_a_stub_is_not_written_yet(tmp_path):
-    """Three unanswered actions forfeit the first game, and no other is played."""
+    """Three unanswered actions forfeit a game, and no deal but the first is played."""
     check = ladder()
     outcome = mark(check, ask_module(module(tmp_path, STUB), check),
-                   [{"beaten": True, "legal": True}] * 2, [])
+                   [{"strength": 1.0, "legal": True}] * 2, [])
     assert outcome.unwritten and outcome.earned == 0
 
 
@@ -83,12 +264,12 @@ def test_what_forfeits_is_told(tmp_path, name):
     path = module(tmp_path, agent(body))
     replies = ask_module(path, ladder())
     for observation in replies.observations:
-        assert not observation["beaten"] and not observation["legal"]
+        assert not observation["strength"] and not observation["legal"]
         assert sentence in observation["errors"]["legal"]
     need_isolation()
     with Sandbox(Limits()) as sandbox:
-        inside = sandbox.ask({path.name: path.read_bytes()}, path.name, ladder(), 60)
-    assert [o["beaten"] or o["legal"] for o in inside.observations] == [False, False]
+        inside = sandbox.ask({path.name: path.read_bytes()}, path.name, ladder(), 3600)
+    assert [o["strength"] or o["legal"] for o in inside.observations] == [False, False]
     assert sentence in inside.observations[0]["errors"]["legal"]
 
 
@@ -106,9 +287,9 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path):
 
 
 def test_time_ends_the_ladder(tmp_path):
-    """When the agent has computed too long, a rung that is not decided has no reply, as is said."""
-    replies = ask_module(module(tmp_path, GREEDY), ladder(), seconds=0.001)
-    assert replies.stopped == "stopped after 0.001 s of computing time"
+    """When the agent has computed too long, a rung without a deal has no reply, and it is said."""
+    replies = ask_module(module(tmp_path, EXAMPLE), ladder(), seconds=-1)
+    assert replies.stopped == "stopped after -1 s of computing time"
     assert replies.observations == (None, None)
 
 
@@ -117,10 +298,10 @@ def test_an_opponent_that_fails_is_nobodys_mark(tmp_path):
     answers = tmp_path / "answers"
     (answers / "study9").mkdir(parents=True)
     (answers / "study9" / "broken.py").write_text(agent("raise KeyError(observation)"), "utf-8")
-    cases = [{"against": "a broken one", "seed": 1,
+    cases = [{**RUNG, "against": "a broken one", "seed": 1,
               "agent": "answers/study9/broken.py:MyAgent"}]
     with pytest.raises(RuntimeError, match="the opponent a broken one failed"):
-        ask_module(module(tmp_path, GREEDY), ladder(cases), answers=answers)
+        ask_module(module(tmp_path, EXAMPLE), ladder(cases), answers=answers)
 
 
 SPY = '''
@@ -150,5 +331,5 @@ def test_an_agent_in_the_sandbox_sees_neither_states_nor_opponents(tmp_path):
     need_isolation()
     with Sandbox(Limits()) as sandbox:
         replies = sandbox.ask({"my_agent.py": SPY.encode()}, "my_agent.py",
-                              ladder(CASES[:1], deals=2), 60)
+                              ladder(CASES[:1], deals=1), 3600)
     assert replies.observations[0]["legal"], replies

@@ -1,4 +1,4 @@
-"""The question of the league: which opponents the student's agent beats, and how cleanly."""
+"""The question of the league: how strong the student's agent is, and whether it plays cleanly."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,16 +6,17 @@ from typing import Any
 from course.probes.question import Part, Question
 
 
-def _match(module, against: str, deals: int, seed: int, agent: str = "") -> Iterator[Part]:
+def _match(module, *, against: str, agent: str, rates: list[float], deals: int, seed: int,
+           random: float = 0.0) -> Iterator[Part]:
     """Never asked inside: `course.probes.match` plays it, where the opponents are."""
     raise RuntimeError("a match is played, not asked")
     yield
 
 
 def _described(case: Mapping[str, Any]) -> str:
-    return (f"MyAgent() against {case['against']}, {case['deals']} deals from both seats "
-            f"(seed {case['seed']})")
+    return (f"MyAgent() against {case['against']}, at most {case['deals']} deals from both seats")
 
 
-QUESTIONS = {"match": Question(_match, ("beaten", "legal"), _described, {
-    "legal": "no action was late, illegal or raised an error"}, details=("beaten",), is_match=True)}
+QUESTIONS = {"match": Question(_match, ("strength", "legal"), _described, {
+    "legal": "no action was late, illegal or raised an error"}, details=("strength",),
+    shares=("strength",), is_match=True)}

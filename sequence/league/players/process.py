@@ -25,7 +25,6 @@ from sequence.league.players.specs import LeagueError, Spec, parse
 from sequence.league.wire import MAX_LINE, clean, observation_to_plain
 
 WATCH = 0.25  # seconds between two looks at what a process uses
-COMMAND = (sys.executable, "-P", "-m", "sequence.league.players.inside")
 # The same run every time: no random order of sets. One thread: clocks and memory are for one.
 FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
          "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -36,6 +35,8 @@ class ProcessPlayer:
 
     Raises `LeagueError` for an agent that another process cannot make from its text.
     """
+
+    module = "sequence.league.players.inside"  # what the process runs
 
     def __init__(self, agent: Spec, limits: Limits | None = None) -> None:
         if agent.where == "__main__":
@@ -57,8 +58,9 @@ class ProcessPlayer:
         `LeagueError` if it cannot enforce the limits.
         """
         self._process = subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            start_new_session=True, env=_environment())
+            (sys.executable, "-P", "-m", self.module), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=_environment())
         self._meter = Meter(self._process.pid)
         # A thread writes and reads: no write or read that never ends can hold the league up.
         self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()

@@ -1,0 +1,105 @@
+"""Tells whether an agent is a given player: those are opponents in the ladder, not answers.
+
+In the agent's process they are absent (`course.probes.ladder_agent`). What is left is an agent that
+plays as one does, however it was written, and code that was copied from one. Somebody who rewrites
+a given player step by step, and changes a tenth of what it does, is found by neither.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from sequence.agents import ismcts, players
+from sequence.agents.worth import best_action
+from sequence.league.game import Played
+
+SAME = 0.9  # of the actions: other agents play at most two thirds as one of these would
+LEAST = 100  # actions before that is judged
+COPIED = 0.5  # of a player's code
+
+# What these play is decided by what they see; `ISMCTS` draws, and is known by its code.
+PLAYERS = {
+    "Greedy": lambda state: players.Greedy().choose(state.observation()),
+    "the quick player of sequence.agents.worth": best_action,
+}
+
+
+class Likeness:
+    """Counts how often an agent's actions are those that a given player would play."""
+
+    def __init__(self) -> None:
+        self.actions = 0
+        self.same: Counter[str] = Counter()
+
+    def add(self, played: Played, seat: int) -> None:
+        """Look at one game; actions with no choice, and those played after a warning, are left out.
+        """
+        warned = {warning.action for warning in played.warnings}
+        for number, state in enumerate(played.states[:-1]):
+            if state.to_move == seat and number not in warned and len(state.legal_actions()) > 1:
+                self.actions += 1
+                action = played.states[number + 1].history[-1]
+                self.same.update(name for name, choose in PLAYERS.items()
+                                 if choose(state) == action)
+
+    @property
+    def player(self) -> str | None:
+        """The given player that this agent is, if it is one."""
+        if self.actions < LEAST:
+            return None
+        return next((name for name, same in self.same.most_common(1)
+                     if same >= SAME * self.actions), None)
+
+
+def copied_player(sources: Iterable[str]) -> str | None:
+    """The given player whose code, more than half of it, is in these modules.
+
+    Only the form of functions is compared: names, comments, types and numbers may differ.
+    """
+    found: Counter[tuple] = Counter()
+    for source in sources:
+        found |= _functions(source)
+    for name, functions in _given().items():
+        if _size(functions & found) > COPIED * _size(functions):
+            return name
+    return None
+
+
+def _size(functions: Counter[tuple]) -> int:
+    return sum(len(form) * number for form, number in functions.items())
+
+
+@cache
+def _given() -> dict[str, Counter]:
+    texts = {module: Path(module.__file__).read_text("utf-8") for module in (ismcts, players)}
+    greedy = texts[players].partition("\nclass Greedy")
+    return {"ISMCTS": _functions(texts[ismcts]), "Greedy": _functions("".join(greedy[1:]))}
+
+
+def _functions(source: str) -> Counter[tuple]:
+    """The form of each function in a module; none if it cannot be read."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Counter()
+    return Counter(_form(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def _form(function: ast.FunctionDef) -> tuple:
+    """The kinds of a function's nodes, with its names numbered as they come."""
+    numbers: dict[str, int] = {}
+    nodes: list[ast.AST] = [*function.args.args, *function.body[ast.get_docstring(function)
+                                                                is not None:]]
+    form: list[str | int] = []
+    while nodes:
+        node = nodes.pop()
+        form.append(type(node).__name__)
+        for name in (getattr(node, field, None) for field in ("id", "arg", "attr")):
+            if isinstance(name, str):
+                form.append(numbers.setdefault(name, len(numbers)))
+        if not isinstance(node, ast.arg):  # which has nothing below it but a type
+            nodes += [child for child in ast.iter_child_nodes(node)
+                      if child is not getattr(node, "annotation", None)]
+    return tuple(form)
