@@ -127,7 +127,7 @@ class Minimax:
     def value(self, state):
         if state.is_terminal():
             return {leaf}
-        best, best_move = -9, None
+        best, best_move = -float('inf'), None
         for move in state.legal_moves():{sloppy}
             {child} = self.value(state.after(move))
             if -value {compare} best:
@@ -159,7 +159,7 @@ def test_negamax_is_compared_from_its_own_view(order):
 
 def test_a_wrong_sign_is_told_where_it_is_turned():
     """A leaf from the other player's view, in a negamax, is a sign turned round at that leaf."""
-    leaf = "state.utility(state.to_move) * (-1 if state.text.count('_') == 0 else 1), None"
+    leaf = "state.utility(state.to_move) * (-1 if len(state.text.strip('xo')) == 0 else 1), None"
     found = told_of("study1", "minimax", NEGAMAX.format(**{**PLAIN, "leaf": leaf}))
     assert "its sign is turned round; the game is over here" in found["sentence"]
     assert "the view of the player to move in each node" in found["sentence"]
@@ -229,11 +229,11 @@ def test_values_beyond_the_window_are_bounds():
 
 
 def test_a_slip_that_is_wrong_alone_is_not_named_for_one_that_is_not():
-    """Replies as of a fixed limit, by an agent that is right alone: they share the limit."""
+    """Replies as of a fixed limit, by an agent that is right alone: it shares something."""
     text = workspace.module_texts(STUDY)["reference"].replace(
         "class TypeA:", "LIMIT = {}\n\n\nclass TypeA:").replace(
         "        self.limit = limit\n\n    def choose", "        LIMIT[0] = limit\n\n"
         "    limit = property(lambda self: LIMIT[0])\n\n    def choose", 1)
     outcome = outcome_of("type_a", text=text)
-    assert outcome.slip is None
-    assert "shares it with another agent" in outcome.divergence["sentence"]
+    assert "limit_is_always_two" not in outcome.matching
+    assert "limit_shared_by_all" in outcome.matching
