@@ -23,7 +23,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   lock                renew the lock files (needs uv)
   help                this text
 
-Everything else is the autograder's: release, grade, feedback, report, export, doctor, build.
+Everything else is the autograder's: release, grade, feedback, report, export, doctor, positions,
+build.
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """

@@ -520,7 +520,7 @@ def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
 # ---- Help
 
 ARGUMENTS = {  # of every command: what its usage line ends with, and its options
-    "build": ("[STUDY]", {"--check"}),
+    "build": ("[STUDY]", {"--check", "--machine"}),
     "release": ("[STUDY]...", {"--course", "--kit", "--output"}),
     "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
