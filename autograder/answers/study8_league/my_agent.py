@@ -52,7 +52,7 @@ class MyAgent:
     """Your agent: the league makes one for every game, and asks it for every action."""
 
     def choose(self, observation):
-        """The action to play, one of `observation.legal_actions()`, within a second.
+        """The action to play, one of `observation.legal_actions()`, within a second of computing.
 
         If you want random numbers, define `reset(self, seed)`: it is called before the first
         action, so that a game can be played again.
