@@ -28,8 +28,9 @@ from course.probes.outcome import Outcome, mark_by_file
 from course.probes.questions import MATCHES
 
 SECONDS = 2.0  # for one check: what takes longer is no answer to a question of a study
-BY_CHANCE = 0.25  # of an aspect's positions: a number, or a yes, may be right here and there
+BY_CHANCE = 0.34  # of an aspect's positions: a number, or a yes, may be right here and there
 IN_TEXT = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FOR_THE_SHELL = re.compile(r"^[%!].*$", re.MULTILINE)  # lines of a cell that are not Python
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,9 @@ def _code_of(path: Path) -> Iterable[str]:
         return [path.read_text("utf-8")]
     if path.suffix == ".ipynb":
         cells = json.loads(path.read_text("utf-8"))["cells"]
-        return ["\n\n".join("".join(cell["source"]) for cell in cells
-                            if cell["cell_type"] == "code")]
+        code = "\n\n".join("".join(cell["source"]) for cell in cells
+                           if cell["cell_type"] == "code")
+        return [FOR_THE_SHELL.sub("", code)]
     return IN_TEXT.findall(path.read_text("utf-8")) if path.suffix == ".md" else []
 
 
@@ -137,7 +139,7 @@ def _definitions(text: str, path: Path) -> Iterator[Given]:
     """Each function and class at the top of a text, with all that the text defines beside it."""
     try:
         tree = ast.parse(text)
-    except SyntaxError:  # a cell with a line for the shell
+    except SyntaxError:  # an example of something wrong
         return
     package = _module_name(path)
     kept = [node for node in tree.body if isinstance(node, (

@@ -450,31 +450,25 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 check("study6.top_k")
 
 # %%
-class Averaging:
-    """A hopeful search, for those who have no other at hand: all replies are equally likely."""
+class RandomPlay:
+    """For those who have no search at hand: what a game is worth if both sides play at random."""
 
-    def search(self, state):
-        """Search(move, value, nodes) for the player to move."""
-        if state.is_terminal():
-            return Search(None, state.utility(state.to_move), 1)
-        found = {move: self.worth(state.after(move), state.to_move)
-                 for move in state.legal_moves()}
-        best = max(found, key=lambda move: found[move][0])
-        return Search(best, found[best][0], 1 + sum(nodes for _, nodes in found.values()))
+    def search(self, game):
+        """Search(move, value, nodes) for the player to move; it looks for no move."""
+        value, nodes = self.worth(game, game.to_move)
+        return Search(None, value, nodes)
 
     def worth(self, game, player):
-        """The value of `game` for `player`, and the nodes it took."""
+        """The mean utility for `player`, and the nodes it took."""
         if game.is_terminal():
             return game.utility(player), 1
-        if game.to_move == player:
-            return self.search(game)[1:]
         found = [self.worth(game.after(move), player) for move in game.legal_moves()]
         return mean(value for value, _ in found), 1 + sum(nodes for _, nodes in found)
 
 
 def searchers():
-    """Averaging, and your own searches of studies 1 and 2 if their folders are where they were."""
-    found = {"averaging": Averaging()}
+    """Random play, and your own searches of studies 1 and 2 if they are where they were."""
+    found = {"random play": RandomPlay()}
     for folder, module_name, agent in (("study1_minimax", "minimax", "Minimax"),
                                        ("study2_alpha_beta", "alphabeta", "AlphaBeta")):
         path = Path(f"../{folder}/{module_name}.py")
@@ -495,14 +489,13 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
         start = perf_counter()
         found = searcher.search(TopK(state, k, depth))
         spent = perf_counter() - start
-        print(f"k={k} depth={depth} {name:10} {found.nodes:4} nodes {1000 * spent:6.0f} ms  "
+        print(f"k={k} depth={depth} {name:11} {found.nodes:4} nodes {1000 * spent:6.0f} ms  "
               f"value {found.value:8.2f}  {found.move}")
 
 # %% [markdown]
 # Your own minimax and alpha-beta find the same values and moves, as it has to be, and alpha-beta
-# needs fewer nodes. Averaging hopes for replies that are no better than the mean: its values are
-# never lower. And look at the clock: nearly all the time goes into the gains, one list for each node that is
-# expanded.
+# needs fewer nodes. Random play says what a state is worth if nobody thinks. And look at the
+# clock: nearly all the time goes into the gains, one list for each node that is expanded.
 #
 # ## Hidden cards: sample them
 #
@@ -515,7 +508,8 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
 check("study6.sampled_search")
 
 # %%
-deep = SampledSearch(Averaging(), k=3, depth=2, samples=4, seed=1)
+best_search = list(searchers().values())[-1]
+deep = SampledSearch(best_search, k=3, depth=2, samples=4, seed=1)
 for action, value in deep.values(seen).items():
     print(f"{value:8.2f}  {action}")
 

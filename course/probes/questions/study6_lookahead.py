@@ -56,10 +56,10 @@ def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iter
         found(chips)
         more = 1 << BIT[tuple(far)]
         with _counted(module, "links", "line_text") as calls:
-            found(chips)
+            again = found(chips)  # what is fast and wrong is worth nothing
             found(chips._replace(own=chips.own | more))
             found(chips._replace(own=chips.own | more, locked=chips.locked | more))
-        return [len(calls)]
+        return [[len(calls), *again]]
 
     yield ("links",), lambda: [found(_chips(module, on))]
     yield ("scans",), scans
@@ -103,9 +103,8 @@ def _quick_replies(module, on: str, cards: list[str]) -> Iterator[Part]:
             best = get(module, "quick_replies")(_chips(module, on), cards)
             plays = list(_plays(on))
             before = len(calls)
-            for action in plays:
-                best(action)
-        return [len(calls) - before <= QUIET_LINES * len(plays)]
+            values = [best(action) for action in plays]  # as above
+        return [[len(calls) - before <= QUIET_LINES * len(plays), *values]]
 
     yield ("value",), values
     yield ("few",), few
@@ -150,12 +149,12 @@ def _top_k(module, on: str, deal: int, k: int, depth: int,
 
     yield ("moves",), lambda: [[str(move) for move in game().legal_moves()]]
     yield ("ends",), ends
-    yield ("value",), lambda: [Averaging().search(game()).value]
+    yield ("value",), lambda: [RandomPlay().search(game()).value]
 
 
 def _sampled_search(module, on, seed: int, rate: str | None = None, **options) -> Iterator[Part]:
     def agent(seed):
-        return get(module, "SampledSearch")(Averaging(), seed=seed, **options, **_rate(rate))
+        return get(module, "SampledSearch")(RandomPlay(), seed=seed, **options, **_rate(rate))
 
     def values():
         """The values that one agent finds in all positions in turn, beside another agent. If there
@@ -198,24 +197,18 @@ def _rate(name: str | None) -> dict[str, Any]:
     return {} if name is None else {"rate": RATES[name]}
 
 
-class Averaging:
-    """A search with the members of study 2's, which takes all replies of the opponent as equally
-    likely: minimax is for students to write."""
+class RandomPlay:
+    """A search with the members of study 2's, for what a state is worth if both sides play at
+    random: minimax is for students to write."""
 
     def search(self, state) -> Search:
-        """The value for the player to move and the first move that has it; nodes are not counted.
-        """
+        """The value for the player to move; neither moves nor nodes are looked for."""
         if state.is_terminal():
             return Search(None, state.utility(state.to_move), 1)
-        worth = {move: self._worth(state.after(move), state.to_move)
-                 for move in state.legal_moves()}
-        best = max(worth, key=worth.get)
-        return Search(best, worth[best], 1)
-
-    def _worth(self, state, player) -> float:
-        if state.is_terminal() or state.to_move == player:
-            return self.search(state).value if state.to_move == player else state.utility(player)
-        return fmean(self._worth(state.after(move), player) for move in state.legal_moves())
+        worth = [(child, self.search(child).value)
+                 for child in map(state.after, state.legal_moves())]
+        return Search(None, fmean(value if child.to_move == state.to_move else -value
+                                  for child, value in worth), 1)
 
 
 def _observations(on: str | list[str]) -> list[Any]:
@@ -332,7 +325,8 @@ QUESTIONS = {
     "links": Question(_links, ("made", "broken"), _listed("links", "texts"),
                       labels=dict.fromkeys(("made", "broken"), each("texts"))),
     "line_links": Question(_line_links, ("links", "scans"), _on_chips("line_links", "cells"), {
-        "scans": "lines scanned again, on the same board and with chips far away"}, labels={
+        "scans": "lines scanned again, on the same board and with chips far away, and the links"},
+        labels={
         "links": lambda case: [[f"cell {tuple(cell)} {_along(direction)}"
                                 for cell in case["cells"] for direction in DIRECTIONS]]}),
     "sequence_reward": Question(_reward, ("place", "remove"), _on_chips("reward"), {
@@ -348,7 +342,7 @@ QUESTIONS = {
     "quick_replies": Question(_quick_replies, ("value", "few"),
                               _on_chips("quick_replies", "cards"), {
         "value": "one for each legal square",
-        "few": f"whether a play asks for at most {QUIET_LINES} lines"}, labels={
+        "few": f"whether a play asks for at most {QUIET_LINES} lines; then the values"}, labels={
         "value": lambda case: [_squares(case["on"], PLACE, REMOVE)]}),
     "look_ahead": Question(_look_ahead, ("values", "move"),
                            _agent("LookAhead", "replies", "cards"), {
@@ -358,7 +352,7 @@ QUESTIONS = {
                       _agent("TopK", "deal", "k", "depth", "rate", method="legal_moves"), {
         "ends": "who moves along the last of the top moves, at its end the utility for both "
                 "players and the legal moves",
-        "value": "what a search finds that averages over the opponent's replies"}),
+        "value": "the mean utility if both sides play at random"}),
     "sampled_search": Question(_sampled_search, ("values", "move"),
                                _agent("SampledSearch", "seed", "k", "depth", "samples", "rate"), {
         "values": "the mean of each of the top actions, the best gain first; of several "

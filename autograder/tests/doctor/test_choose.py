@@ -1,0 +1,51 @@
+"""Hidden positions drawn from a seed: few, and every mutant is seen, twice where it can be."""
+
+import tomllib
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.doctor.choose import WANTED, _fewest, _Seen, _toml, as_table, choose_cases
+from autograder.mutants import load_mutants
+from autograder.tests.needs import need_isolation
+from course.probes import load_study
+
+NEEDS = st.sets(st.tuples(st.sampled_from("abcdefgh"), st.just("")))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["one", "two"]), NEEDS), max_size=20))
+def test_what_is_kept_sees_as_much_as_everything(drawn):
+    """Each mutant that was seen twice still is, each that was seen once too, in every check."""
+    seen = _Seen([(check, {"on": str(n)}) for n, (check, _) in enumerate(drawn)],
+                 [needs for _, needs in drawn])
+    kept = _fewest(seen)
+    counts = Counter(need for number in kept for need in seen.meets[number])
+    assert kept == sorted(set(kept))
+    assert all(counts[need] >= min(WANTED, there) for need, there in seen.counts().items())
+    assert {seen.cases[number][0] for number in kept} == {check for check, _ in drawn}
+
+
+@given(st.recursive(st.booleans() | st.integers(-10**6, 10**6) | st.text(
+    st.characters(codec="ascii", exclude_categories=["Cc"])) | st.floats(-10, 10),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["on", "cards"]), inner)))
+def test_a_case_is_written_as_toml(value):
+    """What is written is read again as it was."""
+    assert tomllib.loads(f"case = {_toml(value)}")["case"] == value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_seed_gives_a_set_that_sees_all(tmp_path, seed):
+    """For other seeds other positions, which show every loss that the mutants' table lists."""
+    need_isolation()
+    choice = choose_cases("study1", seed, sample=100)
+    assert choice.missing == []
+    assert choice.mutants > len(load_mutants("study1"))
+    file = tmp_path / "study1.toml"
+    file.write_text(as_table(choice), "utf-8")
+    checks = load_study("study1", file).checks
+    assert {chosen.check.name: list(chosen.cases) for chosen in choice.checks} == {
+        name: list(check.cases) for name, check in checks.items()}
+    assert sum(len(check.cases) for check in checks.values()) < 40

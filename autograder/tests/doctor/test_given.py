@@ -1,0 +1,50 @@
+"""What students are given is no answer: all of it is handed in, under every name that is asked."""
+
+import pytest
+
+from autograder import workspace
+from autograder.doctor import given
+from autograder.doctor.given import Given, given_answers
+from autograder.tests.needs import need_isolation
+from course.probes import load_study, studies
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Let only these be given."""
+    def only(*found: Given) -> None:
+        monkeypatch.setattr(given, "_everything", lambda but: list(found))
+
+    return only
+
+
+def test_an_answer_that_is_given_is_found(only):
+    """Under another name too, in a notebook or a guide."""
+    need_isolation()
+    answer = workspace.answer_path(load_study("study3")).read_text("utf-8").replace(
+        "def lane_counts", "def numbers_of_lanes").replace("lane_counts(", "numbers_of_lanes(")
+    only(Given("numbers_of_lanes", "a guide", range(2, 3), answer),
+         Given("TypeA", "a notebook", None, answer))
+    _, found = given_answers(load_study("study3"))
+    assert {(answered.given.name, answered.target, answered.outcome.full) for answered in found
+            } >= {("numbers_of_lanes", "lane_counts", True), ("TypeA", "TypeA", True)}
+    assert str(found[0]).startswith("numbers_of_lanes of a guide, handed in as lane_counts, earns")
+
+
+def test_everything_is_looked_through():
+    """Packages, notebooks, guides and the other studies' stubs; not a study's own stub."""
+    found = {(one.name, one.where) for one in given._everything("study3_type_a")}
+    assert found >= {("Random", "games/players.py"), ("RandomPlay",
+                     "study6_lookahead/09_lookahead.ipynb"), ("train", "study4_qubic/qlearning.py"),
+                     ("MyAgent", "docs/my_agent.py")}
+    assert ("lane_counts", "study3_type_a/heuristic.py") not in found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in studies() if name != "study8"])
+def test_nothing_given_is_an_answer(name):
+    """No function and no class that students receive earns more than a guess does."""
+    need_isolation()
+    tried, answered = given_answers(load_study(name))
+    assert tried > 50
+    assert list(map(str, answered)) == []
