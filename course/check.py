@@ -51,7 +51,9 @@ def check(check_id: str, folder: str | Path = ".",
     if not module.is_file():
         raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
                                 "open the notebook in the folder that holds it")
-    replies = ask_module(module, asked, seconds, tell=_tell)
+    progress = _Progress()
+    replies = ask_module(module, asked, seconds, tell=progress.tell)
+    progress.end()
     outcome = mark_by_file(asked, replies, study.expected_file,
                            others_of(asked.id, [c.id for c in study.checks.values()],
                                      shown(module)))
@@ -60,17 +62,42 @@ def check(check_id: str, folder: str | Path = ".",
     return None if asked.extra_credit else Points(outcome.earned)
 
 
-def _tell(said: str) -> None:
-    """Show how games go, on one line that is written anew."""
-    print(f"\r{said:<79}", end="", file=sys.stderr, flush=True)
+class _Progress:
+    """Shows how games go, on one line that is written anew and goes away in the end."""
+
+    def __init__(self) -> None:
+        self._shown = None
+
+    def tell(self, said: str) -> None:
+        """Show this in the place of what was shown before."""
+        if _in_notebook():
+            from IPython.display import Markdown, display
+
+            if self._shown is None:
+                self._shown = display(Markdown(said), display_id=True)
+            else:
+                self._shown.update(Markdown(said))
+        elif sys.stderr.isatty():
+            self._shown = True
+            print(f"\r{said:<79}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave nothing behind."""
+        if self._shown:
+            self.tell("")
+
+
+def _in_notebook() -> bool:
+    try:
+        return hasattr(get_ipython(), "kernel")  # defined by IPython, and only there
+    except NameError:
+        return False
 
 
 def _show(explanation: Explanation) -> None:
-    try:
-        shell = get_ipython()  # defined by IPython, and only there
-    except NameError:
+    if not _in_notebook():
         print(explanation)
     else:
         from IPython.display import display
 
-        display(explanation) if hasattr(shell, "kernel") else print(explanation)
+        display(explanation)

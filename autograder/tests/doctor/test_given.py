@@ -6,7 +6,7 @@ from autograder import workspace
 from autograder.doctor import given
 from autograder.doctor.given import Given, given_answers
 from autograder.tests.needs import need_isolation
-from course.probes import load_study, studies
+from course.probes import load_study
 
 
 @pytest.fixture
@@ -41,9 +41,10 @@ def test_everything_is_looked_through():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in studies() if name != "study8"])
+@pytest.mark.parametrize("name", ["study1", "study2", "study3"])
 def test_nothing_given_is_an_answer(name):
-    """No function and no class that students receive earns more than a guess does."""
+    """No function and no class that students receive earns more than a guess does; of the other
+    studies `doctor --all` says so."""
     need_isolation()
     tried, answered = given_answers(load_study(name))
     assert tried > 50

@@ -11,6 +11,7 @@ from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.questions import MATCHES
 
+SOME = 9  # every ninth mutant
 COUNTS = """    two = one = 0
     for lane in state.lanes:
         marks = [state[cell] for cell in lane]
@@ -109,10 +110,13 @@ def test_values_of_any_kind_are_no_fault(body):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [f"study{n}" for n in range(1, 8)])
 def test_no_mutant_gains_all_or_loses_by_it(name):
-    """What is carried forward gives marks back, never takes any, and hides no slip."""
+    """What is carried forward gives marks back, never takes any, and hides no slip.
+
+    Of the many mutants these are some; `doctor --all` lists all.
+    """
     study = load_study(name)
     texts = workspace.module_texts(study)
-    for mutant in load_mutants(name):
+    for mutant in load_mutants(name)[::SOME]:
         earned = full = before = 0.0
         for check in study.checks.values():
             if check.ask in MATCHES or check.name not in mutant.loses:

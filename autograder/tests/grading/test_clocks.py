@@ -120,7 +120,11 @@ class Slow(Random):
             pass
         return super().choose(observation)
 '''
-PATIENT = "from sequence import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n"
+PATIENT = """
+class MyAgent:
+    def choose(self, observation):
+        return max(observation.legal_actions(), key=lambda action: bool(action.coords))
+"""
 
 
 def test_a_slow_opponent_ends_no_run_and_costs_nobody_a_mark(tmp_path, monkeypatch):
@@ -130,13 +134,16 @@ def test_a_slow_opponent_ends_no_run_and_costs_nobody_a_mark(tmp_path, monkeypat
     (tmp_path / "answers" / "slow.py").write_text(SLOW, "utf-8")
     path = tmp_path / "my_agent.py"
     path.write_text(PATIENT, "utf-8")
-    check = Check("study8", "ladder", "match", {"deals": 2}, {"beaten": 6, "legal": 2}, False,
-                  [{"against": "a slow one", "seed": 1, "agent": "answers/slow.py:Slow"}])
+    check = Check("study8", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2},
+                  False, [{"against": "a slow one", "seed": 1, "agent": "answers/slow.py:Slow",
+                           "rates": [0.1, 0.9]}])
     begun = time.thread_time()
     replies = ask_module(path, check, 60, tmp_path / "answers")
     assert time.thread_time() - begun > 5
     assert replies.stopped is None
-    assert replies.observations == ({"beaten": True, "legal": True},)
+    observation, = replies.observations
+    assert observation["legal"] is True
+    assert 0 <= observation["strength"] <= 1
 
 
 # ---- Load

@@ -87,8 +87,9 @@ def test_agents_can_be_left_out():
 def test_a_failing_agent_has_the_reason_in_its_row(error, says):
     """An agent that fails does not keep the others from being counted."""
     counts = compare_counts({"broken": Broken(2, error), **AGENTS}, FORK)
-    assert counts.counts == {"broken": says, "full": 14, "pruning": 10}
-    assert says in texts(counts)
+    assert counts.counts.pop("broken").startswith(says)
+    assert counts.counts == {"full": 14, "pruning": 10}
+    assert any(text.startswith(says) for text in texts(counts))
 
 
 def test_counts_are_remembered_until_asked_again():
@@ -98,7 +99,7 @@ def test_counts_are_remembered_until_asked_again():
     agent.open_cells = None
     counts.click("4")
     counts.click("take back")
-    assert counts.counts == {"mine": "ZeroDivisionError: oh"}
+    assert counts.counts["mine"].startswith("ZeroDivisionError: oh (line ")
     counts.click("count again")
     assert counts.counts == {"mine": 14}
 
