@@ -62,6 +62,15 @@ class _Kernel(Execute):
         return cell, resources
 
 
+def _kill_family(pid: int) -> None:
+    """End a process and all that it started, which would run on for ever."""
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for member in (*process.children(recursive=True), process):
+            with suppress(psutil.Error):
+                member.kill()
+
+
 @contextmanager
 def _watched(meter: Meter, seconds: float, late: list[str]) -> Iterator[None]:
     """Kill the process when a clock of so many seconds is over, and say in `late` which one."""
@@ -72,8 +81,7 @@ def _watched(meter: Meter, seconds: float, late: list[str]) -> Iterator[None]:
             meter.look()
             if clock.is_over:
                 late.append(clock.within)
-                with suppress(psutil.Error):
-                    psutil.Process(meter.pid).kill()
+                _kill_family(meter.pid)
                 return
 
     thread = threading.Thread(target=watch, daemon=True)

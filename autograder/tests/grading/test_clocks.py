@@ -3,6 +3,7 @@
 
 import time
 
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
@@ -61,6 +62,12 @@ def ask(request, tmp_path):
     return asked
 
 
+def _running_in(folder) -> list[str]:
+    """The programs whose current folder this is."""
+    return [process.name() for process in psutil.process_iter(["cwd"])
+            if process.info["cwd"] == str(folder)]
+
+
 # ---- Checks and cells
 
 
@@ -98,6 +105,7 @@ def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
         new_code_cell(text) for text in ("import subprocess, sys, time", body, "1 + 1")])
     ran = run_in_kernel(notebook, notebook.cells, tmp_path, SECONDS, Config())
     assert ran.late == {1: BODIES[body]}
+    assert _running_in(tmp_path) == []  # what a cell started has ended with it
     assert ran.stopped == f"a cell above did not finish within {BODIES[body]}"
     assert ran.outputs[2] is None
 
