@@ -1,4 +1,4 @@
-"""Positions: what twenty seeds give; hours, as every mutant of every study is asked.
+"""Positions: what twenty seeds give, for every study; takes hours.
 
 `autograder positions` is to find a small set that sees all mutants whatever the seed is. Named
 mutants must lose all that their tables list; of the machine-made ones those that no fresh case

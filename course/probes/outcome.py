@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from course.probes import Case, Check, Observation, Slip, load_check, load_expected
 from course.probes.common import FEWEST, in_common
-from course.probes.question import NOT_WRITTEN
+from course.probes.positions import is_made_up
+from course.probes.question import NOT_WRITTEN, texts_of
 from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
 
@@ -137,11 +138,11 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     problem = _problem(check, replies, wrong, got)
     if wrong:
         number = _unanswered(replies) if replies.stopped else None
-        if number is None:  # the smallest search, if it is the search that differs somewhere
+        if number is None:  # the smallest search, if that differs; a board first
             number = min(wrong, key=lambda i: (
                 not got[i], all(is_right(check.ask, expected[i], got[i], name)
                                 for name in check.points if name in OF_A_SEARCH),
-                expected[i].get("nodes") or 0))
+                any(map(is_made_up, texts_of(check.cases[i]))), expected[i].get("nodes") or 0))
         case = {"asked": {**check.settings, **check.cases[number]},
                 "expected": {n: expected[number].get(n) for n in check.points},
                 "got": {n: got[number].get(n) for n in check.points},

@@ -38,6 +38,11 @@ def written(text: str) -> str:
     return python.format(rest)
 
 
+def is_made_up(text: str) -> bool:
+    """Whether `text` names a position of a game that was made up to be asked, and has no board."""
+    return text.partition(" ")[0] in ("row", "tree")
+
+
 def notation(state: Any) -> str:
     """The text that names a state of a game in a case: `read_position` makes it again.
 

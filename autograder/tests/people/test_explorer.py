@@ -231,7 +231,7 @@ def test_what_stopped_the_search_is_told_at_its_end():
     explorer = explore(Broken(1), FORK)
     assert "ZeroDivisionError" not in status(explorer)
     explorer.click("last")
-    assert status(explorer).endswith("Here the search stopped. ZeroDivisionError: oh.")
+    assert "Here the search stopped. ZeroDivisionError: oh (line " in status(explorer)
     assert "ZeroDivisionError: oh" in explorer._repr_mimebundle_()[0]["text/plain"]
 
 

@@ -151,7 +151,7 @@ def test_a_wrong_value_is_a_difference():
 def test_a_search_that_breaks_off_is_shown_as_far_as_it_came():
     """An error after the first node is the walk's trouble; nodes without a value have none."""
     walk = record(Broken(1), FORK)
-    assert walk.trouble == "ZeroDivisionError: oh"
+    assert walk.trouble.startswith("ZeroDivisionError: oh (line ")
     assert [node.value() for node in walk.nodes] == ["?", "?", "?"]
     assert walk.steps[-1].back
 
