@@ -80,6 +80,8 @@ from tictactoe import Search
 class AlphaBeta:
     def search(self, state):
         return Search(None, 5, 0)
+    def value(self, state, player, alpha, beta):
+        return 5, None
 """
 ENDLESS = "class AlphaBeta:\n    def search(self, state):\n        while True:\n            pass\n"
 
