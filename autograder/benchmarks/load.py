@@ -1,4 +1,4 @@
-"""Load: a class graded on an idle machine, and again beside eight busy processes.
+"""Load: a class graded idle, and again beside eight busy processes.
 
 The class of study 3 has a module of every kind (the reference, the stub, slips), that of study 8
 two agents, and each has a module that never ends. Notebooks are run too. Marks, and what was

@@ -61,6 +61,8 @@ def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
     of that name has lost marks where it was asked itself.
     """
     run = _plain_run(check.study, check.name)
+    if not run.calls:
+        return None
     try:
         table = dict(zip(run.calls, _theirs(check, run.calls.values(), ask), strict=True))
         own = frozenset(filter(loses, _differing(run.calls, table)))
@@ -100,6 +102,11 @@ class _Run:
 def functions_asked(check: Check) -> set[str]:
     """The functions that the check itself calls, and so gives marks for."""
     return _plain_run(check.study, check.name).asked
+
+
+def functions_built_on(check: Check) -> set[str]:
+    """The functions that a right answer to the check calls by itself."""
+    return {call.name for call in _plain_run(check.study, check.name).calls.values()}
 
 
 @cache

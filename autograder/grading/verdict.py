@@ -9,7 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from autograder import verdicts
-from autograder.grading.carried import Given, carried_forward, functions_asked
+from autograder.grading.carried import (
+    Given,
+    carried_forward,
+    functions_asked,
+    functions_built_on,
+)
 from autograder.grading.divergence import (
     TRACED,
     first_divergence,
@@ -111,7 +116,8 @@ def _better(asked: Asked, plain: Outcome, known: Known,
         return function in functions_asked(asked.check) or loses_elsewhere(function)
 
     given = carried_forward(asked.check, replies_to, loses_elsewhere)
-    if given is None or not _by(given, asked).full:
+    both = functions_asked(asked.check) & functions_built_on(asked.check)
+    if both and (given is None or not _by(given, asked).full):
         here = carried_forward(asked.check, replies_to, loses)
         if here and not _by(here, asked).full:  # a function that is asked here must cost something
             given = max(filter(None, (given, here)), key=lambda found: _by(found, asked).earned)

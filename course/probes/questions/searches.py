@@ -120,9 +120,9 @@ def _mixed(module, on: str, agent: str, draws: int) -> Iterator[Part]:
 
     def drawn():
         player, state = get(module, agent)(seed=1), read_position(on)
-        player.best_moves(state)  # an agent that knows none is no answer
         player.choose(_near_the_end(state))  # another state, asked before
         moves = [player.choose(state) for _ in range(draws)]
+        player.best_moves(state)  # an agent that knows none is no answer
         return sorted(set(moves)), [moves.count(move) for move in state.legal_moves()]
 
     yield ("drawn", "chances"), drawn
@@ -133,11 +133,11 @@ def _repeated(agent, state: State) -> list[bool]:
     """Whether the same moves are drawn by an agent with the same seed and with another, and with
     the same seed while that other draws as well; and whether the shared generator is untouched."""
     shared = random.getstate()
-    agent(seed=1).best_moves(state)  # as above
     first, again, other = ([player.choose(state) for _ in range(SOME_DRAWS)]
                            for player in (agent(seed=2), agent(seed=2), agent(seed=3)))
     one, beside = agent(seed=2), agent(seed=3)
     between = [(one.choose(state), beside.choose(state))[0] for _ in range(SOME_DRAWS)]
+    one.best_moves(state)  # as above
     return [first == again, first == other, first == between, random.getstate() == shared]
 
 
