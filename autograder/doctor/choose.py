@@ -19,6 +19,7 @@ from autograder import verdicts, workspace
 from autograder.doctor.by_machine import LEAST, SLOWER
 from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import machine_mutants
+from autograder.errors import Refused
 from autograder.mutants import Mutant, load_mutants
 from course.probes import Case, Check, Observation, Study, load_study
 from course.probes.outcome import is_right
@@ -68,10 +69,13 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
                  done: Callable[[str], None] = lambda said: None) -> Choice:
     """Draw the cases of a study from `seed` and choose among them; `done` is told of each mutant.
 
-    Checks that are games keep their cases.
+    Checks that are games keep their cases; raises `Refused` if a study has no others.
     """
     study, hidden = load_study(study_name), verdicts.hidden_study(study_name)
     asked = {name: check for name, check in hidden.checks.items() if check.ask not in MATCHES}
+    if not asked:
+        raise Refused(f"{study.name} has no positions to draw: its checks are games, whose deals "
+                      "come from the course's own secret")
     texts, named = _mutants(study)
     rng = random.Random(f"cases of {study.name} {seed}")
     fresh = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)

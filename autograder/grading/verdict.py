@@ -29,6 +29,7 @@ from course.probes.outcome import Outcome, Shown, mark, others_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 
+CAUSES = ("slip", "cause", "matching", "found_in", "not_in", "is_doubtful", "common", "resembles")
 Ask = Callable[[str, Check, float], Replies]  # a module's name, what it is asked, and for how long
 
 
@@ -127,11 +128,20 @@ def _better(asked: Asked, plain: Outcome, known: Known,
 def explain(check_id: str, known: Known) -> Outcome:
     """The outcome of a check that was decided, in the light of all that is known by now."""
     asked = known.asked[check_id]
-    if asked.given is not None:
-        return _by(asked.given, asked)
+    outcome = _explained(asked, known)
+    if asked.given is None:
+        return outcome
+    better = _by(asked.given, asked)
+    if better.full:
+        return better
+    return replace(better, **{name: getattr(outcome, name) for name in CAUSES})
+
+
+def _explained(asked: Asked, known: Known) -> Outcome:
+    """The outcome by the reference's replies, with its cause."""
     expected, slips = load_expected(verdicts.expected_file(asked.study))
     order = [check.id for check in asked.study.checks.values()]
-    others = others_of(check_id, order, known.shown)
+    others = others_of(asked.check.id, order, known.shown)
     outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
     if outcome.full or asked.check.ask in MATCHES:
         return outcome

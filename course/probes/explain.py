@@ -138,11 +138,13 @@ def _case_html(outcome: Outcome) -> str:
 def _headline(outcome: Outcome) -> str:
     kind = " of extra credit" if outcome.extra_credit else ""
     if outcome.full:
-        state = f"right, given your {' and '.join(outcome.given)}" if outcome.given else "all right"
+        state = "right" if outcome.given else "all right"
     elif outcome.unwritten:
         state = "not written yet"
     else:
         state = "not all right"
+    if outcome.given:
+        state += f", given your {' and '.join(outcome.given)}"
     return (f"{outcome.check}: {_number(outcome.earned)} of {_number(outcome.points)} points{kind}"
             f" - {state}")
 

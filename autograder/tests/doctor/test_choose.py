@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.doctor.choose import WANTED, _fewest, _Seen, _toml, as_table, choose_cases
+from autograder.errors import Refused
 from autograder.mutants import load_mutants
 from autograder.tests.needs import need_isolation
 from course.probes import load_study
@@ -33,6 +34,12 @@ def test_what_is_kept_sees_as_much_as_everything(drawn):
 def test_a_case_is_written_as_toml(value):
     """What is written is read again as it was."""
     assert tomllib.loads(f"case = {_toml(value)}")["case"] == value
+
+
+def test_games_have_no_positions():
+    """A study of games alone is refused in a sentence that says what decides there."""
+    with pytest.raises(Refused, match="study8 has no positions to draw: its checks are games"):
+        choose_cases("study8", 1)
 
 
 @pytest.mark.slow

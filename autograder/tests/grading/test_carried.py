@@ -71,6 +71,16 @@ def test_the_slip_itself_is_not_carried():
     assert decided("study3", both, "heuristic").earned == 0
 
 
+def test_what_is_wrong_beside_what_is_right_given_a_slip_is_explained():
+    """In a check that asks the slip's function too, the page says both: the cause, and what for."""
+    text = workspace.module_texts(load_study("study3"))["block_not_seen"]
+    outcome = decided("study3", text, "priority")
+    assert not outcome.full
+    assert outcome.slip == "block_not_seen"
+    assert "not all right, given your priority" in as_text(outcome)
+    assert f"Likely cause: {outcome.cause}" in as_text(outcome)
+
+
 def test_a_function_that_says_hardly_anything_carries_nothing():
     """`return 0` does not make whatever builds on it right."""
     text = with_counts("    return 0, 0\n").replace(
