@@ -1076,11 +1076,14 @@ def test_a_sandbox_that_dies_is_started_anew(course):
     """The submission after it, and the one that was being graded, get their marks."""
     for student in ("ann", "ben"):
         hand_in(course, student, MODULES["reference"])
+    before = set(psutil.Process().children(recursive=True))  # of other tests of this process
     with grading.grader(course, STUDY, False, None) as grade_next:
         assert grade_next("ann").status == "graded"
-        for child in psutil.Process().children(recursive=True):
-            if child.name() == "bwrap":
-                child.kill()
+        own = set(psutil.Process().children(recursive=True)) - before
+        walls = [child for child in own if child.name() == "bwrap"]
+        assert walls
+        for child in walls:
+            child.kill()
         assert grade_next("ben").status == "graded"
     assert score(course, "ann") == score(course, "ben") == CHECK.max_points
 

@@ -114,13 +114,14 @@ class Keeps(Random):
     heap = []
 
     def choose(self, observation):
-        """Nothing: there is an end to memory."""
+        """Nothing: what is left is not enough for the last request."""
         size = 1 << 24
         while size > 64:
             try:
                 self.heap.append(bytearray(size))
             except MemoryError:
                 size //= 2
+        self.heap.append(bytearray(1 << 24))
         return super().choose(observation)
 
 
