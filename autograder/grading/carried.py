@@ -20,24 +20,24 @@ from base64 import b64encode
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
-from itertools import combinations, islice
-from types import ModuleType
+from itertools import combinations
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from autograder import verdicts, workspace
 from autograder.workspace.strip import written_functions
-from course.probes import Check, Observation, Study, load_study
+from course.probes import Check, Observation, load_study
 from course.probes.ask import reply
 from course.probes.outcome import equal
 from course.probes.replies import Replies
 
 NAME = "reference"  # of the module that is run here
 ROUNDS = 8  # of asking; a search may ask for other values when it has got some
-MOST_CALLS = 300_000  # of functions, in one run: values can make a search endless
+MOST_CALLS = 100_000  # of functions, in one case: values can make a search endless
 MOST_VALUES = 20_000  # that a student's module is asked for
 AT_ONCE = 200  # of them in one case
 MOST = 1e12  # of a number; no function of a study comes near
-PAIRS_OF = 300  # values that are compared with each other
+PAIRS_OF = 50  # values, or up to twice as many, that are compared with each other
 Ask = Callable[[Check], Replies]
 Loses = Callable[[str], bool]
 
@@ -60,26 +60,24 @@ def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
     say hardly anything. `ask` asks the student's module; `loses(name)` says whether the function
     of that name has lost marks where it was asked itself.
     """
-    run = _plain_run(check.study, check.name)
-    if not run.calls:
+    plain = _plain_runs(check.study, check.name)
+    calls = {key: call for run in plain for key, call in run.calls.items()}
+    if not calls:
+        return None
+    own = frozenset(filter(loses, {call.name for call in calls.values()}))
+    if not own:
         return None
     try:
-        table = dict(zip(run.calls, _theirs(check, run.calls.values(), ask), strict=True))
-        own = frozenset(filter(loses, _differing(run.calls, table)))
-        for _ in range(ROUNDS if own else 0):
-            run = _run(check, own, table)
-            missing = {key: call for key, call in run.calls.items() if key not in table}
-            if not missing:
-                break
-            table |= zip(missing, _theirs(check, missing.values(), ask), strict=True)
-        else:
-            return None
+        calls = {key: call for key, call in calls.items() if call.name in own}
+        table = dict(zip(calls, _theirs(check, calls.values(), ask), strict=True))
+        runs = _rebuilt(check, own, table, ask)
     except NotCarried:
         return None
-    functions = _differing(run.calls, table)
-    if not functions or not all(_tells_apart(name, run.calls, table) for name in functions):
+    calls = {key: call for run in runs for key, call in run.calls.items()}
+    functions = _differing(calls, table)
+    if not functions or not all(_tells_apart(name, calls, table) for name in functions):
         return None
-    return Given(run.observations, functions)
+    return Given([run.observation for run in runs], functions)
 
 
 class _Call(NamedTuple):
@@ -89,53 +87,64 @@ class _Call(NamedTuple):
     ours: Any  # what the reference's own function returns
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Run:
-    """One run of the reference: its replies, the functions that were asked, and the calls that
-    its functions made to others."""
+    """The reference's reply to one case, the functions that were asked, and the calls that its
+    functions made to others."""
 
-    observations: list[Observation] = field(default_factory=list)
+    observation: Observation = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     calls: dict[Any, _Call] = field(default_factory=dict)
 
 
 def functions_asked(check: Check) -> set[str]:
     """The functions that the check itself calls, and so gives marks for."""
-    return _plain_run(check.study, check.name).asked
+    return {name for run in _plain_runs(check.study, check.name) for name in run.asked}
 
 
 def functions_built_on(check: Check) -> set[str]:
     """The functions that a right answer to the check calls by itself."""
-    return {call.name for call in _plain_run(check.study, check.name).calls.values()}
+    return {call.name for run in _plain_runs(check.study, check.name)
+            for call in run.calls.values()}
 
 
 @cache
-def _plain_run(study: str, check: str) -> _Run:
-    """The run without values of a student, the same for all of them."""
-    return _run(verdicts.hidden_study(study).checks[check], None, {})
+def _plain_runs(study: str, check: str) -> list[_Run]:
+    """The run of each case without values of a student, the same for all of them."""
+    asked = verdicts.hidden_study(study).checks[check]
+    return [_run(asked, number, None, {}) for number in range(len(asked.cases))]
 
 
-def _run(check: Check, own: Container[str] | None, table: Mapping[Any, Any]) -> _Run:
-    """Run the reference, with the values in `table` for the functions `own` (None: for none, but
-    the calls to all are kept)."""
+def _rebuilt(check: Check, own: Container[str], table: dict[Any, Any], ask: Ask) -> list[_Run]:
+    """The run of each case with the student's values for the functions `own`; those that are
+    missing in `table` are added. Raises `NotCarried`."""
+    runs: dict[int, _Run] = {}
+    left: Iterable[int] = range(len(check.cases))
+    for _ in range(ROUNDS):
+        runs |= {number: _run(check, number, own, table) for number in left}
+        missing = {key: call for number in left for key, call in runs[number].calls.items()
+                   if key not in table}
+        if not missing:
+            return [runs[number] for number in sorted(runs)]
+        table |= zip(missing, _theirs(check, missing.values(), ask), strict=True)
+        left = [number for number in left if not missing.keys().isdisjoint(runs[number].calls)]
+    raise NotCarried
+
+
+def _run(check: Check, number: int, own: Container[str] | None, table: Mapping[Any, Any]) -> _Run:
+    """Ask the reference one case, with the values in `table` for the functions `own` (None: for
+    none, but the calls to all are kept)."""
     run = _Run()
-    module = _mixed(load_study(check.study), own, table, run)
-    run.observations.extend(reply(module, check.ask, {**check.settings, **case})
-                            for case in check.cases)
+    module = _mixed(check.study, own, table, run)
+    run.observation = reply(module, check.ask, {**check.settings, **check.cases[number]})
     return run
 
 
-def _mixed(study: Study, own: Container[str] | None, table: Mapping[Any, Any],
+def _mixed(study: str, own: Container[str] | None, table: Mapping[Any, Any],
            run: _Run) -> ModuleType:
     """The reference as a module in which every function that students write is wrapped."""
-    path = workspace.answer_path(study)
-    text = path.read_text("utf-8")
-    tree = ast.parse(text, str(path))
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name in written_functions(text):
-            node.decorator_list.insert(0, ast.copy_location(ast.Name("_carried", ast.Load()), node))
-    module = ModuleType(NAME)
-    module.__file__ = str(path)
+    code, module = _compiled(study), ModuleType(NAME)
+    module.__file__ = code.co_filename
     budget = iter(range(MOST_CALLS))
 
     def carried(function: Callable) -> Callable:
@@ -155,7 +164,11 @@ def _mixed(study: Study, own: Container[str] | None, table: Mapping[Any, Any],
     def value_of(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         if next(budget, None) is None:
             raise RuntimeError(f"more than {MOST_CALLS:,} calls")
-        key = function.__name__, _hashable(args), _hashable(sorted(kwargs.items()))
+        key = function.__name__, args, tuple(sorted(kwargs.items()))
+        try:
+            hash(key)
+        except TypeError:  # there is a list among the arguments
+            key = function.__name__, _hashable(args), _hashable(key[2])
         if key not in run.calls:
             run.calls[key] = _Call(function.__name__, args, kwargs,
                                    _listed(function(*args, **kwargs)))
@@ -163,8 +176,20 @@ def _mixed(study: Study, own: Container[str] | None, table: Mapping[Any, Any],
         return list(value) if isinstance(value, list) else value
 
     vars(module)["_carried"] = carried
-    exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), vars(module))
+    exec(code, vars(module))
     return module
+
+
+@cache
+def _compiled(study: str) -> CodeType:
+    """The code of a reference, with a decorator on every function that students write."""
+    path = workspace.answer_path(load_study(study))
+    text = path.read_text("utf-8")
+    tree, written = ast.parse(text, str(path)), written_functions(text)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in written:
+            node.decorator_list.insert(0, ast.copy_location(ast.Name("_carried", ast.Load()), node))
+    return compile(ast.fix_missing_locations(tree), str(path), "exec")
 
 
 def _hashable(value: Any) -> Any:
@@ -232,11 +257,7 @@ def _frozen(value: Any) -> Any:
 
 def _differing(calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> tuple[str, ...]:
     return tuple(sorted({call.name for key, call in calls.items()
-                         if not _same(call.ours, table[key])}))
-
-
-def _same(ours: Any, theirs: Any) -> bool:
-    return equal(_plain(ours), _plain(theirs))
+                         if not equal(_plain(call.ours), _plain(table[key]))}))
 
 
 def _plain(value: Any) -> Any:
@@ -246,7 +267,8 @@ def _plain(value: Any) -> Any:
 def _tells_apart(name: str, calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> bool:
     """Whether the student's function has different values for at least half of the pairs of
     arguments for which the reference's has: then it carries what builds on it."""
-    values = list(islice(((call.ours, table[key]) for key, call in calls.items()
-                          if call.name == name), PAIRS_OF))
-    told = [not _same(a[1], b[1]) for a, b in combinations(values, 2) if not _same(a[0], b[0])]
+    values = [(_plain(call.ours), _plain(table[key])) for key, call in calls.items()
+              if call.name == name]
+    some = values[::max(1, len(values) // PAIRS_OF)]
+    told = [not equal(a[1], b[1]) for a, b in combinations(some, 2) if not equal(a[0], b[0])]
     return 2 * sum(told) >= len(told)

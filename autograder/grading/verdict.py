@@ -6,6 +6,7 @@ words are `course.probes.explain`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 from autograder import verdicts
@@ -59,7 +60,7 @@ class Known:
 
     asked: dict[str, Asked] = field(default_factory=dict)
     shown: dict[str, Shown] = field(default_factory=dict)
-    full: dict[str, bool] = field(default_factory=dict)  # also of checks asked for others' sake
+    replies: dict[str, Replies] = field(default_factory=dict)  # also to checks yet to be decided
     machine: dict[str, frozenset[int]] = field(default_factory=dict)  # the machine-made slips
 
 
@@ -76,12 +77,17 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     def replies_to(asked: Check) -> Replies:
         return ask(study.module, asked, seconds.given or asked.seconds or seconds.usual)
 
-    asked = known.asked[check_id] = Asked(study, check, replies_to(check))
+    def first_replies(asked: Check) -> Replies:
+        if asked.id not in known.replies:
+            known.replies[asked.id] = replies_to(asked)
+        return known.replies[asked.id]
+
+    asked = known.asked[check_id] = Asked(study, check, first_replies(check))
     outcome = _plain(asked)
     known.shown[check_id] = Shown(outcome.full, outcome.matching)
     known.machine[check_id] = _machine_slips(asked)
     if outcome.is_wrong_somewhere and not outcome.is_match:
-        asked.given = _better(asked, outcome, known, replies_to)
+        asked.given = _better(asked, outcome, first_replies, replies_to)
     if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
         asked.trace = ask(study.module, trace_check(check, outcome.case["asked"]), seconds.later)
     return explain(check_id, known)
@@ -98,20 +104,19 @@ def _by(given: Given, asked: Asked) -> Outcome:
     return replace(mark(asked.check, asked.replies, given.expected, ()), given=given.functions)
 
 
-def _better(asked: Asked, plain: Outcome, known: Known,
+def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Replies],
             replies_to: Callable[[Check], Replies]) -> Given | None:
     """What is right given the student's own functions, if that has a better mark."""
-    others = [other for other in asked.study.checks.values()
-              if other is not asked.check and other.ask not in MATCHES]
+    others = {other.id: other for other in asked.study.checks.values()
+              if other is not asked.check and other.ask not in MATCHES}
 
-    def is_full(other: Check) -> bool:
-        if other.id not in known.full:
-            seen = known.asked.get(other.id) or Asked(asked.study, other, replies_to(other))
-            known.full[other.id] = _plain(seen).full
-        return known.full[other.id]
+    @cache
+    def is_full(name: str) -> bool:
+        return _plain(Asked(asked.study, others[name], first_replies(others[name]))).full
 
     def loses_elsewhere(function: str) -> bool:
-        return any(function in functions_asked(other) and not is_full(other) for other in others)
+        return any(function in functions_asked(other) and not is_full(name)
+                   for name, other in others.items())
 
     def loses(function: str) -> bool:
         return function in functions_asked(asked.check) or loses_elsewhere(function)
