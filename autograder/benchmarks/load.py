@@ -53,12 +53,14 @@ def compare(name: str, students: int) -> list[Result]:
                 seconds.append(_grade(folder, name))
             marks.append(booked(folder))
             stops.append(stopped(folder, study))
-    others = {where for found in stops for where in found if where[0] != endless}
+    idle, loaded = map(set, stops)
+    slow = {where for where in idle if where[0] != endless}
     return [
         Result(f"{name}: marks identical", float(marks[0] == marks[1]), "1 if so", "== 1", PEER),
         Result(f"{name}: stops identical, with their reasons", float(stops[0] == stops[1]),
                "1 if so", "== 1", PEER),
-        Result(f"{name}: stopped whose code does end", len(others), "parts", "== 0", PEER),
+        Result(f"{name}: stopped under load alone", len(loaded - idle), "parts", "== 0", PEER),
+        Result(f"{name}: stopped idle too, as too slow", len(slow), "parts"),
         Result(f"{name}: stopped whose code never ends", len(stops[1]), "parts", ">= 1", PEER),
         Result(f"{name}: idle, whole command", seconds[0], "s"),
         Result(f"{name}: under load, whole command", seconds[1], "s", None, PEER),
