@@ -16,6 +16,7 @@ from os import cpu_count
 from autograder import verdicts, workspace
 from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
+from autograder.doctor.reach import Reach
 from course.probes import Case, Check, Study
 from course.probes.outcome import is_right
 from course.probes.questions import MATCHES
@@ -60,11 +61,12 @@ def prove_by_machine(study: Study, seed: int = 1, sample: int = SAMPLE,
     hidden = _without_games(verdicts.hidden_study(study.name))
     text = workspace.answer_path(study).read_text("utf-8")
     mutants = machine_mutants(text) if hidden.checks else []
-    judge = _Judge(hidden, text)
+    reach = Reach(hidden, text)
+    judge = _Judge(hidden, text, reach)
     with ThreadPoolExecutor(cpu_count()) as pool:
         seen = list(pool.map(lambda mutant: _told(judge.sees(mutant), mutant, done), mutants))
         survivors = [mutant for mutant, case in zip(mutants, seen, strict=True) if case is None]
-        fresh = _Fresh(study, hidden, text, seed, sample)
+        fresh = _Fresh(study, hidden, text, reach, seed, sample)
         found = list(pool.map(lambda mutant: _told(fresh.sees(mutant), mutant, done), survivors))
     alive = tuple(Alive(mutant, *case) for mutant, case in zip(survivors, found, strict=True)
                   if case is not None)
@@ -85,10 +87,11 @@ def _without_games(study: Study) -> Study:
 
 
 class _Judge:
-    """Compares a module with the reference on the cases of a study, check by check."""
+    """Compares a module with the reference on the cases of a study, by the checks that reach what
+    is changed."""
 
-    def __init__(self, study: Study, reference: str) -> None:
-        self._study = study
+    def __init__(self, study: Study, reference: str, reach: Reach) -> None:
+        self._study, self._reach = study, reach
         self._expected = workspace.ask_all(study, reference, 60)
         self._most = {name: max(LEAST, SLOWER * replies.seconds)
                       for name, replies in self._expected.items()}
@@ -96,7 +99,10 @@ class _Judge:
 
     def sees(self, mutant: MachineMutant) -> tuple[str, Case] | None:
         """The first check and case in which the mutant's reply is not the reference's."""
+        reached = self._reach.checks(mutant.text)
         for name, check in self._study.checks.items():
+            if name not in reached:
+                continue
             replies, = workspace.ask_all(self._study, mutant.text, checks=[name],
                                          most=self._most[name]).values()
             case = _differing(check, replies, self._expected[name])
@@ -119,9 +125,9 @@ def _differing(check: Check, replies: Replies, expected: Replies) -> Case | None
 class _Fresh:
     """The same on fresh cases, in portions, until one differs or the sample is used up."""
 
-    def __init__(self, study: Study, hidden: Study, reference: str, seed: int,
+    def __init__(self, study: Study, hidden: Study, reference: str, reach: Reach, seed: int,
                  sample: int) -> None:
-        self._judges = [_Judge(portion, reference)
+        self._judges = [_Judge(portion, reference, reach)
                         for portion in _portions(study, hidden, seed, sample)]
 
     @property

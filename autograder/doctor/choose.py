@@ -9,16 +9,18 @@ fewest are kept that see as much; choosing is greedy, as for any set cover.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from os import cpu_count
+from typing import NamedTuple
 
 from autograder import verdicts, workspace
 from autograder.doctor.by_machine import LEAST, SLOWER
 from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import machine_mutants
+from autograder.doctor.reach import Reach
 from autograder.errors import Refused
 from autograder.mutants import Mutant, load_mutants
 from course.probes import Case, Check, Observation, Study, load_study
@@ -65,6 +67,13 @@ class _Seen:
         return Counter(need for needs in self.meets for need in needs)
 
 
+class _Tried(NamedTuple):
+    """A mutant's text, and the checks that reach what it changes."""
+
+    text: str
+    checks: Container[str]
+
+
 def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
                  done: Callable[[str], None] = lambda said: None) -> Choice:
     """Draw the cases of a study from `seed` and choose among them; `done` is told of each mutant.
@@ -81,7 +90,8 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
     fresh = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
              for name, check in asked.items()}
     seen, reference = _Seen(), workspace.answer_path(study).read_text("utf-8")
-    left = dict(texts)
+    reach = Reach(replace(hidden, checks=asked), reference)
+    left = {name: _Tried(text, reach.checks(text)) for name, text in texts.items()}
     while left and len(seen.cases) < sample * len(asked):
         size = AT_ONCE if seen.cases else None
         portion = {name: replace(check, cases=list(islice(
@@ -91,7 +101,7 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
             break
         _look(replace(hidden, checks=portion), reference, left, named, seen, done)
         counts = seen.counts()
-        left = {name: text for name, text in left.items()
+        left = {name: tried for name, tried in left.items()
                 if any(counts[need] < WANTED for need in _needs(name, named))}
     counts = seen.counts()
     if any(not counts[need] for name in named for need in _needs(name, named)):
@@ -123,7 +133,7 @@ def _needs(name: str, named: Mapping[str, Mutant]) -> Iterable[Need]:
                     for aspect in aspects)
 
 
-def _look(portion: Study, reference: str, left: Mapping[str, str], named: Mapping[str, Mutant],
+def _look(portion: Study, reference: str, left: Mapping[str, _Tried], named: Mapping[str, Mutant],
           seen: _Seen, done: Callable[[str], None]) -> None:
     """Ask the mutants that are left the cases of a portion, and add what each case sees.
 
@@ -137,7 +147,10 @@ def _look(portion: Study, reference: str, left: Mapping[str, str], named: Mappin
         done(name)
         found = {}
         for check in portion.checks.values():
-            replies, = workspace.ask_all(portion, left[name], checks=[check.name],
+            if check.name not in left[name].checks:
+                found[check.name] = [set() for _ in check.cases]
+                continue
+            replies, = workspace.ask_all(portion, left[name].text, checks=[check.name],
                                          most=most[check.name]).values()
             found[check.name] = [
                 _lost(check, expected, got) for expected, got in zip(

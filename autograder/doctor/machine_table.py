@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autograder import verdicts, workspace
 from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
+from autograder.doctor.reach import Reach
 from autograder.mutants.machine_made import (
     MachineSlips,
     digest,
@@ -75,8 +76,13 @@ def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str
     right = workspace.ask_all(hidden, answer, 60)
     found = {name: defaultdict(set) for name in hidden.checks}
 
+    reach = Reach(hidden, answer)
+
     def ask(mutant: MachineMutant) -> None:
+        reached = reach.checks(mutant.text)
         for name, check in hidden.checks.items():
+            if name not in reached:  # what it replies there is right
+                continue
             reply, = workspace.ask_all(hidden, mutant.text, checks=[name], most=max(
                 LEAST, SLOWER * right[name].seconds)).values()
             if reply.broken or reply.stopped:

@@ -1,0 +1,64 @@
+"""What a mutant changes is seen only by the checks that reach it."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder import verdicts, workspace
+from autograder.doctor.machine_mutants import machine_mutants
+from autograder.doctor.reach import Reach
+from autograder.tests.needs import need_isolation
+
+MODULE = '''
+LIMIT = 3
+
+def heuristic(state, player):
+    lanes = counted(state)
+    return lanes
+
+def counted(state):
+    if LIMIT > 3:
+        return rare(state)
+    return 0
+
+def rare(state):
+    return seldom
+
+def other(state):
+    return other
+'''
+
+
+def reach(text):
+    """What one check reaches, which asks for a heuristic."""
+    study = verdicts.hidden_study("study3")
+    check = replace(study.checks["heuristic"], cases=[{"on": "_" * 9}])
+    return Reach(replace(study, checks={"heuristic": check}), text)
+
+
+@pytest.mark.parametrize(("old", "new", "seen"), [
+    ("return lanes", "return list(lanes)", True), ("return other", "return 3", False),
+    ("def other(state)", "def other(state, more=2)", True),
+    ("def heuristic(state, player)", "def heuristic(state, player, more=2)", True),
+    ("LIMIT = 3", "LIMIT = 4", True), ("return seldom", "return 4", True),
+    ("def other", "def another", True),
+])
+def test_a_change_is_looked_for_where_it_can_be(old, new, seen):
+    """In the checks that come to its function, however seldom; all, where it is in no function."""
+    assert (reach(MODULE).checks(MODULE.replace(old, new, 1)) == {"heuristic"}) == seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["study1", "study3"])
+def test_what_a_check_does_not_reach_it_does_not_see(name):
+    """Machine-made mutants reply as the reference does where they are not reached."""
+    need_isolation()
+    study = verdicts.hidden_study(name)
+    reference = workspace.answer_path(study).read_text("utf-8")
+    right, reached, tried = workspace.ask_all(study, reference), Reach(study, reference), 0
+    for mutant in machine_mutants(reference)[::9]:
+        for check in study.checks.keys() - reached.checks(mutant.text):
+            tried += 1
+            replies, = workspace.ask_all(study, mutant.text, checks=[check]).values()
+            assert replies.observations == right[check].observations
+    assert tried
