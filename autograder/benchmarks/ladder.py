@@ -53,10 +53,10 @@ def agents() -> Mapping[str, Spec]:
         return parse(f"{answer_path(load_study(study))}:{what}")
 
     return {
-        "Random": parse("Random"), "docs/my_agent.py": parse(f"{ROOT}/docs/my_agent.py:{AGENT}"),
+        "reference": of("study8", AGENT), "Random": parse("Random"),
+        "docs/my_agent.py": parse(f"{ROOT}/docs/my_agent.py:{AGENT}"),
         "SARSA (7)": of("study7", "SarsaAgent"), "Evaluator (5)": of("study5", "Evaluator"),
         "LookAhead (6)": of("study6", "LookAhead(cards='known')"),
-        "reference": of("study8", AGENT),
     }  # fmt: skip
 
 

@@ -2,11 +2,11 @@
 
 import html
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from course.probes import load_check
-from course.probes.items import Item, differing, is_long
+from course.probes.items import Item, differing, is_long, items_of
 from course.probes.outcome import Outcome, describe_question, equal, same
 from course.probes.positions import read_position
 from course.probes.question import texts_of
@@ -20,7 +20,8 @@ def as_text(outcome: Outcome) -> str:
     """The outcome as lines of plain text: marks, the case that differs, the likeliest cause."""
     lines = [_headline(outcome)]
     if not outcome.full:
-        lines += [f"  {a.name:<9}{_number(a.earned)} of {_number(a.points)} points"
+        width = _width(a.name for a in outcome.aspects)
+        lines += [f"  {a.name:<{width}}{_number(a.earned)} of {_number(a.points)} points"
                   + ("" if outcome.is_match else f"   ({_number(a.right)} of {a.asked} positions "
                      "right)") for a in outcome.aspects]
     if outcome.problem:
@@ -32,9 +33,11 @@ def as_text(outcome: Outcome) -> str:
         for board in _boards(outcome):
             lines += ["", *("          " + line for line in str(board).splitlines())]
         lines.append("")
-        lines += [f"  {row.name:<9}expected {row.expected}, got {row.got}"
+        rows = list(_rows(outcome))
+        width = _width(row.name for row in rows)
+        lines += [f"  {row.name:<{width}}expected {row.expected}, got {row.got}"
                   + (f"   <- {row.differs}" if row.differs else "")
-                  + (f"   ({row.reading})" if row.reading else "") for row in _rows(outcome)]
+                  + (f"   ({row.reading})" if row.reading else "") for row in rows]
     for title, sentence in _causes(outcome):
         lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
@@ -64,6 +67,11 @@ def as_html(outcome: Outcome) -> str:
         if outcome.divergence["board"] is not None:
             parts.append(f"<p>{_picture(_node(outcome))}</p>")
     return _writable("".join(parts))
+
+
+def _width(names: Iterable[str]) -> int:
+    """Of a column that holds these names."""
+    return max(9, *(len(name) + 2 for name in names))
 
 
 def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
@@ -177,7 +185,7 @@ def _rows(outcome: Outcome) -> Iterator[_Row]:
             differs = "" if same(_ask(outcome), name, expected, got) else "differs"
             yield _Row(name, _value(expected), error or _value(got), differs, reading)
         elif same(_ask(outcome), name, expected, got):
-            yield (_Row(name, f"{len(expected)} items", "the same") if is_long(expected)
+            yield (_Row(name, items_of(expected), "the same") if is_long(expected)
                    else _Row(name, _value(expected), _value(got), "", reading))
         else:
             levels = question.labels[name](outcome.case["asked"]) if name in question.labels else ()

@@ -61,8 +61,8 @@ def _differing(expected: Any, got: Any, levels: Levels, same: Same, path: str) -
 
 def _of_lengths(expected: list, got: list, path: str) -> Item:
     missing, more = _only_in(expected, got), _only_in(got, expected)
-    return Item(path, f"{len(expected)} items{_some(', among them', missing)}",
-                f"{len(got)} items{_some(', among them', more)}")
+    return Item(path, f"{items_of(expected)}{_some(', among them', missing)}",
+                f"{items_of(got)}{_some(', among them', more)}")
 
 
 def _of_order(expected: list, got: list, place: int, path: str) -> Item:
@@ -77,6 +77,11 @@ def _of_order(expected: list, got: list, place: int, path: str) -> Item:
 def _only_in(some: list, others: list) -> list[str]:
     left = Counter(map(json.dumps, some)) - Counter(map(json.dumps, others))
     return list(left.elements())
+
+
+def items_of(values: Sequence) -> str:
+    """How many there are, in words."""
+    return "1 item" if len(values) == 1 else f"{len(values)} items"
 
 
 def _some(word: str, items: list[str]) -> str:

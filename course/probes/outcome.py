@@ -154,9 +154,12 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     not_in = _ruled_out_by(slip, others) if slip else None
     if not_in in others.before and len(wrong) < FEWEST:  # a single reply may be so by chance
         slip = not_in = None
-    found_in, cause = None, slip
+    found_in = _also_wrong(slip, others) if slip and _says_little(check, case) else None
+    if found_in:
+        slip = not_in = None
+    cause = slip
     answered = any(name in g for g in got for name in check.points)
-    if wrong and slip is None and answered and not replies.stopped:
+    if wrong and slip is None and answered and not replies.stopped and not found_in:
         found_in, cause = _carried(check, slips, others)
     return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
                    slip.name if slip else None, cause.sentence if cause else None,
@@ -179,6 +182,18 @@ def _doubts(slip: Slip, others: Others) -> tuple[int, int]:
     felt = _felt(slip, others)
     return (sum(shown.full for shown in felt.values()),
             sum(slip.name not in shown.slips for shown in felt.values()))
+
+
+def _says_little(check: Check, case: Mapping[str, Any]) -> bool:
+    """Whether only a yes or a no is other than expected: many slips have the same."""
+    return all(isinstance(case["expected"][name], bool) for name in check.points
+               if not same(check.ask, name, case["expected"][name], case["got"][name]))
+
+
+def _also_wrong(slip: Slip, others: Others) -> str | None:
+    """Another check that is not all right, and that the slip would not spoil; None if none is."""
+    return next((check for check, shown in (others.before | others.after).items()
+                 if not shown.full and check.partition(".")[2] not in slip.observed), None)
 
 
 def _ruled_out_by(slip: Slip, others: Others) -> str | None:

@@ -124,15 +124,15 @@ print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 # | `Greedy` | 10 % | 65 % |
 # | the staff's look-ahead of study 6 (not in the cell below) | 10 % | 60 % |
 #
-# The ladder that carries your marks plays up to 120 deals, 240 games, against each of them, with cards
-# that nobody knows in advance. It stops sooner where your rate is clearly above the higher bound or
-# below the lower one; an agent whose true rate *is* the bound is misjudged so in at most one of a
-# hundred cases.
+# The ladder that carries your marks plays as many deals against each of them as it takes to know your
+# share of the points within about 5 %: up to 240, with cards that nobody knows in advance. It stops
+# sooner where your rate is clearly above the higher bound or below the lower one; an agent whose
+# true rate *is* the bound is misjudged so in at most one of a hundred cases.
 # So luck hardly counts: over other cards the 15 points have a standard deviation of less than half a
 # point. Whoever earns nothing against an opponent does not go on to the next one.
 #
 # All games of the ladder together have an hour, shared equally among the opponents; when it is over,
-# the games played so far decide. An agent that takes a quarter of a second for an action, or less,
+# the games played so far decide. An agent that takes a tenth of a second for an action, or less,
 # has time enough.
 #
 # The cell below plays at most 12 deals against each opponent. Its points are as uncertain as the

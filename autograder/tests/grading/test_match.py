@@ -1,6 +1,7 @@
 """The ladder of study 8: games decide, and only what an agent plays counts."""
 
 import random
+import statistics
 import textwrap
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from course.probes.given import copied_player
 from course.probes.match import play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
-from course.probes.rates import ERROR, Rate
+from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
 from sequence.league.players.specs import parse
 from sequence.league.players.trusted import TrustedPlayer
@@ -101,7 +102,18 @@ def test_what_is_clear_ends_early(result, share):
     found = Rate(0.1, 0.6, 1000)
     while not found.is_known:
         found.add(result)
-    assert found.is_clear and found.share == share and found.deals < 100
+    assert found.share == share and found.deals < 100
+
+
+@pytest.mark.parametrize("rate", [0.15, 0.35, 0.55])
+def test_a_share_is_known_as_well_as_it_says(rate):
+    """Whatever the rate is, many agents of that strength get nearly the same share."""
+    rng = random.Random(f"precision {rate}")
+    found = [seen(rate, 240, rng) for _ in range(200)]
+    assert statistics.pstdev(rung.share for rung in found) < 1.15 * PRECISION
+    assert statistics.mean(rung.share for rung in found) == pytest.approx((rate - 0.1) / 0.5,
+                                                                          abs=0.015)
+    assert min(rung.deals for rung in found) >= FEWEST
 
 
 def test_the_test_errs_as_seldom_as_it_says():

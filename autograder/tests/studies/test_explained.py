@@ -52,7 +52,6 @@ def found(wrong: list[Outcome]) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="93 % (120 of 129) when last measured: the target is not reached yet")
 def test_pages_name_the_cause_or_lead_to_it():
     """At least 95 % of the wrong modules learn something of the cause; the others are listed."""
     need_isolation()
