@@ -7,7 +7,7 @@ the hidden positions let a wrong module pass.
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -66,14 +66,19 @@ def prove_by_machine(study: Study, seed: int = 1, sample: int = SAMPLE,
     with ThreadPoolExecutor(cpu_count()) as pool:
         seen = list(pool.map(lambda mutant: _told(judge.sees(mutant), mutant, done), mutants))
         survivors = [mutant for mutant, case in zip(mutants, seen, strict=True) if case is None]
-        fresh = _Fresh(study, hidden, text, reach, seed, sample)
-        found = list(pool.map(lambda mutant: _told(fresh.sees(mutant), mutant, done), survivors))
-    alive = tuple(Alive(mutant, *case) for mutant, case in zip(survivors, found, strict=True)
-                  if case is not None)
-    equivalent = tuple(mutant for mutant, case in zip(survivors, found, strict=True)
-                       if case is None)
-    return MachineProof(study.name, len(mutants), len(mutants) - len(survivors), equivalent, alive,
-                        fresh.cases, time.monotonic() - begun)
+        left, alive, fresh = survivors, [], 0
+        for portion in _portions(study, _reached(hidden, reach, survivors), seed, sample):
+            judge = _Judge(portion, text, reach)
+            fresh += judge.cases
+            found = list(pool.map(judge.sees, left))
+            alive += [Alive(mutant, *case) for mutant, case in zip(left, found, strict=True)
+                      if case is not None]
+            left = [mutant for mutant, case in zip(left, found, strict=True) if case is None]
+            done(f"{fresh:,} fresh cases")
+            if not left:
+                break
+    return MachineProof(study.name, len(mutants), len(mutants) - len(survivors), tuple(left),
+                        tuple(alive), fresh, time.monotonic() - begun)
 
 
 def _told(result, mutant: MachineMutant, done: Callable[[str], None]):
@@ -122,24 +127,15 @@ def _differing(check: Check, replies: Replies, expected: Replies) -> Case | None
     return None
 
 
-class _Fresh:
-    """The same on fresh cases, in portions, until one differs or the sample is used up."""
-
-    def __init__(self, study: Study, hidden: Study, reference: str, reach: Reach, seed: int,
-                 sample: int) -> None:
-        self._judges = [_Judge(portion, reference, reach)
-                        for portion in _portions(study, hidden, seed, sample)]
-
-    @property
-    def cases(self) -> int:
-        """How many cases there are, over all checks."""
-        return sum(judge.cases for judge in self._judges)
-
-    def sees(self, mutant: MachineMutant) -> tuple[str, Case] | None:
-        return next(filter(None, (judge.sees(mutant) for judge in self._judges)), None)
+def _reached(hidden: Study, reach: Reach, survivors: Iterable[MachineMutant]) -> Study:
+    """The study with only the checks that one of the survivors can change."""
+    names = set().union(*(reach.checks(mutant.text) for mutant in survivors))
+    return replace(hidden, checks={name: check for name, check in hidden.checks.items()
+                                   if name in names})
 
 
 def _portions(study: Study, hidden: Study, seed: int, sample: int) -> Iterator[Study]:
+    """Fresh cases of each check, in portions, until the sample is used up."""
     rng = random.Random(f"fresh cases of {study.name} {seed}")
     drawn = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
              for name, check in hidden.checks.items()}
