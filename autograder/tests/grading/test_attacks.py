@@ -335,6 +335,22 @@ def test_files_are_no_fault_of_the_machinery(sandbox, files):
     assert_next_student_is_well(sandbox)
 
 
+def test_the_tree_holds_what_programs_are_made_of_and_nothing_else(sandbox):
+    """Of the system's folders only those of the list; what others put beside them is not there."""
+    listed = [Path(path) for path in (*launch.SYSTEM, launch.KIT, "/tmp", "/dev", "/proc",
+                                      sys.base_prefix, Path(sys.executable).resolve().parents[1])]
+    above = {parent for path in listed for parent in path.parents}
+    program = f"""
+import os
+for folder in {sorted(map(str, above))!r}:
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        print(os.path.join(folder, name))
+"""
+    found = {Path(line) for line in shown(run(sandbox, program)).split()}
+    assert found <= {*listed, *above}
+    assert Path("/usr/bin") in found
+
+
 # ---- Without one protection the attack succeeds
 
 
