@@ -11,6 +11,7 @@ import errno
 import os
 import resource
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from .frames import receive
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP = (
     0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x02000000)
 NAMESPACES = NEWNS | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET | NEWCGROUP
-MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 4096
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_KEEPCAPS = 24, 38, 8
 CAPABILITY_VERSION_3 = 0x20080522
 CAPABILITIES = 64  # more than any kernel has
@@ -76,8 +77,11 @@ class Walls:
         _call(_libc.setns, self.own, NEWPID)
         _call(_libc.unshare, NEWPID)
 
-    def enter(self, talk: socket.socket, limits: dict[str, int]) -> dict[str, Any]:
+    def enter(self, talk: socket.socket, limits: dict[str, int],
+              without: Iterable[Path] = ()) -> dict[str, Any]:
         """Build the walls around this process, and return the request, its files written.
+
+        The public modules `without` are not there.
 
         Raises OSError, and then nothing of the submission may be run.
         """
@@ -90,6 +94,10 @@ class Walls:
         _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/dev/shm", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
+        for module in without:
+            _call(_libc.mount, b"/dev/null", bytes(module), None, MS_BIND, None)
+            if (compiled := module.with_name("__pycache__")).is_dir():
+                _mount(str(compiled), "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
         for capability in range(self.capabilities):
             _call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)
         if root:

@@ -12,6 +12,8 @@ import pytest
 from autograder import verdicts, workspace
 from autograder.grading import verdict
 from autograder.grading.verdict import Seconds, decide
+from autograder.sandbox.client import Sandbox
+from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 from course.probes import load_study
 from course.probes.explain import as_html, as_text
@@ -89,3 +91,30 @@ def test_without_the_protection_they_come_out(name, monkeypatch):
     monkeypatch.setattr(verdict, "as_alone", lambda outcome, *_: outcome)
     text, _ = page(MODULES[name])
     assert len(boards_in(text)) > 1
+
+
+ORACLE = """
+import gc, importlib.util, pathlib, types
+import tictactoe
+
+path = pathlib.Path(tictactoe.__file__).with_name("solver.py")
+spec = importlib.util.spec_from_file_location("mine", path)
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+things = [thing for thing in gc.get_objects() if isinstance(thing, (
+    types.ModuleType, types.FunctionType)) and thing is not module and "solver" in str(thing)]
+raise ValueError(f"{sorted(set(vars(module)) & {'value', 'values'})} and {len(things)} things in "
+                 f"memory and {list(path.parent.glob('__pycache__/*'))}")
+"""
+
+
+def test_the_oracle_is_nowhere():
+    """A module that is asked finds `tictactoe.solver` neither by path, nor compiled, nor in memory;
+    a notebook's cells have it."""
+    check = verdicts.hidden_study("study1").checks["minimax"]
+    with Sandbox(Limits()) as sandbox:
+        said = sandbox.ask({"minimax.py": ORACLE.encode()}, "minimax.py", check, 20).broken
+        assert said.startswith("ValueError: [] and 0 things in memory and []")
+        ran = sandbox.run_cells({}, ["from tictactoe.solver import value\nprint(value.__name__)"],
+                                20, 20, 20)
+    assert ran.outputs[0][0]["text"] == "value\n"
