@@ -68,6 +68,7 @@ class CourseFolder:
                 raise CourseFolderError(f"{root} is not empty and has no {CONFIG_FILE}: "
                                         "name a new or an empty folder for the course")
             root.mkdir(parents=True, exist_ok=True)
+            root.chmod(0o700)  # marks, answers and what students handed in are nobody else's
             (root / CONFIG_FILE).write_text(CONFIG_TEXT, "utf-8")
             (root / EXCHANGE).mkdir()
         return cls(root)

@@ -250,9 +250,12 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
 
     with told():
         examined = load_study(study)
-        exchange = proofs.exchange(CourseFolder.open(course)) if course else []
+        around = []
+        if course:
+            folder = CourseFolder.open(course)
+            around = [*proofs.exchange(folder), *proofs.read_by_others(folder)]
         promised, broken = proofs.broken_promises(examined)
-        complaints = [*proofs.environment(), *exchange, *proofs.leaks(examined), *broken]
+        complaints = [*proofs.environment(), *around, *proofs.leaks(examined), *broken]
         with progress() as bar:
             task = bar.add_task(f"Examining {examined.name}", total=None, note="")
             findings = proofs.examine(

@@ -4,7 +4,7 @@ May import everything but the commands and the benchmarks.
 """
 
 from autograder.doctor.proof import Finding, broken_promises, examine, leaks, show_mutant
-from autograder.doctor.surroundings import environment, exchange
+from autograder.doctor.surroundings import environment, exchange, read_by_others
 
 __all__ = ["Finding", "broken_promises", "environment", "examine", "exchange", "leaks",
-           "show_mutant"]
+           "read_by_others", "show_mutant"]

@@ -2,9 +2,15 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
+from pathlib import Path
 
 from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_on_path
+
+AUTOGRADER = Path(__file__).parents[1]
+STAFF_ONLY = [AUTOGRADER / name for name in ("answers", "mutants", "verdicts")]
+NAMED = 3  # files in a sentence
 
 
 def environment() -> Iterator[str]:
@@ -28,3 +34,41 @@ def exchange(folder: CourseFolder) -> Iterator[str]:
     yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
            f"collected from them in the browser: run `{cure}`, or set c.Exchange.root to another "
            f"folder in {folder.root / CONFIG_FILE}")
+
+
+def read_by_others(folder: CourseFolder) -> Iterator[str]:
+    """Yield what other users of this machine can read of the course and of the staff's files."""
+    exchange = folder.exchange().resolve()
+    found = [path for path in readable(folder.root) if not path.is_relative_to(exchange)]
+    if found:
+        yield _told(found, folder.root)
+    found = [path for place in STAFF_ONLY for path in readable(place)]
+    if found:
+        yield _told(found, AUTOGRADER)
+
+
+def _told(found: list[Path], cure: Path) -> str:
+    more = f" and {len(found) - NAMED} more files" if len(found) > NAMED else ""
+    return (f"other users of this machine can read {', '.join(map(str, found[:NAMED]))}{more}: run "
+            f"`chmod go-rwx {cure}`")
+
+
+def readable(place: Path) -> Iterator[Path]:
+    """The files at or below a path that every user of this machine can read."""
+    if _can_enter(place.parent):
+        yield from _readable(place)
+
+
+def _readable(path: Path) -> Iterator[Path]:
+    mode = path.lstat().st_mode
+    if stat.S_ISREG(mode) and mode & stat.S_IROTH:
+        yield path
+    elif stat.S_ISDIR(mode) and mode & stat.S_IROTH and mode & stat.S_IXOTH:
+        for inner in sorted(path.iterdir()):
+            yield from _readable(inner)
+
+
+def _can_enter(folder: Path) -> bool:
+    """Whether every user can go into a folder, if its name is known."""
+    path = folder.resolve()
+    return all(each.stat().st_mode & stat.S_IXOTH for each in (path, *path.parents))

@@ -70,7 +70,7 @@ def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
     try:
         calls = {key: call for key, call in calls.items() if call.name in own}
         table = dict(zip(calls, _theirs(check, calls.values(), ask), strict=True))
-        runs = _rebuilt(check, own, table, ask)
+        runs = _rebuilt(check, range(len(check.cases)), own, table, ask)
     except NotCarried:
         return None
     calls = {key: call for run in runs for key, call in run.calls.items()}
@@ -78,6 +78,18 @@ def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
     if not functions or not all(_tells_apart(name, calls, table) for name in functions):
         return None
     return Given([run.observation for run in runs], functions)
+
+
+def right_alone(check: Check, number: int, given: Given, ask: Ask) -> Observation | None:
+    """What is right in one case, given the student's own functions, which are asked nothing else.
+
+    None if they have no values there when they are asked so.
+    """
+    try:
+        run, = _rebuilt(check, [number], frozenset(given.functions), {}, ask)
+    except NotCarried:
+        return None
+    return run.observation
 
 
 class _Call(NamedTuple):
@@ -115,17 +127,18 @@ def _plain_runs(study: str, check: str) -> list[_Run]:
     return [_run(asked, number, None, {}) for number in range(len(asked.cases))]
 
 
-def _rebuilt(check: Check, own: Container[str], table: dict[Any, Any], ask: Ask) -> list[_Run]:
-    """The run of each case with the student's values for the functions `own`; those that are
-    missing in `table` are added. Raises `NotCarried`."""
+def _rebuilt(check: Check, cases: Sequence[int], own: Container[str], table: dict[Any, Any],
+             ask: Ask) -> list[_Run]:
+    """The run of each of the cases of these numbers with the student's values for the functions
+    `own`; those that are missing in `table` are added. Raises `NotCarried`."""
     runs: dict[int, _Run] = {}
-    left: Iterable[int] = range(len(check.cases))
+    left = cases
     for _ in range(ROUNDS):
         runs |= {number: _run(check, number, own, table) for number in left}
         missing = {key: call for number in left for key, call in runs[number].calls.items()
                    if key not in table}
         if not missing:
-            return [runs[number] for number in sorted(runs)]
+            return [runs[number] for number in cases]
         table |= zip(missing, _theirs(check, missing.values(), ask), strict=True)
         left = [number for number in left if not missing.keys().isdisjoint(runs[number].calls)]
     raise NotCarried

@@ -166,7 +166,8 @@ class GradingStep(NbGraderPreprocessor):
         limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
                         processes=self.processes, files_mb=self.files_mb,
                         characters=self.output_characters)
-        return _sandbox(limits, self.config.CourseDirectory.get("root"))
+        return _sandbox(limits, self.config.CourseDirectory.get("root"),
+                        self.config.Exchange.get("root"))
 
 
 @dataclass
@@ -199,9 +200,9 @@ def fault_of(error: Exception) -> str:
 
 
 @cache
-def _sandbox(limits: Limits, course: str | None) -> Sandbox:
-    """The warm parent of this process, which cannot see the course folder; it ends with us."""
-    sandbox = Sandbox(limits, [Path(course)] if course else [])
+def _sandbox(limits: Limits, *hidden: str | None) -> Sandbox:
+    """The warm parent of this process, which cannot see the folders `hidden`; it ends with us."""
+    sandbox = Sandbox(limits, [Path(folder).resolve() for folder in hidden if folder])
     atexit.register(sandbox.close)
     return sandbox
 

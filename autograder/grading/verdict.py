@@ -15,6 +15,7 @@ from autograder.grading.carried import (
     carried_forward,
     functions_asked,
     functions_built_on,
+    right_alone,
 )
 from autograder.grading.divergence import (
     TRACED,
@@ -25,8 +26,8 @@ from autograder.grading.divergence import (
     trace_check,
 )
 from autograder.mutants.machine_made import load_machine_slips, machine_file
-from course.probes import Check, Study, load_expected
-from course.probes.outcome import Outcome, Shown, mark, others_of
+from course.probes import Check, Observation, Study, load_expected
+from course.probes.outcome import Outcome, Shown, as_alone, mark, others_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 
@@ -52,6 +53,8 @@ class Asked:
     replies: Replies
     trace: Replies | None = None
     given: Given | None = None  # by which it has a better mark
+    alone: Replies | None = None  # to the one case that is shown, from a process that knew no other
+    expected: Observation | None = None  # there, given what that process said
 
 
 @dataclass
@@ -90,7 +93,21 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
         asked.given = _better(asked, outcome, first_replies, replies_to)
     if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
         asked.trace = ask(study.module, trace_check(check, outcome.case["asked"]), seconds.later)
+    shown = _in_its_light(asked, known)
+    if shown.full or shown.is_match or not _shows_replies(asked, shown):
+        return shown
+    cases = [] if asked.replies.broken else [check.cases[shown.case["number"]]]
+    asked.alone = replies_to(replace(check, cases=cases))
+    if asked.given:
+        asked.expected = right_alone(check, shown.case["number"], asked.given, replies_to)
     return explain(check_id, known)
+
+
+def _shows_replies(asked: Asked, shown: Outcome) -> bool:
+    """Whether a page would show something that the module said."""
+    case = shown.case
+    return bool(asked.replies.broken or case["errors"]
+                or any(value is not None for value in case["got"].values()))
 
 
 def _plain(asked: Asked) -> Outcome:
@@ -131,8 +148,19 @@ def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Repli
 
 
 def explain(check_id: str, known: Known) -> Outcome:
-    """The outcome of a check that was decided, in the light of all that is known by now."""
+    """The outcome of a check that was decided, in the light of all that is known by now.
+
+    A module can put whatever it was asked into what it replies, so a page shows nothing of the
+    replies that decide a mark: only those of a process that knew no hidden case but the one shown.
+    """
     asked = known.asked[check_id]
+    outcome = _in_its_light(asked, known)
+    if asked.alone is None:
+        return outcome
+    return as_alone(outcome, asked.check, asked.alone, asked.expected)
+
+
+def _in_its_light(asked: Asked, known: Known) -> Outcome:
     outcome = _explained(asked, known)
     if asked.given is None:
         return outcome

@@ -19,8 +19,14 @@ HERE = Path(__file__).parent
 AUTOGRADER = HERE.parent  # never to be seen inside
 PACKAGES = (tictactoe, sequence, course)
 KIT = Path("/kit")  # inside
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
-          "/etc/alternatives", "/etc/fonts", "/etc/localtime", "/etc/ssl/certs")
+# Of the system only what programs are made of: /usr/local/share alone has nbgrader's exchange.
+SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib",
+          "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/bin", "/usr/local/lib",
+          "/usr/local/lib64", "/usr/share/fonts", "/usr/share/fontconfig",
+          "/usr/local/share/fonts", "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n",
+          "/usr/share/misc", "/usr/share/terminfo", "/etc/ld.so.cache", "/etc/alternatives",
+          "/etc/fonts", "/etc/localtime", "/etc/ssl/certs")
+SHARED = (Path("/"), Path("/usr"), Path("/usr/local"))  # where Python may stand beside all else
 DEVICES = ("null", "full", "random", "urandom")  # zero can be mapped as uncounted memory
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 # Root gives up what it does not need to make a child nobody; a user is root only of a namespace.
@@ -106,9 +112,10 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
     """
     public = [Path(package.__file__).parent for package in PACKAGES]
     others = homes()[1:]
-    seen = {Path(path): Path(path) for path in (
-        *SYSTEM, sys.base_prefix, Path(sys.executable).resolve().parents[1])}
-    seen[Path(sys.prefix)] = _prefix()
+    pythons = {Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]} - {*SHARED}
+    seen = {Path(path): Path(path) for path in (*SYSTEM, *sorted(pythons))}
+    if Path(sys.prefix) not in SHARED:
+        seen[Path(sys.prefix)] = _prefix()
     seen = {path: place for path, place in seen.items() if path.exists()}
     for place in (*seen.values(), KIT / "public" / "course", KIT / "inside"):
         for parent in reversed(place.parents[:-1]):  # else only root could pass through
@@ -120,7 +127,7 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(place))
     covers = [str(place / path.relative_to(root))
               for path in (AUTOGRADER, *public, *others, *hidden)
-              for root, place in seen.items() if path.is_relative_to(root)]
+              for root, place in seen.items() if path.is_relative_to(root) and path.exists()]
     for place in covers:  # what is installed beside what may be seen, and is not to be seen
         yield from ("--tmpfs", place)
     for path in public:

@@ -4,8 +4,10 @@ The games are played here, with the rules and the opponents. Only the agent itse
 it is sent what it may see and answers with actions; anything else that it says is ignored.
 """
 
+import builtins
 import hashlib
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -25,7 +27,8 @@ from sequence.league.players.trusted import TrustedPlayer
 
 AGENT = "MyAgent"  # the class that is asked
 LIMITS = Limits(first=5)  # those of the league, except for the first action
-RAISED = "raised NotImplementedError: "  # how a warning to an unfilled stub reads
+UNFILLED = "raised NotImplementedError"  # how a warning to an unfilled stub begins
+WORDS = re.compile(r"raised (\w+).*?( \(line \d{1,6} of my_agent\.py\))?", re.DOTALL)
 LEGAL = 4  # deals that show whether an agent that earns nothing else plays legally
 OPPONENTS = "given players are opponents here, and earn no points for strength"
 
@@ -97,7 +100,7 @@ class _Rung:
         self.opponent = _opponent(case["agent"], answers)
         self.random = case.get("random", 0.0)
         self.rate = Rate(*case["rates"], case["deals"])
-        self.source = f"{secret} {case['seed']}"
+        self.source, self.is_secret = f"{secret} {case['seed']}", bool(secret)
         self.tell = tell
         self.points = 0.0  # one for a game won, half for a tie
         self.games = self.forfeited = 0
@@ -157,9 +160,26 @@ class _Rung:
         if len(mine) < len(played.warnings):
             raise RuntimeError(f"the opponent {self.name} failed: {played.warnings}")
         if mine and not self.warning:
-            self.warning = (mine[0] if not mine[0].startswith(RAISED)
-                            else f"{NOT_WRITTEN}: {mine[0].removeprefix(RAISED)}")
+            self.warning = _without_words(mine[0]) if self.is_secret else mine[0]
+            if mine[0].startswith(UNFILLED):
+                self.warning = f"{NOT_WRITTEN}{self.warning.removeprefix(UNFILLED)}"
         self.forfeited += played.forfeit == seat
+
+
+def _without_words(warning: str) -> str:
+    """A warning without the agent's own words, which could tell of cards that are secret: the kind
+    of an error, if it is one of Python's own, and its line."""
+    if warning.startswith("answered "):
+        return "answered something that is not an action"
+    if warning.startswith("played "):
+        return "played an action that is not among the legal actions"
+    raised = WORDS.fullmatch(warning)
+    if raised is None:
+        return warning
+    name, line = raised.groups()
+    kind = getattr(builtins, name, None)
+    known = isinstance(kind, type) and issubclass(kind, BaseException)
+    return f"raised {name if known else 'an error of its own'}{line or ''}"
 
 
 class _Careless(TrustedPlayer):

@@ -6,7 +6,7 @@ the student's own check on public positions and the staff's on hidden ones.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,9 @@ from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
+BROKEN = "the module could not be loaded"
+NOT_ALONE = ("this question by itself gets the expected reply: what your code replies depends on "
+             "what it was asked before")
 OF_A_SEARCH = ("move", "value", "nodes")  # where one of these differs, the tree shows why
 
 
@@ -138,15 +141,15 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
     problem = _problem(check, replies, wrong, got)
     if wrong:
         number = _unanswered(replies) if replies.stopped else None
-        if number is None:  # the smallest search, if that differs; a board first
+        if number is None:  # what raised; else the smallest search, if that differs; a board first
             number = min(wrong, key=lambda i: (
-                not got[i], all(is_right(check.ask, expected[i], got[i], name)
-                                for name in check.points if name in OF_A_SEARCH),
+                not got[i], _error(check, got[i]) is None,
+                all(is_right(check.ask, expected[i], got[i], name)
+                    for name in check.points if name in OF_A_SEARCH),
                 any(map(is_made_up, texts_of(check.cases[i]))), expected[i].get("nodes") or 0))
-        case = {"asked": {**check.settings, **check.cases[number]},
+        case = {"number": number, "asked": {**check.settings, **check.cases[number]},
                 "expected": {n: expected[number].get(n) for n in check.points},
-                "got": {n: got[number].get(n) for n in check.points},
-                "errors": dict(got[number].get("errors") or {})}
+                **_replied(check, got[number])}
     matching = []
     if wrong and check.ask not in MATCHES:  # many are beaten in the same way
         matching = [s for s in slips if _same_replies(check, got, s)]
@@ -222,6 +225,32 @@ def _carried(check: Check, slips: Sequence[Slip],
     return None, None
 
 
+def as_alone(outcome: Outcome, check: Check, replies: Replies,
+             expected: Observation | None = None) -> Outcome:
+    """The outcome with nothing of the module's own but what it replies to the one case that is
+    shown, asked alone (to no case, where the module is broken): it cannot tell of the others.
+
+    `expected` is what is right there, if it is not what the outcome has.
+    """
+    if outcome.case is None or not replies.observations:
+        return replace(outcome, problem=replies.broken or BROKEN)
+    got = replies.observations[0] or {}
+    right = outcome.case["expected"] if expected is None else {
+        name: expected.get(name) for name in check.points}
+    problem = outcome.problem
+    if not outcome.stopped:
+        problem = replies.broken or replies.stopped or _error(check, got)
+        if problem is None and all(same(check.ask, n, right[n], got.get(n)) for n in check.points):
+            problem = NOT_ALONE
+    return replace(outcome, problem=problem,
+                   case={**outcome.case, "expected": right, **_replied(check, got)})
+
+
+def _replied(check: Check, reply: Observation) -> dict[str, dict[str, Any]]:
+    return {"got": {name: reply.get(name) for name in check.points},
+            "errors": dict(reply.get("errors") or {})}
+
+
 def mark_by_file(check: Check, replies: Replies, expected_file: Path,
                  others: Others = NO_OTHERS) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
@@ -283,7 +312,12 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
         if first is None:  # it had answered everything
             return None
         return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
-    return next((error for i in wrong for name, error in (got[i].get("errors") or {}).items()
+    return next(filter(None, (_error(check, got[i]) for i in wrong)), None)
+
+
+def _error(check: Check, reply: Observation) -> str | None:
+    """What was raised in one case, other than in a detail."""
+    return next((error for name, error in (reply.get("errors") or {}).items()
                  if name not in QUESTIONS[check.ask].details), None)
 
 

@@ -11,37 +11,25 @@ import errno
 import os
 import resource
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pyseccomp as seccomp
 
+from .calls import CALLS, CONTROLS, MAP_ANONYMOUS, MAP_SHARED, SHARINGS
 from .frames import receive
 
-# <linux/sched.h>, <linux/prctl.h>, <sys/mman.h>, <sys/mount.h>, <linux/capability.h>
+# <linux/sched.h>, <linux/prctl.h>, <sys/mount.h>, <linux/capability.h>
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP = (
     0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x02000000)
-MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
-MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
+NAMESPACES = NEWNS | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET | NEWCGROUP
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 4096
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_KEEPCAPS = 24, 38, 8
 CAPABILITY_VERSION_3 = 0x20080522
 CAPABILITIES = 64  # more than any kernel has
 
 FOLDER = Path("/tmp/submission")
-
-# Calls that no exercise needs and that kernels have been attacked through.
-REFUSED = (
-    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise",
-    "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "fsconfig", "move_mount",
-    "open_tree", "mount_setattr", "unshare", "setns", "name_to_handle_at", "open_by_handle_at",
-    "keyctl", "add_key", "request_key", "bpf", "perf_event_open", "userfaultfd", "memfd_create",
-    "memfd_secret", "io_uring_setup", "io_uring_enter", "io_uring_register", "init_module",
-    "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
-    "quotactl", "acct", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
-    "sethostname", "setdomainname", "syslog", "personality", "vhangup", "lookup_dcookie",
-    "iopl", "ioperm", "modify_ldt", "fanotify_init", "landlock_create_ruleset", "seccomp",
-    "migrate_pages", "move_pages", "mbind", "set_mempolicy", "shmget", "msgget", "semget",
-)  # fmt: skip
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -53,21 +41,21 @@ def _call(function, *arguments) -> None:
 
 
 def _filter() -> seccomp.SyscallFilter:
-    calls = seccomp.SyscallFilter(seccomp.ALLOW)
-    refuse = seccomp.ERRNO(errno.EPERM)
-    for name in REFUSED:
-        try:
-            calls.add_rule(refuse, name)
-        except (RuntimeError, OSError):  # libseccomp, or this processor, does not know the call
-            continue
-    for flag in (NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP):
-        calls.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
-    calls.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be seen; clone serves
-    tiocsti = 0x5412  # typing into a terminal
-    calls.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, tiocsti))
-    # Shared pages that no process has mapped just now belong to nobody, and could not be counted.
-    shared = MAP_SHARED | MAP_ANONYMOUS
-    calls.add_rule(refuse, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, shared, shared))
+    """All that is allowed; a call that is not seems not to exist, as on an older kernel."""
+    calls = seccomp.SyscallFilter(seccomp.ERRNO(errno.ENOSYS))
+    for name in CALLS.split():
+        with contextlib.suppress(RuntimeError, OSError):  # this processor does not have it
+            calls.add_rule(seccomp.ALLOW, name)
+    # clone3 stays out: its flags cannot be seen, and clone serves.
+    calls.add_rule(seccomp.ALLOW, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, NAMESPACES, 0))
+    calls.add_rule(seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF,
+                                                        socket.AF_UNIX))
+    for control in CONTROLS.values():
+        calls.add_rule(seccomp.ALLOW, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF,
+                                                           control))
+    for sharing in SHARINGS:
+        calls.add_rule(seccomp.ALLOW, "mmap", seccomp.Arg(
+            3, seccomp.MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, sharing))
     return calls
 
 
@@ -89,8 +77,11 @@ class Walls:
         _call(_libc.setns, self.own, NEWPID)
         _call(_libc.unshare, NEWPID)
 
-    def enter(self, talk: socket.socket, limits: dict[str, int]) -> dict[str, Any]:
+    def enter(self, talk: socket.socket, limits: dict[str, int],
+              without: Iterable[Path] = ()) -> dict[str, Any]:
         """Build the walls around this process, and return the request, its files written.
+
+        The public modules `without` are not there.
 
         Raises OSError, and then nothing of the submission may be run.
         """
@@ -103,6 +94,10 @@ class Walls:
         _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/dev/shm", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
+        for module in without:
+            _call(_libc.mount, b"/dev/null", bytes(module), None, MS_BIND, None)
+            if (compiled := module.with_name("__pycache__")).is_dir():
+                _mount(str(compiled), "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
         for capability in range(self.capabilities):
             _call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)
         if root:

@@ -53,6 +53,12 @@ if any(name.isdigit() for name in os.listdir("/proc")): print("taken")"""),
     "loopback": ("a service on the grader's machine", """
 import socket
 socket.create_connection(("127.0.0.1", PORT), 1); print("taken")"""),
+    "vsock": ("a socket of the machine's host", """
+import socket
+socket.socket(socket.AF_VSOCK); print("taken")"""),
+    "netlink": ("the kernel's own sockets", """
+import socket
+socket.socket(socket.AF_NETLINK, socket.SOCK_RAW); print("taken")"""),
     "abstract": ("a socket that has no file", """
 import socket
 socket.socket(socket.AF_UNIX).connect("\\0" + ABSTRACT); print("taken")"""),
@@ -79,7 +85,7 @@ if libc.process_vm_readv(os.getpid(), ctypes.byref(part), 1, ctypes.byref(part),
 if libc.prctl(23, 21, 0, 0, 0) == 1: print("taken")"""),
     "setuid programs": ("a program that runs as root", CALLS + """
 if libc.prctl(39, 0, 0, 0, 0) == 0: print("taken")"""),
-    "root": ("being root", "import os; os.setuid(0); print('taken')"),
+    "root": ("being root", "import os; os.getuid() and os.setuid(0); print('taken')"),
     "shared memory": ("memory that counts for no process", """
 import mmap
 mmap.mmap(-1, 1 << 20)[0] = 1; print("taken")"""),
@@ -120,7 +126,7 @@ if libc.chroot(b"/tmp") == 0: print("taken")"""),
     "io_uring": ("calls that no filter sees", CALLS + """
 if call(425, 425, 1, ctypes.addressof(ctypes.create_string_buffer(256))) >= 0: print("taken")"""),
     "bpf": ("code in the kernel", CALLS + """
-if call(321, 280, 0, 0, 0) != -1 or ctypes.get_errno() != 1: print("taken")"""),
+if call(321, 280, 0, 0, 0) != -1 or ctypes.get_errno() not in (1, 38): print("taken")"""),
     "internet": ("the internet", """
 import socket
 socket.create_connection(("192.0.2.1", 80), 1); print("taken")"""),

@@ -335,6 +335,22 @@ def test_files_are_no_fault_of_the_machinery(sandbox, files):
     assert_next_student_is_well(sandbox)
 
 
+def test_the_tree_holds_what_programs_are_made_of_and_nothing_else(sandbox):
+    """Of the system's folders only those of the list; what others put beside them is not there."""
+    listed = [Path(path) for path in (*launch.SYSTEM, launch.KIT, "/tmp", "/dev", "/proc",
+                                      sys.base_prefix, Path(sys.executable).resolve().parents[1])]
+    above = {parent for path in listed for parent in path.parents}
+    program = f"""
+import os
+for folder in {sorted(map(str, above))!r}:
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        print(os.path.join(folder, name))
+"""
+    found = {Path(line) for line in shown(run(sandbox, program)).split()}
+    assert found <= {*listed, *above}
+    assert Path("/usr/bin") in found
+
+
 # ---- Without one protection the attack succeeds
 
 
@@ -357,8 +373,9 @@ WEAKER = {  # what is taken away: file, replacements, what a program then gets
     "proc": ("isolate.py", [('        _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)\n',
                              "")], "proc"),
     "filter": ("isolate.py", [("        self.calls.load()\n", "")], "ptrace"),
-    "shared memory": ("isolate.py", [("calls.add_rule(refuse, \"mmap\"", "(lambda *a: a)(refuse")],
+    "shared memory": ("calls.py", [("(0, MAP_SHARED, MAP_ANONYMOUS)", "(0, 1, 32, 33)")],
                       "shared memory"),
+    "families": ("calls.py", [("socketpair", "socketpair socket")], "netlink"),
     "bounding set": ("isolate.py", [("_call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)",
                                      "pass")], "bounding set"),
     "user": ("isolate.py", [("os.setresuid(self.uid, self.uid, self.uid)", "pass"),
@@ -386,7 +403,8 @@ def test_without_own_network(sandbox, names, monkeypatch, tmp_path_factory):
     monkeypatch.setattr(launch, "NAMESPACES", tuple(
         name for name in launch.NAMESPACES if name != "--unshare-net"))
     with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
-                  ("NEWUTS | NEWIPC | NEWNET)", "NEWUTS | NEWIPC)")) as weak:
+                  ("NEWUTS | NEWIPC | NEWNET)", "NEWUTS | NEWIPC)"),
+                  ("        self.calls.load()\n", "")) as weak:
         for name in ("loopback", "abstract"):
             assert "taken" in shown(run(weak, names, PROGRAMS[name])).split()
 

@@ -19,7 +19,7 @@ from autograder.workspace import module_texts
 from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.given import copied_player
-from course.probes.match import play_ladder
+from course.probes.match import _without_words, play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
@@ -172,6 +172,41 @@ def test_cards_come_from_the_secret_and_are_new_in_every_deal():
     assert len(set(first)) == len(first) >= 2
     assert hands("one") == first
     assert not set(hands("two")) & set(first)
+
+
+WORD = "qqqq"
+TELLTALES = {
+    "message": f"raise ValueError('{WORD}')", "name": f"raise type('{WORD}', (Exception,), {{}})()",
+    "stub": f"raise NotImplementedError('{WORD}')", "answer": f"return '{WORD}'",
+    "action": f"return ('{WORD}', '', '', ())", "exit": f"raise SystemExit('{WORD}')",
+    "group": f"raise ExceptionGroup('{WORD}', [ValueError('{WORD}')])",
+    "lines": f"raise ValueError('(line 1 of {WORD}.py)\\n (line 2 of {WORD}.py)')",
+    "assert": f"assert False, '{WORD}'", "key": f"return {{}}['{WORD}']",
+}
+
+
+@pytest.mark.parametrize("name", TELLTALES)
+def test_an_agent_tells_nothing_of_secret_cards(tmp_path, name):
+    """What it says in a graded ladder, where it sees cards that nobody may know, is not shown; in
+    the student's own ladder it is."""
+    path = module(tmp_path, agent(TELLTALES[name]))
+    for secret in ("", "secret"):
+        replies = ask_module(path, ladder(), secret=secret)
+        outcome = mark(ladder(), replies, [{"strength": 1.0, "legal": True}] * 2, [])
+        told = as_text(outcome) + as_html(outcome) + repr(outcome.to_json())
+        assert (WORD in told) == (not secret)
+
+
+@pytest.mark.parametrize(("said", "shown"), [
+    ("raised ZeroDivisionError: no (line 4 of my_agent.py)",
+     "raised ZeroDivisionError (line 4 of my_agent.py)"),
+    ("raised ZeroDivisionError", "raised ZeroDivisionError"),
+    ("raised Mine: no (line 4 of my_agent.py)",
+     "raised an error of its own (line 4 of my_agent.py)"),
+    ("ended its process", "ended its process")])
+def test_what_is_shown_of_a_warning_is_enough_to_find_it(said, shown):
+    """The kind of an error of Python's own, and the line."""
+    assert _without_words(said) == shown
 
 
 def test_a_share_earns_its_part():

@@ -262,7 +262,7 @@ def test_the_smallest_failing_case_is_explained():
     """Of the wrong positions the one with the fewest expected nodes is shown."""
     outcome = marked(*({**e, "move": 4} for e in EXPECTED))
     assert outcome.case == {
-        "asked": {"agent": "Searcher", "on": "xo_xo____"}, "expected": EXPECTED[1],
+        "number": 1, "asked": {"agent": "Searcher", "on": "xo_xo____"}, "expected": EXPECTED[1],
         "got": {**EXPECTED[1], "move": 4}, "errors": {}}
     assert marked(*but(2, move=4)).case["asked"]["on"] == "_________"
 
