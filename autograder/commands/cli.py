@@ -322,11 +322,14 @@ def show_carried(study: Study, verbose: bool) -> None:
 @app.command()
 def positions(study: StudyName, seed: Annotated[int | None, typer.Option(
                   metavar="S", help="Draws them; without one, a seed that nobody knows.",
-                  show_default=False)] = None) -> None:
+                  show_default=False)] = None,
+              keep: Annotated[bool, typer.Option(
+                  "--keep", help="Keep the present ones, and add only what they lack.")] = False
+              ) -> None:
     """Draw other hidden positions, which see every mutant, and write them in place of the old.
 
     Then run `build` and `doctor` for the study. Do this every year, and before you accept
-    resubmissions.
+    resubmissions. Each line of the table says what its position is there for.
     """
     with told():
         from autograder.doctor.choose import as_table, choose_cases
@@ -336,7 +339,7 @@ def positions(study: StudyName, seed: Annotated[int | None, typer.Option(
         drawn = secrets.randbits(32) if seed is None else seed
         with progress() as bar:
             task = bar.add_task(f"Asking the mutants of {chosen.name}", total=None, note="")
-            choice = choose_cases(chosen.name, drawn, done=lambda what: bar.update(
+            choice = choose_cases(chosen.name, drawn, keep=keep, done=lambda what: bar.update(
                 task, advance=1, note=what))
     for found in choice.checks:
         say(f"{chosen.name}.{found.check.name}: {len(found.cases)} cases")

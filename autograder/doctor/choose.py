@@ -1,13 +1,16 @@
 """Draws hidden positions from a seed, and keeps a small set of them that sees every mutant twice.
 
-The mutants are those of `autograder/mutants/` and those that a machine makes. First come as many
-fresh cases as a check has now. Mutants that fewer than two of them see are asked more, portion by
-portion, until two see them or the sample is used up. What no fresh case shows of a named mutant,
-an old case may: some are made by hand, of what chance hardly ever draws. Of all these cases the
-fewest are kept that see as much; choosing is greedy, as for any set cover.
+The mutants are those of `autograder/mutants/`, outsiders' wrong modules among them, and those that
+a machine makes. First come as many fresh cases as a check has now. Mutants that fewer than two of
+them see are asked more, portion by portion, until two see them or the sample is used up. What no
+fresh case shows of a known one, an old case may: some are made by hand, of what chance hardly ever
+draws. Of all these cases the fewest are kept that see as much; choosing is greedy, as for any set
+cover.
 """
 
 import random
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +25,7 @@ from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import machine_mutants
 from autograder.doctor.reach import Reach
 from autograder.errors import Refused
-from autograder.mutants import Mutant, load_mutants
+from autograder.mutants import Mutant, load_mutants, load_outsiders
 from course.probes import Case, Check, Observation, Study, load_study
 from course.probes.outcome import is_right
 from course.probes.questions import MATCHES
@@ -30,6 +33,7 @@ from course.probes.questions import MATCHES
 WANTED = 2  # cases that see a mutant, where there are as many
 AT_ONCE = 20  # fresh cases of each check in a portion
 SAMPLE = 400  # fresh cases of each check, at most
+REASON = "sees "  # how the reason for a case begins
 Need = tuple[str, str]  # the mutant, and "" or the "check.aspect" that it must lose
 
 
@@ -74,24 +78,29 @@ class _Tried(NamedTuple):
     checks: Container[str]
 
 
-def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
+def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool = False,
                  done: Callable[[str], None] = lambda said: None) -> Choice:
     """Draw the cases of a study from `seed` and choose among them; `done` is told of each mutant.
 
-    Checks that are games keep their cases; raises `Refused` if a study has no others.
+    With `keep` the present cases stay, and the drawn ones are what they lack. Checks that are games
+    keep their cases; raises `Refused` if a study has no others.
     """
     study, hidden = load_study(study_name), verdicts.hidden_study(study_name)
     asked = {name: check for name, check in hidden.checks.items() if check.ask not in MATCHES}
     if not asked:
         raise Refused(f"{study.name} has no positions to draw: its checks are games, whose deals "
                       "come from the course's own secret")
-    texts, named = _mutants(study)
+    texts, named, outside = _mutants(study)
     rng = random.Random(f"cases of {study.name} {seed}")
     fresh = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
              for name, check in asked.items()}
-    seen, reference = _Seen(), workspace.answer_path(study).read_text("utf-8")
-    reach = Reach(replace(hidden, checks=asked), reference)
+    seen, answers = _Seen(), _answers(study)
+    reach = Reach(replace(hidden, checks=asked), answers[0])
     left = {name: _Tried(text, reach.checks(text)) for name, text in texts.items()}
+    if keep:
+        _look(replace(hidden, checks=asked), answers, left, named, seen, done)
+        left = _not_seen(left, named, seen)
+    present = range(len(seen.cases))
     while left and len(seen.cases) < sample * len(asked):
         size = AT_ONCE if seen.cases else None
         portion = {name: replace(check, cases=list(islice(
@@ -99,30 +108,40 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE,
         portion = {name: check for name, check in portion.items() if check.cases}
         if not portion:  # every shape is used up
             break
-        _look(replace(hidden, checks=portion), reference, left, named, seen, done)
-        counts = seen.counts()
-        left = {name: tried for name, tried in left.items()
-                if any(counts[need] < WANTED for need in _needs(name, named))}
+        _look(replace(hidden, checks=portion), answers, left, named, seen, done)
+        left = _not_seen(left, named, seen)
     counts = seen.counts()
-    if any(not counts[need] for name in named for need in _needs(name, named)):
-        _look(replace(hidden, checks=asked), reference, left, named, seen, done)
-    kept = _fewest(seen)
+    known = [*named, *outside]
+    if not keep and any(not counts[need] for name in known for need in _needs(name, named)):
+        _look(replace(hidden, checks=asked), answers, left, named, seen, done)
+    kept = _fewest(seen, present)
     counts = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
                   len(texts), [name for name in texts if counts[name, ""] == 1],
-                  [name for name in texts if name not in named and not counts[name, ""]],
-                  [f"{name} in {aspect}" for mutant in named for name, aspect in _needs(
-                      mutant, named) if aspect and not counts[name, aspect]], len(seen.cases))
+                  [name for name in texts if name not in known and not counts[name, ""]],
+                  [" in ".join(filter(None, need)) for mutant in known
+                   for need in _needs(mutant, named)
+                   if not counts[need] and (need[1] or mutant in outside)], len(seen.cases))
 
 
-def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant]]:
-    """The text of each mutant by name, and those among them that are named."""
+def _not_seen(left: Mapping[str, _Tried], named: Mapping[str, Mutant],
+              seen: _Seen) -> dict[str, _Tried]:
+    """Those of the mutants that fewer than `WANTED` cases see, or some loss of theirs."""
+    counts = seen.counts()
+    return {name: tried for name, tried in left.items()
+            if any(counts[need] < WANTED for need in _needs(name, named))}
+
+
+def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]]:
+    """The text of each mutant by name, those among them that are named, and the outsiders'."""
     answer = workspace.answer_path(study).read_text("utf-8")
     named = {mutant.name: mutant for mutant in load_mutants(study.name)}
     texts = {name: mutant.apply(answer) for name, mutant in named.items()}
     texts |= {f"line {mutant.line}: {mutant.what}": mutant.text
               for mutant in machine_mutants(answer)}
-    return texts, named
+    outside = {f"outsider's {wrong.name}": wrong.apply(_answers(study)[-1])
+               for wrong in load_outsiders(study) if not wrong.accepted}
+    return texts | outside, named, list(outside)
 
 
 def _needs(name: str, named: Mapping[str, Mutant]) -> Iterable[Need]:
@@ -133,14 +152,22 @@ def _needs(name: str, named: Mapping[str, Mutant]) -> Iterable[Need]:
                     for aspect in aspects)
 
 
-def _look(portion: Study, reference: str, left: Mapping[str, _Tried], named: Mapping[str, Mutant],
-          seen: _Seen, done: Callable[[str], None]) -> None:
+def _answers(study: Study) -> list[str]:
+    """The texts of the right answers: the reference and, where there is one, the second."""
+    path = workspace.answer_path(study)
+    second = path.with_name(workspace.SECOND)
+    return [file.read_text("utf-8") for file in (path, second) if file.is_file()]
+
+
+def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
+          named: Mapping[str, Mutant], seen: _Seen, done: Callable[[str], None]) -> None:
     """Ask the mutants that are left the cases of a portion, and add what each case sees.
 
-    A case on which the reference fails is no question, and one on which a named mutant loses what
-    its table does not list would make the table wrong: neither is kept.
+    A case on which the reference fails, or the second answer differs, is no question, and one on
+    which a named mutant loses what its table does not list would make the table wrong: none of
+    these is kept.
     """
-    ours = workspace.ask_all(portion, reference, 60)
+    ours, *theirs = (workspace.ask_all(portion, answer, 60) for answer in answers)
     most = {name: max(LEAST, SLOWER * replies.seconds) for name, replies in ours.items()}
 
     def losses(name: str) -> dict[str, list[set[str]]]:
@@ -162,7 +189,9 @@ def _look(portion: Study, reference: str, left: Mapping[str, _Tried], named: Map
     for check in portion.checks.values():
         for number, case in enumerate(check.cases):
             expected = ours[check.name].observations[number]
-            if expected is None or "errors" in expected:
+            if expected is None or "errors" in expected or any(
+                    _lost(check, expected, second[check.name].observations[number])
+                    for second in theirs):
                 continue
             meets = set()
             for name in left:
@@ -181,13 +210,16 @@ def _lost(check: Check, expected: Observation | None, got: Observation | None) -
             and not is_right(check.ask, expected, got or {}, aspect)}
 
 
-def _fewest(seen: _Seen) -> list[int]:
-    """The numbers of the cases that are kept, in their order.
+def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
+    """The numbers of the cases that are kept, in their order; the `first` are among them.
 
     Greedily: the case that meets most of what is still wanted comes next.
     """
     wanted = Counter({need: min(WANTED, count) for need, count in seen.counts().items()})
-    kept: list[int] = []
+    kept = list(first)
+    for number in kept:
+        for need in seen.meets[number]:
+            wanted[need] -= 1
     while +wanted:
         best = max((number for number in range(len(seen.cases)) if number not in kept),
                    key=lambda number: sum(wanted[need] > 0 for need in seen.meets[number]))
@@ -206,27 +238,44 @@ def _chosen(check: Check, kept: Sequence[int], seen: _Seen) -> Chosen:
     reasons = []
     for number in numbers:
         mutants = {name for name, aspect in seen.meets[number] if not aspect}
-        rare = sorted(name for name in mutants if counts[name, ""] <= WANTED)
-        told = "; ".join(rare[:2]) + (f" and {len(rare) - 2} more" if len(rare) > 2 else "")
-        reasons.append(f"sees {len(mutants)} mutants"
+        rare = sorted({name for name, aspect in seen.meets[number]
+                       if counts[name, aspect] <= WANTED})
+        told = ", ".join(rare[:2]) + (f" and {len(rare) - 2} more" if len(rare) > 2 else "")
+        reasons.append(f"{REASON}{len(mutants)} mutant{'s' * (len(mutants) != 1)}"
                        + (f", few others see {told}" if rare else ""))
     return Chosen(check, [seen.cases[number][1] for number in numbers], reasons)
 
 
 def as_table(choice: Choice) -> str:
-    """The choice as the text of `verdicts/studyN.toml`; checks that are games keep their cases."""
+    """The choice as the text of `verdicts/studyN.toml`; checks that are games keep their cases.
+
+    What the present table says of a case, in a comment on its line, is kept too.
+    """
     lines = [f"# Study {choice.study.removeprefix('study')}: the positions that marks are given "
              "on. They stay with the staff.",
-             f"# Drawn by `autograder positions {choice.study} --seed ...`. Each line says how",
-             "# many mutants it sees, and which of them hardly another one does.", "", "[cases]"]
+             f"# Chosen by `autograder positions {choice.study}`. Each line says how many mutants",
+             "# it sees, and which of them hardly another one does.", "", "[cases]"]
     chosen = {found.check.name: found for found in choice.checks}
-    for name, check in verdicts.hidden_study(choice.study).checks.items():
+    study = verdicts.hidden_study(choice.study)
+    notes = _notes(verdicts.cases_file(study).read_text("utf-8"))
+    for name, check in study.checks.items():
         cases = chosen[name].cases if name in chosen else check.cases
         reasons = chosen[name].reasons if name in chosen else [""] * len(cases)
-        lines += [f"{name} = [", *(
-            f"    {_toml(case)}," + (f" # {reason}" if reason else "")
-            for case, reason in zip(cases, reasons, strict=True)), "]", ""]
+        lines.append(f"{name} = [")
+        for case, reason in zip(cases, reasons, strict=True):
+            said = "; ".join(filter(None, (notes.get(_toml(case)), reason)))
+            lines.append(f"    {_toml(case)},{f' # {said}' if said else ''}")
+        lines += ["]", ""]
     return "\n".join(lines)
+
+
+def _notes(table: str) -> dict[str, str]:
+    """What a table says of its cases, by the case in TOML, without what a choice said of them."""
+    found = re.finditer(r"^ *(\{.*\}), *# *(.*)$", table, re.MULTILINE)
+    said = {_toml(tomllib.loads(f"case = {match[1]}")["case"]): match[2] for match in found}
+    return {case: words for case, comment in said.items()
+            if (words := "; ".join(part for part in comment.split("; ")
+                                   if not part.startswith(REASON)))}
 
 
 def _toml(value: object) -> str:

@@ -1,5 +1,8 @@
 """Named wrong answers: edits of the reference answer, each with the sentence that explains it.
 
+Beside them stand wrong modules by people who had only the students' kit ("outsiders"): edits of the
+second answer, and what a machine makes of the reference.
+
 May import the public packages only.
 """
 
@@ -33,6 +36,27 @@ class Mutant:
                                   f"{answer.count(old)} times")
             answer = answer.replace(old, new)
         return answer
+
+
+@dataclass(frozen=True)
+class Outsider(Mutant):
+    """A wrong module by somebody who had only the students' kit: edits of the second answer.
+
+    Its sentence says what is wrong with it. One that is `accepted` gets full marks all the same.
+    """
+
+    accepted: bool = False
+
+
+def load_outsiders(study: Study) -> list[Outsider]:
+    """The outsiders' wrong modules for a study; none, where there is no such file."""
+    file = mutants_file(study).with_suffix(".outsiders.toml")
+    if not file.is_file():
+        return []
+    return [Outsider(entry["name"], entry["wrong"], {},
+                     [(edit["old"], edit["new"]) for edit in entry["edit"]], file,
+                     entry.get("accepted", False))
+            for entry in read_table(file)["module"]]
 
 
 def mutants_file(study: Study) -> Path:

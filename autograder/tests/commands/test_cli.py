@@ -527,7 +527,7 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "report": ("STUDY", {"--course"}),
     "export": ("", {"--course", "--format", "--output"}),
     "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed"}),
-    "positions": ("STUDY", {"--seed"}),
+    "positions": ("STUDY", {"--seed", "--keep"}),
     "book": ("[FOLDER]", {"--notebook"}),
     "demo": ("", {"--course", "--jobs"}),
 }

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder import verdicts
 from autograder.doctor.choose import WANTED, _fewest, _Seen, _toml, as_table, choose_cases
 from autograder.errors import Refused
-from autograder.mutants import load_mutants
+from autograder.mutants import load_mutants, load_outsiders
 from autograder.tests.needs import need_isolation
 from course.probes import load_study
 
@@ -45,14 +46,32 @@ def test_games_have_no_positions():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_seed_gives_a_set_that_sees_all(tmp_path, seed):
-    """For other seeds other positions, which show every loss that the mutants' table lists."""
+    """For other seeds other positions, which show every loss that the mutants' table lists, and
+    every wrong module of outsiders."""
     need_isolation()
     choice = choose_cases("study1", seed, sample=100)
     assert choice.missing == []
-    assert choice.mutants > len(load_mutants("study1"))
+    assert choice.mutants > len(load_mutants("study1")) + len(load_outsiders(load_study("study1")))
     file = tmp_path / "study1.toml"
     file.write_text(as_table(choice), "utf-8")
     checks = load_study("study1", file).checks
     assert {chosen.check.name: list(chosen.cases) for chosen in choice.checks} == {
         name: list(check.cases) for name, check in checks.items()}
     assert sum(len(check.cases) for check in checks.values()) < 40
+
+
+@pytest.mark.slow
+def test_the_present_positions_can_be_kept(tmp_path):
+    """Then they come first, with what was said of them, and what they lack is added."""
+    need_isolation()
+    choice = choose_cases("study2", 5, sample=60, keep=True)
+    study = verdicts.hidden_study("study2")
+    chosen, = choice.checks
+    present = study.checks["alpha_beta"].cases
+    assert list(chosen.cases[:len(present)]) == list(present)
+    assert choice.missing == []
+    text = as_table(choice)
+    assert "no number stands for infinity; sees" in text
+    file = tmp_path / "study2.toml"
+    file.write_text(text, "utf-8")
+    assert list(load_study("study2", file).checks["alpha_beta"].cases) == list(chosen.cases)

@@ -13,9 +13,8 @@ import pytest
 
 from autograder import verdicts, workspace
 from autograder.grading.verdict import Known, Seconds, decide, explain
-from autograder.mutants import Mutant
 from autograder.tests.needs import need_isolation
-from autograder.tests.studies.test_outsiders import OUTSIDERS, WRONG
+from autograder.tests.studies.test_outsiders import WRONG
 from course.probes import load_study
 from course.probes.explain import as_text
 from course.probes.outcome import Outcome
@@ -58,11 +57,9 @@ def test_pages_name_the_cause_or_lead_to_it():
     ways = {}
     for name, module in WRONG:
         second = workspace.answer_path(load_study(name)).with_name(workspace.SECOND)
-        wrong = Mutant(module["name"], module["wrong"], {},
-                       [(edit["old"], edit["new"]) for edit in module["edit"]], OUTSIDERS)
-        lost = outcomes(name, wrong.apply(second.read_text("utf-8")))
+        lost = outcomes(name, module.apply(second.read_text("utf-8")))
         if lost:
-            way = ways[name, module["name"]] = sorted(set(found(lost)))
-            print(f"{name}, {module['name']}: {', '.join(way) or 'NOTHING'}")
+            way = ways[name, module.name] = sorted(set(found(lost)))
+            print(f"{name}, {module.name}: {', '.join(way) or 'NOTHING'}")
     silent = [module for module, way in ways.items() if not way]
     assert len(silent) <= (1 - ENOUGH) * len(ways), silent

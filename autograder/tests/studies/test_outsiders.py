@@ -1,24 +1,21 @@
 """Modules by people who had only the students' kit: right ones lose nothing, wrong ones something.
 
-They are in `outsiders/`. A wrong one that still gets full marks is marked `accepted = true` there:
-these are what the checks have yet to ask.
+The right ones are in `outsiders/`, the wrong ones in `autograder/mutants/`. A wrong one that still
+gets full marks is marked `accepted = true` there: these are what the checks have yet to ask.
 """
 
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from autograder import workspace
-from autograder.mutants import Mutant
+from autograder.mutants import load_outsiders
 from autograder.tests.needs import need_isolation
-from course.probes import load_study
+from course.probes import load_study, studies
 from course.probes.questions import MATCHES
 
-OUTSIDERS = Path(__file__).with_name("outsiders")
-RIGHT = sorted((OUTSIDERS / "right").glob("*.py"))
-WRONG = [(path.stem, module) for path in sorted(OUTSIDERS.glob("study*.toml"))
-         for module in tomllib.loads(path.read_text("utf-8"))["module"]]
+RIGHT = sorted(Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))
+WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
 
 
 def marks(name: str, text: str) -> tuple[float, float]:
@@ -39,12 +36,18 @@ def test_no_right_module_loses_anything(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "module"), WRONG, ids=[f"{n}-{m['name']}" for n, m in WRONG])
+@pytest.mark.parametrize(("name", "module"), WRONG, ids=[f"{n}-{m.name}" for n, m in WRONG])
 def test_a_wrong_module_loses_something(name, module):
     """Each loses marks, unless it is on the list of those that are still accepted."""
     need_isolation()
     second = workspace.answer_path(load_study(name)).with_name(workspace.SECOND)
-    wrong = Mutant(module["name"], module["wrong"], {},
-                   [(edit["old"], edit["new"]) for edit in module["edit"]], OUTSIDERS)
-    earned, points = marks(name, wrong.apply(second.read_text("utf-8")))
-    assert (earned == points) == module.get("accepted", False)
+    earned, points = marks(name, module.apply(second.read_text("utf-8")))
+    assert (earned == points) == module.accepted
+
+
+def test_there_are_outsiders_enough():
+    """At least 60 wrong modules for each half of the course, and 30 right ones in all."""
+    early = sum(name in studies()[:3] for name, _ in WRONG)
+    assert early >= 60
+    assert len(WRONG) - early >= 60
+    assert len(RIGHT) >= 28
