@@ -66,6 +66,7 @@ class _Seen:
 
     cases: list[tuple[str, Case]] = field(default_factory=list)
     meets: list[set[Need]] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)  # that a right search visits
 
     def counts(self) -> Counter[Need]:
         return Counter(need for needs in self.meets for need in needs)
@@ -203,6 +204,7 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
             else:
                 seen.cases.append((check.name, case))
                 seen.meets.append(meets)
+                seen.nodes.append(expected.get("nodes") or 0)
 
 
 def _lost(check: Check, expected: Observation | None, got: Observation | None) -> set[str]:
@@ -213,7 +215,8 @@ def _lost(check: Check, expected: Observation | None, got: Observation | None) -
 def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     """The numbers of the cases that are kept, in their order; the `first` are among them.
 
-    Greedily: the case that meets most of what is still wanted comes next.
+    Greedily: the case that meets most of what is still wanted comes next, of several the one with
+    the smallest search, as everybody's module has to make it.
     """
     wanted = Counter({need: min(WANTED, count) for need, count in seen.counts().items()})
     kept = list(first)
@@ -222,7 +225,8 @@ def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
             wanted[need] -= 1
     while +wanted:
         best = max((number for number in range(len(seen.cases)) if number not in kept),
-                   key=lambda number: sum(wanted[need] > 0 for need in seen.meets[number]))
+                   key=lambda number: (sum(wanted[need] > 0 for need in seen.meets[number]),
+                                       -seen.nodes[number]))
         kept.append(best)
         for need in seen.meets[best]:
             wanted[need] -= 1
