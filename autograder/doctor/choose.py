@@ -12,7 +12,7 @@ import random
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -26,8 +26,10 @@ from autograder.doctor.machine_mutants import machine_mutants
 from autograder.doctor.reach import Reach
 from autograder.errors import Refused
 from autograder.mutants import Mutant, load_mutants, load_outsiders
+from autograder.release.leaks import public_files
 from course.probes import Case, Check, Observation, Study, load_study
 from course.probes.outcome import is_right
+from course.probes.question import texts_of
 from course.probes.questions import MATCHES
 
 WANTED = 2  # cases that see a mutant, where there are as many
@@ -67,6 +69,13 @@ class _Seen:
     cases: list[tuple[str, Case]] = field(default_factory=list)
     meets: list[set[Need]] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)  # that a right search visits
+    dropped: set[int] = field(default_factory=set)  # numbers of cases that cannot be used
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Leave these cases out from now on."""
+        for number in numbers:
+            self.dropped.add(number)
+            self.meets[number] = set()
 
     def counts(self) -> Counter[Need]:
         return Counter(need for needs in self.meets for need in needs)
@@ -93,8 +102,9 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
                       "come from the course's own secret")
     texts, named, outside = _mutants(study)
     rng = random.Random(f"cases of {study.name} {seed}")
-    fresh = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
-             for name, check in asked.items()}
+    public = b"\0".join(path.read_bytes() for path in public_files())
+    fresh = {name: _untold(public, fresh_cases(
+        check, [*check.cases, *study.checks[name].cases], rng)) for name, check in asked.items()}
     seen, answers = _Seen(), _answers(study)
     reach = Reach(replace(hidden, checks=asked), answers[0])
     left = {name: _Tried(text, reach.checks(text)) for name, text in texts.items()}
@@ -116,6 +126,9 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
     if not keep and any(not counts[need] for name in known for need in _needs(name, named)):
         _look(replace(hidden, checks=asked), answers, left, named, seen, done)
     kept = _fewest(seen, present)
+    while spoiling := _spoiling(hidden, answers[0], named, seen, set(kept) - set(present)):
+        seen.drop(spoiling)
+        kept = _fewest(seen, present)
     counts = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
                   len(texts), [name for name in texts if counts[name, ""] == 1],
@@ -123,6 +136,11 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
                   [" in ".join(filter(None, need)) for mutant in known
                    for need in _needs(mutant, named)
                    if not counts[need] and (need[1] or mutant in outside)], len(seen.cases))
+
+
+def _untold(public: bytes, cases: Iterable[Case]) -> Iterator[Case]:
+    """Those of the cases whose positions stand nowhere in what students are given."""
+    return (case for case in cases if not any(text.encode() in public for text in texts_of(case)))
 
 
 def _not_seen(left: Mapping[str, _Tried], named: Mapping[str, Mutant],
@@ -207,6 +225,30 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
                 seen.nodes.append(expected.get("nodes") or 0)
 
 
+def _spoiling(hidden: Study, reference: str, named: Mapping[str, Mutant], seen: _Seen,
+              numbers: Iterable[int]) -> set[int]:
+    """Which of these cases show a loss that the table of a named mutant does not list.
+
+    A portion asks only the mutants that are left, and these cases are asked of all of them here.
+    """
+    found = set()
+    for name, check in hidden.checks.items():
+        mine = [number for number in sorted(numbers) if seen.cases[number][0] == name]
+        if not mine:
+            continue
+        portion = replace(hidden, checks={name: replace(check, cases=[
+            seen.cases[number][1] for number in mine])})
+        ours = workspace.ask_all(portion, reference, 60)[name]
+        most = max(LEAST, SLOWER * ours.seconds)
+        for mutant in named.values():
+            text = mutant.apply(reference)
+            replies = workspace.ask_all(portion, text, most=most)[name]
+            found |= {number for number, expected, got in zip(
+                mine, ours.observations, replies.observations, strict=True)
+                if _lost(check, expected, got) - set(mutant.loses.get(name, ()))}
+    return found
+
+
 def _lost(check: Check, expected: Observation | None, got: Observation | None) -> set[str]:
     return {aspect for aspect in check.points if aspect in (expected or {})
             and not is_right(check.ask, expected, got or {}, aspect)}
@@ -231,8 +273,9 @@ def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
         for need in seen.meets[best]:
             wanted[need] -= 1
     checks = {seen.cases[number][0] for number in kept}
-    kept += [next(number for number, (name, _) in enumerate(seen.cases) if name == missing)
-             for missing in {name for name, _ in seen.cases} - checks]
+    for missing in {name for name, _ in seen.cases} - checks:
+        kept.append(next(number for number, (name, _) in enumerate(seen.cases)
+                         if name == missing and number not in seen.dropped))
     return sorted(kept)
 
 

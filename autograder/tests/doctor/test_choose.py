@@ -21,7 +21,7 @@ NEEDS = st.sets(st.tuples(st.sampled_from("abcdefgh"), st.just("")))
 def test_what_is_kept_sees_as_much_as_everything(drawn):
     """Each mutant that was seen twice still is, each that was seen once too, in every check."""
     seen = _Seen([(check, {"on": str(n)}) for n, (check, _) in enumerate(drawn)],
-                 [needs for _, needs in drawn])
+                 [needs for _, needs in drawn], [0] * len(drawn))
     kept = _fewest(seen)
     counts = Counter(need for number in kept for need in seen.meets[number])
     assert kept == sorted(set(kept))
