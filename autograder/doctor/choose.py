@@ -107,7 +107,8 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
         check, [*check.cases, *study.checks[name].cases], rng)) for name, check in asked.items()}
     seen, answers = _Seen(), _answers(study)
     reach = Reach(replace(hidden, checks=asked), answers[0])
-    left = {name: _Tried(text, reach.checks(text)) for name, text in texts.items()}
+    tried = {name: _Tried(text, reach.checks(text)) for name, text in texts.items()}
+    left = dict(tried)
     if keep:
         _look(replace(hidden, checks=asked), answers, left, named, seen, done)
         left = _not_seen(left, named, seen)
@@ -121,14 +122,18 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
             break
         _look(replace(hidden, checks=portion), answers, left, named, seen, done)
         left = _not_seen(left, named, seen)
-    counts = seen.counts()
-    known = [*named, *outside]
-    if not keep and any(not counts[need] for name in known for need in _needs(name, named)):
-        _look(replace(hidden, checks=asked), answers, left, named, seen, done)
-    kept = _fewest(seen, present)
-    while spoiling := _spoiling(hidden, answers[0], named, seen, set(kept) - set(present)):
-        seen.drop(spoiling)
-        kept = _fewest(seen, present)
+    known, old_are_asked = [*named, *outside], keep
+    while True:
+        kept, counts = _fewest(seen, present), seen.counts()
+        if spoiling := _spoiling(hidden, answers[0], named, seen, set(kept) - set(present)):
+            seen.drop(spoiling)
+        elif not old_are_asked and any(not counts[need] for name in known
+                                       for need in _needs(name, named)):
+            _look(replace(hidden, checks=asked), answers,
+                  {name: tried[name] for name in known}, named, seen, done)
+            old_are_asked = True
+        else:
+            break
     counts = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
                   len(texts), [name for name in texts if counts[name, ""] == 1],
