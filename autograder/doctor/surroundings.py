@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_on_path
+from autograder.sandbox.launch import AUTOGRADER
 
-AUTOGRADER = Path(__file__).parents[1]
 STAFF_ONLY = [AUTOGRADER / name for name in ("answers", "mutants", "verdicts")]
 NAMED = 3  # files in a sentence
 

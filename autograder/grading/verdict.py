@@ -36,8 +36,8 @@ Ask = Callable[[str, Check, float], Replies]  # a module's name, what it is aske
 
 
 class Seconds(NamedTuple):
-    """The time limits of one check: `given` overrides the check's own and the `usual` one; a
-    trace, which only explains, has `later`."""
+    """The time limits of one check: `given` overrides the check's own and the `usual` one; what
+    only explains, as a trace does, has `later`."""
 
     given: float | None
     usual: float
@@ -80,6 +80,9 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     def replies_to(asked: Check) -> Replies:
         return ask(study.module, asked, seconds.given or asked.seconds or seconds.usual)
 
+    def briefly(asked: Check) -> Replies:  # what only explains
+        return ask(study.module, asked, seconds.later)
+
     def first_replies(asked: Check) -> Replies:
         if asked.id not in known.replies:
             known.replies[asked.id] = replies_to(asked)
@@ -92,15 +95,22 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     if outcome.is_wrong_somewhere and not outcome.is_match:
         asked.given = _better(asked, outcome, first_replies, replies_to)
     if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
-        asked.trace = ask(study.module, trace_check(check, outcome.case["asked"]), seconds.later)
+        asked.trace = briefly(trace_check(check, outcome.case["asked"]))
     shown = _in_its_light(asked, known)
-    if shown.full or shown.is_match or not _shows_replies(asked, shown):
-        return shown
-    cases = [] if asked.replies.broken else [check.cases[shown.case["number"]]]
-    asked.alone = replies_to(replace(check, cases=cases))
-    if asked.given:
-        asked.expected = right_alone(check, shown.case["number"], asked.given, replies_to)
+    if not shown.full and not shown.is_match and _shows_replies(asked, shown):
+        _ask_alone(asked, shown.case["number"], briefly)
     return explain(check_id, known)
+
+
+def _ask_alone(asked: Asked, number: int, briefly: Callable[[Check], Replies]) -> None:
+    """Ask the one case that is shown, or none where the module is broken, in a new process."""
+    check = asked.check
+    cases = [] if asked.replies.broken else [check.cases[number]]
+    asked.alone = briefly(replace(check, cases=cases))
+    if asked.given:  # what is right given the values for all cases could tell of them too
+        expected, _ = load_expected(verdicts.expected_file(asked.study))
+        asked.expected = (right_alone(check, number, asked.given, briefly)
+                          or expected[check.name][number])
 
 
 def _shows_replies(asked: Asked, shown: Outcome) -> bool:

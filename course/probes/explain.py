@@ -71,7 +71,7 @@ def as_html(outcome: Outcome) -> str:
 
 def _width(names: Iterable[str]) -> int:
     """Of a column that holds these names."""
-    return max(9, *(len(name) + 2 for name in names))
+    return max([9, *(len(name) + 2 for name in names)])
 
 
 def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
 BROKEN = "the module could not be loaded"
+TOO_SLOW = "what your code replies to this question by itself took too long to be shown"
 NOT_ALONE = ("this question by itself gets the expected reply: what your code replies depends on "
              "what it was asked before")
 OF_A_SEARCH = ("move", "value", "nodes")  # where one of these differs, the tree shows why
@@ -239,7 +240,7 @@ def as_alone(outcome: Outcome, check: Check, replies: Replies,
         name: expected.get(name) for name in check.points}
     problem = outcome.problem
     if not outcome.stopped:
-        problem = replies.broken or replies.stopped or _error(check, got)
+        problem = replies.broken or (TOO_SLOW if replies.stopped else _error(check, got))
         if problem is None and all(same(check.ask, n, right[n], got.get(n)) for n in check.points):
             problem = NOT_ALONE
     return replace(outcome, problem=problem,

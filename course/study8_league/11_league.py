@@ -79,8 +79,9 @@ for points in (10, 11, 12, 13):
 # action of a game. These are seconds of computing: what else the machine does costs you nothing.
 # Whoever is late, raises an error or plays what the rules forbid is warned, and a random legal action
 # is played instead. The third warning forfeits the game. In the ladder the first action has five
-# seconds, and whoever forfeits the first two games against an opponent plays no more. In the league and in the ladder your agent lives in a process of its own; the state of the
-# game is not in there, so there is nothing to peek at.
+# seconds, and whoever forfeits the first two games against an opponent plays no more. In the league
+# and in the ladder your agent lives in a process of its own; the state of the game is not in there,
+# so there is nothing to peek at.
 #
 # An observation has all that you need. `legal_actions()` lists what you may play.
 

@@ -15,8 +15,9 @@ from autograder.grading.verdict import Seconds, decide
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
-from course.probes import load_study
+from course.probes import load_expected, load_study
 from course.probes.explain import as_html, as_text
+from course.probes.outcome import TOO_SLOW
 
 CELLS = re.compile(r"[xo_]{9}")
 NUMBER = re.compile(r"\d{30,}")
@@ -118,3 +119,42 @@ def test_the_oracle_is_nowhere():
         ran = sandbox.run_cells({}, ["from tictactoe.solver import value\nprint(value.__name__)"],
                                 20, 20, 20)
     assert ran.outputs[0][0]["text"] == "value\n"
+
+
+def test_what_is_right_given_all_that_was_asked_is_not_shown(monkeypatch):
+    """Where a process that knows one case has no values of its own, the reference's are shown."""
+    study = load_study("study3")
+    text = workspace.module_texts(study)["block_not_seen"]
+
+    def shown():
+        return decide("study3.priority", lambda module, asked, seconds: workspace.ask(
+            study, text, asked, seconds), Seconds(None, 20, 20))
+
+    assert shown().given
+    monkeypatch.setattr(verdict, "right_alone", lambda *_: None)
+    outcome = shown()
+    expected, _ = load_expected(verdicts.expected_file(verdicts.hidden_study("study3")))
+    right = expected["priority"][outcome.case["number"]]
+    assert outcome.given and not outcome.full
+    assert outcome.case["expected"] == {name: right[name] for name in outcome.case["expected"]}
+
+
+def test_who_never_ends_when_asked_one_case_is_told_so():
+    """That costs the time of an explanation, and no more marks than the other replies."""
+    study = load_study("study1")
+    waits = """
+def search(self, *_):
+    import sys
+    frame = sys._getframe()
+    while "cases" not in frame.f_locals:
+        frame = frame.f_back
+    while len(frame.f_locals["cases"]) == 1:
+        pass
+    return 0, 0, 0
+"""
+    text = workspace.answer_path(study).read_text("utf-8") + waits + "\n\nMinimax.search = search\n"
+    outcome = decide("study1.minimax", lambda module, asked, seconds: workspace.ask(
+        study, text, asked, seconds), Seconds(None, 20, 1))
+    assert outcome.problem == TOO_SLOW
+    assert not outcome.stopped
+    assert 0 < outcome.earned < outcome.points
