@@ -14,6 +14,7 @@ from course.probes.questions import QUESTIONS
 
 MAX_SHOWN = 500  # characters of one value
 MAX_ITEMS = 3  # of a list that differ
+CELL = "text-align:left;padding:0 1em 0.2em 0"
 
 
 def as_text(outcome: Outcome) -> str:
@@ -106,17 +107,20 @@ def _has_case(outcome: Outcome) -> bool:
 
 
 def _points_html(outcome: Outcome) -> str:
-    heads, rows = ["Aspect", "Points"], ""
-    if not outcome.is_match:
-        heads.append("Positions right")
-    for a in outcome.aspects:
-        right = "" if outcome.is_match else f"<td>{_number(a.right)} of {a.asked}</td>"
-        rows += (f"<tr><th scope='row' style='text-align:left'>{a.name}</th>"
-                 f"<td>{_number(a.earned)} of {_number(a.points)}</td>{right}</tr>")
-    first = " style='text-align:left'"
-    head = "".join(f"<th scope='col'{first if name == 'Aspect' else ''}>{name}</th>"
-                   for name in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    heads = ["Aspect", "Points"] + ["Positions right"] * (not outcome.is_match)
+    return _table(heads, ([a.name, f"{_number(a.earned)} of {_number(a.points)}",
+                           f"{_number(a.right)} of {a.asked}"][:len(heads)]
+                          for a in outcome.aspects))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose first column names the rows; with styles of its own, as pages have others."""
+    head = "".join(f"<th scope='col' style='{CELL}'>{html.escape(name)}</th>" for name in heads)
+    body = "".join(
+        f"<tr><th scope='row' style='{CELL}'>{html.escape(name)}</th>"
+        + "".join(f"<td style='{CELL}'>{html.escape(text)}</td>" for text in texts) + "</tr>"
+        for name, *texts in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _node(outcome: Outcome):
@@ -131,16 +135,11 @@ def _picture(board) -> str:
 def _case_html(outcome: Outcome) -> str:
     asked = html.escape(describe_question(outcome.case["asked"], _ask(outcome)))
     boards = " ".join(map(_picture, _boards(outcome)))
-    rows = "".join(
-        f"<tr><th scope='row' style='text-align:left'>{row.name}</th>"
-        f"<td>{html.escape(row.expected)}</td><td>{html.escape(row.got)}</td>"
-        f"<td>{html.escape(row.differs)}"
-        f"{html.escape(f'   ({row.reading})') if row.reading else ''}</td></tr>"
-        for row in _rows(outcome))
+    rows = ([row.name, row.expected, row.got,
+             f"{row.differs}   ({row.reading})" if row.reading else row.differs]
+            for row in _rows(outcome))
     return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
-            "<table><thead><tr><th scope='col'></th><th scope='col'>Expected</th>"
-            "<th scope='col'>Your code</th><th scope='col'></th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>")
+            + _table(["", "Expected", "Your code", ""], rows))
 
 
 def _headline(outcome: Outcome) -> str:
