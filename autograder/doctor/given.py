@@ -26,6 +26,7 @@ from course.probes.ask import reply
 from course.probes.homes import homes
 from course.probes.outcome import Outcome, mark_by_file
 from course.probes.questions import MATCHES
+from course.probes.syntax import parsed
 
 SECONDS = 2.0  # for one check: what takes longer is no answer to a question of a study
 BY_CHANCE = 0.34  # of an aspect's positions: a number, or a yes, may be right here and there
@@ -88,7 +89,7 @@ def _targets(answer: str, bare: str) -> tuple[set[str], dict[str, int]]:
     """What students write: classes, and functions with the number of their arguments."""
     written = written_functions(answer)
     functions = {node.name: len(node.args.args) - len(node.args.defaults)
-                 for node in ast.parse(bare).body
+                 for node in parsed(bare).body
                  if isinstance(node, ast.FunctionDef) and node.name in written}
     return {name.split(".")[0] for name in written if "." in name}, functions
 
@@ -138,7 +139,7 @@ def _code_of(path: Path) -> Iterable[str]:
 def _definitions(text: str, path: Path) -> Iterator[Given]:
     """Each function and class at the top of a text, with all that the text defines beside it."""
     try:
-        tree = ast.parse(text)
+        tree = parsed(text)
     except SyntaxError:  # an example of something wrong
         return
     package = _module_name(path)

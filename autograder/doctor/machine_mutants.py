@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from autograder.workspace.strip import BEGIN, END
+from course.probes.syntax import parsed
 
 COMPARED = {  # each comparison, and what it is taken for
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt),
@@ -48,7 +49,7 @@ class MachineMutant:
 
 def machine_mutants(answer: str) -> list[MachineMutant]:
     """Every mutant of the answer, in the order of its lines; each text once."""
-    tree = ast.parse(answer)
+    tree = parsed(answer)
     inside = _solution_lines(answer)
     seen, found = {ast.unparse(tree)}, []
     for node, names, function in _nodes(tree):
@@ -201,7 +202,7 @@ def _of_statement(node: ast.AST) -> Iterator[Change]:
     elif (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
           and ast.unparse(node.targets[0]).startswith("self.")):
         name = node.targets[0].attr
-        target, shared = (ast.parse(text, mode="eval").body for text in (
+        target, shared = (parsed(text).body[0].value for text in (
             f"type(self).{name}", f"vars(type(self)).get({name!r}, {ast.unparse(node.value)})"))
         target.ctx = ast.Store()
         old = node.targets, node.value

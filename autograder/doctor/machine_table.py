@@ -27,6 +27,7 @@ from autograder.mutants.machine_made import (
 from course.probes import Check, Study, load_expected
 from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
+from course.probes.syntax import parsed
 
 SLOWER, LEAST = 20, 2.0  # times as long as the reference, and seconds: then a mutant is given up
 Done = Callable[[MachineMutant], None]
@@ -117,7 +118,7 @@ def _made_of(study: Study) -> dict[str, str]:
 
 
 def _without_docstrings(text: str) -> str:
-    tree = ast.parse(text)
+    tree = parsed(text)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, documented) and ast.get_docstring(node):

@@ -12,6 +12,7 @@ from types import CodeType, ModuleType
 
 from course.probes import Check, Study
 from course.probes.ask import reply
+from course.probes.syntax import parsed
 
 NAME = "reference"  # of the module and of its file here
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -41,10 +42,10 @@ class Reach:
 
 def _parts(text: str) -> tuple[dict[str, Function], str]:
     """Each function and method, by its qualified name, and all that stands outside of them."""
-    outside = ast.parse(text)
+    outside = parsed(text)
     for node in dict(_functions(outside, "")).values():
         node.body = []
-    return dict(_functions(ast.parse(text), "")), ast.dump(outside)
+    return dict(_functions(parsed(text), "")), ast.dump(outside)
 
 
 def _functions(tree: ast.AST, path: str) -> Iterator[tuple[str, Function]]:

@@ -30,6 +30,7 @@ from course.probes import Check, Observation, load_study
 from course.probes.ask import reply
 from course.probes.outcome import equal
 from course.probes.replies import Replies
+from course.probes.syntax import parsed
 
 NAME = "reference"  # of the module that is run here
 ROUNDS = 8  # of asking; a search may ask for other values when it has got some
@@ -198,7 +199,7 @@ def _compiled(study: str) -> CodeType:
     """The code of a reference, with a decorator on every function that students write."""
     path = workspace.answer_path(load_study(study))
     text = path.read_text("utf-8")
-    tree, written = ast.parse(text, str(path)), written_functions(text)
+    tree, written = parsed(text, str(path)), written_functions(text)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in written:
             node.decorator_list.insert(0, ast.copy_location(ast.Name("_carried", ast.Load()), node))

@@ -18,6 +18,7 @@ from autograder import verdicts
 from autograder.mutants import load_mutants
 from course.probes import Study, complain_about_keys, load_expected, load_study, read_table
 from course.probes.outcome import same
+from course.probes.syntax import parsed
 
 HINT = "Hint:"  # begins a paragraph that promises nothing
 BETWEEN_SENTENCES = re.compile(r'(?<=[.:?!])\s+(?=[A-Z`"])')
@@ -69,7 +70,7 @@ def sentences(stub: str) -> Iterator[tuple[str, str]]:
     ... '''))
     [('module', 'Two functions.'), ('module', 'Both double.'), ('double', 'Twice n.')]
     """
-    for name, docstring in _docstrings(ast.parse(stub), ()):
+    for name, docstring in _docstrings(parsed(stub), ()):
         for paragraph in re.split(r"\n\s*\n", docstring):
             lines = takewhile(lambda line: not line.startswith(">>>"),
                               map(str.strip, paragraph.split("\n")))

@@ -34,6 +34,7 @@ from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, ship
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
+from course.probes.syntax import parsed
 
 NAME = "adversarial-search"  # of the archive, and of the one folder in it
 STAFF = Path(__file__).parents[1]
@@ -196,7 +197,7 @@ def own_run(template: str, run: str) -> str:
     the text of our own run.py, defines under these names. Raises `ReleaseError` for a name that it
     does not define."""
     parts = {}
-    for node in ast.parse(run).body:
+    for node in parsed(run).body:
         if isinstance(node, ast.FunctionDef):
             parts[node.name] = "\n\n" + ast.get_source_segment(run, node)
         elif isinstance(node, ast.Assign):
@@ -238,12 +239,12 @@ def imports(found: Contents) -> set[str]:
 def _trees(path: str, data: bytes) -> Iterator[ast.AST]:
     """The module, or the code cells of the notebook; magic lines are no Python and left out."""
     if path.endswith(".py"):
-        yield ast.parse(data)
+        yield parsed(data)
     elif path.endswith(".ipynb"):
         for cell in json.loads(data)["cells"]:
             if cell["cell_type"] == "code":
                 lines = "".join(cell["source"]).splitlines()
-                yield ast.parse("\n".join(line for line in lines if line[:1] not in ("%", "!")))
+                yield parsed("\n".join(line for line in lines if line[:1] not in ("%", "!")))
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Container
 
 from autograder.errors import Refused
+from course.probes.syntax import parsed
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"  # nbgrader's markers
 
@@ -125,5 +126,5 @@ def _functions(source: str) -> list[tuple[int, int, str, str, int]]:
             else:  # an `if`, a `with`: what it holds belongs to the same function or class
                 visit(child, path, in_class)
 
-    visit(ast.parse(source), (), False)
+    visit(parsed(source), (), False)
     return found

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from course.probes.syntax import parsed
 from sequence.agents import ismcts, players
 from sequence.agents.worth import best_action
 from sequence.league.game import Played
@@ -81,7 +82,7 @@ def _given() -> dict[str, Counter]:
 def _functions(source: str) -> Counter[tuple]:
     """The form of each function in a module; none if it cannot be read."""
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Counter()
     return Counter(_form(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))

@@ -1,6 +1,11 @@
 """What a mutant changes is seen only by the checks that reach it."""
 
+import ast
+import gc
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +13,7 @@ from autograder import verdicts, workspace
 from autograder.doctor.machine_mutants import machine_mutants
 from autograder.doctor.reach import Reach
 from autograder.tests.needs import need_isolation
+from course.probes.syntax import parsed
 
 MODULE = '''
 LIMIT = 3
@@ -62,3 +68,22 @@ def test_what_a_check_does_not_reach_it_does_not_see(name):
             replies, = workspace.ask_all(study, mutant.text, checks=[check]).values()
             assert replies.observations == right[check].observations
     assert tried
+
+
+def test_texts_are_parsed_by_many_threads_at_once():
+    """No parse fails where Python runs halfway through another one, as the collector lets it."""
+    text = Path(ast.__file__).read_text("utf-8")
+
+    def collecting(*_) -> None:
+        sum(range(300))  # long enough for another thread to take over
+
+    interval = sys.getswitchinterval()
+    gc.callbacks.append(collecting)
+    try:
+        sys.setswitchinterval(1e-6)
+        with ThreadPoolExecutor(4) as pool:
+            trees = list(pool.map(lambda _: parsed(text), range(300)))
+    finally:
+        sys.setswitchinterval(interval)
+        gc.callbacks.remove(collecting)
+    assert len(trees) == 300

@@ -178,7 +178,7 @@ def begun(agent: Spec, seed: int) -> Any:
 
 def _options(arguments: str, text: str) -> tuple[tuple[str, Any], ...]:
     try:
-        call = ast.parse(f"f{arguments}", mode="eval").body
+        call = ast.parse(f"f{arguments}", mode="eval").body  # noqa: TID251 - in the main thread
         names = [keyword.arg for keyword in call.keywords]  # None of **mapping
         if call.args or None in names or len(names) != len({*names}):
             raise ValueError("only name=value, each name once")
