@@ -262,6 +262,9 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name))
     show_findings(examined, findings, verbose)
     say(promised)
+    if course:
+        for note in proofs.answers_read_by_others():
+            say(f"if students use this machine: {note}")
     if everything:
         complaints += [*by_machine(examined, seed, verbose), *by_given(examined)]
         show_carried(examined, verbose)

@@ -4,7 +4,12 @@ May import everything but the commands and the benchmarks.
 """
 
 from autograder.doctor.proof import Finding, broken_promises, examine, leaks, show_mutant
-from autograder.doctor.surroundings import environment, exchange, read_by_others
+from autograder.doctor.surroundings import (
+    answers_read_by_others,
+    environment,
+    exchange,
+    read_by_others,
+)
 
-__all__ = ["Finding", "broken_promises", "environment", "examine", "exchange", "leaks",
-           "read_by_others", "show_mutant"]
+__all__ = ["Finding", "answers_read_by_others", "broken_promises", "environment", "examine",
+           "exchange", "leaks", "read_by_others", "show_mutant"]

@@ -37,11 +37,15 @@ def exchange(folder: CourseFolder) -> Iterator[str]:
 
 
 def read_by_others(folder: CourseFolder) -> Iterator[str]:
-    """Yield what other users of this machine can read of the course and of the staff's files."""
+    """Yield what other users of this machine can read of the course."""
     exchange = folder.exchange().resolve()
     found = [path for path in readable(folder.root) if not path.is_relative_to(exchange)]
     if found:
         yield _told(found, folder.root)
+
+
+def answers_read_by_others() -> Iterator[str]:
+    """Yield what other users of this machine can read of the staff's part of the kit."""
     found = [path for place in STAFF_ONLY for path in readable(place)]
     if found:
         yield _told(found, AUTOGRADER)

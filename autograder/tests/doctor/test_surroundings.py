@@ -34,10 +34,9 @@ def test_a_new_course_is_closed_to_others(place):
     assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
 
 
-def test_an_open_course_is_named_with_the_remedy(place, monkeypatch):
+def test_an_open_course_is_named_with_the_remedy(place):
     """The first files, how many more, and the command that closes it; the exchange is meant to be
     open."""
-    monkeypatch.setattr(surroundings, "STAFF_ONLY", [])
     folder = CourseFolder.create(place / "course")
     for number in range(5):
         (folder.root / f"gradebook{number}.db").touch(0o644)
@@ -58,7 +57,7 @@ def test_answers_that_others_can_read_are_named(place, monkeypatch):
     answer.parent.mkdir(mode=0o755)
     answer.touch(0o644)
     monkeypatch.setattr(surroundings, "STAFF_ONLY", [answer.parent])
-    said, = doctor.read_by_others(CourseFolder.create(place / "course"))
+    said, = doctor.answers_read_by_others()
     assert str(answer) in said
 
 

@@ -259,7 +259,7 @@ WORDS = {
     "no object": "send(b'7'); send(b'[]'); send(b'null'); send(b'')",
     "not UTF-8": "send(b'\\xff\\xfe')",
     "deep JSON": "send(b'[' * 100_000)",
-    "deep replies": "for n in range(9): send(b'{\"case\": %d, \"observation\": {\"move\": ' % n"
+    "deep replies": "for n in range(99): send(b'{\"case\": %d, \"observation\": {\"move\": ' % n"
                     " + b'[' * 600 + b']' * 600 + b'}}')\nos._exit(0)",
     "deep reasons": "send(b'{\"broken\": ' + b'[' * 900 + b']' * 900 + b'}')\nos._exit(0)",
     "a huge number": "send(b'{\"end\": ' + b'9' * 5000 + b'}')",
@@ -332,17 +332,17 @@ MODULES = {
     "interrupts": SEARCH.format("(_ for _ in ()).throw(KeyboardInterrupt)"),
     "at exit": "import atexit, os; atexit.register(os.write, 1, b'15')\n" + SEARCH.format(None),
     "patched json": "import json; json.dumps = lambda *a, **k: '{\"earned\": 15}'\n"
-                    + SEARCH.format("(-1, 0.5, -1)"),
+                    + SEARCH.format("(-1, 0.123, -1)"),
     "patched frames": "import inside.frames, inside.zygote\n"
                       "inside.frames.send = inside.zygote.send = lambda *a: None\n"
-                      + SEARCH.format("(-1, 0.5, -1)"),
+                      + SEARCH.format("(-1, 0.123, -1)"),
     "patched marking": "import course.probes.outcome as o, course.probes.ask as a\n"
                        "o.equal = o.is_right = o.mark = lambda *x: True\n"
                        "a.plain = a.reply = lambda *x: {'earned': 15}\n"
-                       + SEARCH.format("(-1, 0.5, -1)"),
+                       + SEARCH.format("(-1, 0.123, -1)"),
     "patched builtins": "import builtins; builtins.isinstance = lambda *a: True\n"
                         "builtins.type = builtins.len = builtins.zip = lambda *a: 15\n"
-                        + SEARCH.format("(-1, 0.5, -1)"),
+                        + SEARCH.format("(-1, 0.123, -1)"),
     "patched counter": "import tictactoe.nodes as n\n"
                        "for name in dir(n):\n    if name[0] != '_': setattr(n, name, None)\n"
                        + SEARCH.format("(None, None, -1)"),
@@ -356,7 +356,7 @@ MODULES = {
               + SEARCH.format("('x', 'x', 'x')"),
     "knows that it is graded": "import os\nif os.getpid() == 1 or "
                                "'NBGRADER_EXECUTION' in os.environ:\n    os._exit(0)\n"
-                               + SEARCH.format("(-1, 0.5, -1)"),
+                               + SEARCH.format("(-1, 0.123, -1)"),
     "module with a getattr": "def __getattr__(name):\n    import os; os._exit(0)",
     "coroutine": "class AlphaBeta:\n    async def search(self, state): return 1, 2, 3\n",
     "no text": "\x00\x01",
