@@ -110,9 +110,14 @@ def _targets(module, reward: float, taken: float, values: list[float],
         yield ((method,), lambda method=method: [[
             _rounded(get(module, "td_target")(method, reward, taken, values, gamma)),
             _rounded(get(module, "td_target")(method, reward, None, [], gamma))]])
-    yield ("other",), lambda: [[
-        _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, taken, values, gamma)),
-        _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, None, [], gamma))]]
+
+    def other():
+        get(module, "td_target")("sarsa", reward, taken, values, gamma)  # who refuses all is wrong
+        return [[
+            _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, taken, values, gamma)),
+            _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, None, [], gamma))]]
+
+    yield ("other",), other
 
 
 def _refused(compute: Callable[[], Any]) -> str:
