@@ -283,15 +283,10 @@ def same(ask: str, aspect: str, expected: Any, got: Any) -> bool:
 
 
 def equal(expected: Any, got: Any) -> bool:
-    """Whether two plain values are equal: floats within `TOLERANCE`, the rest exactly.
-
-    True and False are no numbers, though Python counts them as such.
-    """
+    """Whether two plain values are equal: floats within `TOLERANCE`, the rest exactly."""
     if isinstance(expected, list):
         return (isinstance(got, list) and len(got) == len(expected)
                 and all(map(equal, expected, got)))
-    if isinstance(got, bool) and not isinstance(expected, bool):
-        return False
     if isinstance(expected, float) and isinstance(got, (int, float)):
         try:
             return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
