@@ -14,6 +14,7 @@ from tictactoe import State, opponent
 from tictactoe.nodes import Trace
 
 MAX_TRACE, CHUNK = 5_000, 20  # nodes of a trace, and of one string of it
+FEW = 5  # moves that are left: a second search there costs little
 SOME_DRAWS = 50  # enough to tell one random sequence of moves from another
 NO_OPTIONS = ("on", "agent", "draws", "beside", "arguments")  # what a case says of the question
 
@@ -56,7 +57,8 @@ def _search(module, on: str, agent: str, order: str | None = None,
 
 
 def _at_min(searcher, state: State, arguments: Sequence[float]) -> list:
-    """Value and move for the player who is not to move, there and at an end of the game."""
+    """Value and move for the player who is not to move, with few moves left and with none."""
+    state = _near_the_end(state, FEW)
     player = opponent(state.to_move)
     return [*_two(searcher.value(state, player, *arguments)),
             *_two(searcher.value(_end_after(state), player, *arguments))]
@@ -69,9 +71,10 @@ def _end_after(state: State) -> State:
     return state
 
 
-def _near_the_end(state: State) -> State:
-    """A state a few moves before the end of a game, which any search finishes at once."""
-    while len(state.legal_moves()) > 2:
+def _near_the_end(state: State, left: int = 2) -> State:
+    """The state itself, or one a few moves before the end of a game, which any search finishes
+    at once."""
+    while len(state.legal_moves()) > left:
         after = state.after(state.legal_moves()[0])
         if after.is_terminal():
             break
@@ -189,8 +192,8 @@ def _made(agent: str, options: Mapping[str, Any]) -> str:
 
 QUESTIONS = {
     "search": Question(_search, ("move", "value", "nodes", "at_min"), _called("search"), {
-        "at_min": "value and move by the method `value` for the player who is not to move, "
-                  "then the same in a finished game"}),
+        "at_min": f"value and move by the method `value` for the player who is not to move, after "
+                  f"the first moves until {FEW} are left, then the same in a finished game"}),
     "table": Question(
         _table, ("move", "value", "nodes", "again", "reply", "entries"), _called("search"), {
             "again": "nodes of a second search of the same state",
