@@ -269,24 +269,25 @@ def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     wanted = Counter({need: min(WANTED, count) for need, count in seen.counts().items()})
     kept = list(first)
     for number in kept:
-        for need in seen.meets[number]:
-            wanted[need] -= 1
+        wanted.subtract(seen.meets[number])
     while +wanted:
         best = max((number for number in range(len(seen.cases)) if number not in kept),
                    key=lambda number: sum(wanted[need] > 0 for need in seen.meets[number])
                    / (NODES_OF_A_CASE + seen.nodes[number]))
         kept.append(best)
-        for need in seen.meets[best]:
-            wanted[need] -= 1
-    for number in sorted(set(kept) - set(first), key=lambda number: -seen.nodes[number]):
-        if all(wanted[need] < 0 for need in seen.meets[number]):  # those after it see as much
-            kept.remove(number)
-            for need in seen.meets[number]:
-                wanted[need] += 1
-    checks = {seen.cases[number][0] for number in kept}
-    for missing in {name for name, _ in seen.cases} - checks:
+        wanted.subtract(seen.meets[best])
+    checks = Counter(seen.cases[number][0] for number in kept)
+    for missing in {name for name, _ in seen.cases} - checks.keys():
         kept.append(next(number for number, (name, _) in enumerate(seen.cases)
                          if name == missing and number not in seen.dropped))
+        checks[missing] += 1
+        wanted.subtract(seen.meets[kept[-1]])
+    for number in sorted(set(kept) - set(first), key=lambda number: -seen.nodes[number]):
+        check, _ = seen.cases[number]
+        if checks[check] > 1 and all(wanted[need] < 0 for need in seen.meets[number]):
+            kept.remove(number)  # the others see as much
+            checks[check] -= 1
+            wanted.update(seen.meets[number])
     return sorted(kept)
 
 
