@@ -183,6 +183,8 @@ def configure(c: Config, config_file: str) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
+    # The intake has validated what comes in; once more after all steps is enough.
+    c.NotebookExporter.optimistic_validation = True
     c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
     # Students' HTML must not run in the pages of whoever grades, see
     # `autograder.telling.safe_html`.
