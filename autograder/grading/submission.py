@@ -6,6 +6,7 @@ ledger. The worker has one sandbox and one open gradebook for all of them.
 
 import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
 
+import ast
 import contextlib
 import gc
 import shutil
@@ -17,11 +18,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import determine_grade, is_grade, is_solution
+from nbgrader.utils import determine_grade
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
@@ -38,11 +40,11 @@ from autograder.grading.ledger import (
     read_ledger,
     write_json,
 )
-from autograder.release.notebooks import check_id
 from autograder.grading.gradebook_session import one_session
-from autograder.grading.nbgrader_steps import GradingStep, fault_of, read_results
+from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test, read_results
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
+from course.probes.syntax import FOR_THE_SHELL, parsed
 
 
 PATIENT = 10  # times the limit of a check, for the reference: that it is late is nobody's fault
@@ -65,6 +67,7 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     config.SaveOutcomes.our_door = True
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)
+    config.GradingStep.tests = step.tests
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
@@ -131,7 +134,7 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
         tests = {cell.metadata.nbgrader.grade_id: cell.source
-                 for cell in solved.cells if _is_own_test(cell)}
+                 for cell in solved.cells if is_own_test(cell)}
         if not tests:
             continue
         with tempfile.TemporaryDirectory(prefix="canary-") as temporary:
@@ -139,33 +142,57 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             shutil.copytree(source, place)
             if module is not None:
                 (place / study.module).write_text(module, "utf-8")
-            points, most = _points(step, solved, place)
+            step.tests = step.tests | {path.stem: _known(step, path.stem, solved, place)}
+            points, most = _points(_marks(step, path.stem, solved, place))
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
                                   f"{points:g} of {most:g} points: correct it or its tests")
             unsolved = nbformat.read(folder.release(study.assignment) / path.name, as_version=4)
-            for cell in filter(_is_own_test, unsolved.cells):  # hidden tests are not in a release
+            for cell in filter(is_own_test, unsolved.cells):  # hidden tests are not in a release
                 cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
             shutil.copytree(folder.release(study.assignment), place, dirs_exist_ok=True)
-            points, most = _points(step, unsolved, place)
+            points, most = _points(_marks(step, path.stem, unsolved, place))
             if points == most > 0:
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
                                   "nothing solved: its tests pass whatever students write, so "
                                   "correct them and release again")
 
 
-def _is_own_test(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell is marked by running it: graded code that is no check and no solution."""
-    return (is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
-            and check_id(cell) is None)
+def _known(step: GradingStep, name: str, solved: nbformat.NotebookNode,
+           folder: Path) -> dict[str, Any]:
+    """What grading is to know of a notebook's own tests: the instructor's imports, and the tests
+    that are decided inside, because the instructor's own solution does not pass them outside."""
+    known = {"imports": _imports(solved), "inside": []}
+    for _ in range(2):  # one that is decided inside may take others with it
+        step.tests = step.tests | {name: known}
+        found = _marks(step, name, solved, folder)
+        late = [test for test, (points, most) in found.items() if (points or 0) < most]
+        known = known | {"inside": [*known["inside"], *late]}
+    return known
 
 
-def _points(step: GradingStep, notebook: nbformat.NotebookNode,
-            folder: Path) -> tuple[float, float]:
+def _imports(notebook: nbformat.NotebookNode) -> list[str]:
+    """The statements of a notebook that import; those in a cell that is no Python do not count."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            with contextlib.suppress(SyntaxError):
+                found += [ast.unparse(node) for node in parsed(
+                    FOR_THE_SHELL.sub("", cell.source)).body
+                    if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return found
+
+
+def _marks(step: GradingStep, name: str, notebook: nbformat.NotebookNode,
+           folder: Path) -> dict[str, tuple[float | None, float]]:
     """What a notebook's own tests earn, and the most that they can."""
-    step.preprocess(notebook, {"metadata": {"path": str(folder)}})
-    marks = [determine_grade(cell) for cell in filter(_is_own_test, notebook.cells)]
-    return sum(points or 0 for points, _ in marks), sum(most for _, most in marks)
+    step.preprocess(notebook, {"metadata": {"path": str(folder), "name": name}})
+    return {cell.metadata.nbgrader.grade_id: determine_grade(cell)
+            for cell in filter(is_own_test, notebook.cells)}
+
+
+def _points(marks: dict[str, tuple[float | None, float]]) -> tuple[float, float]:
+    return sum(points or 0 for points, _ in marks.values()), sum(most for _, most in marks.values())
 
 
 def _told(results: Path, study: Study, known: tuple[str, ...]) -> Iterator[str]:
