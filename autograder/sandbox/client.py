@@ -135,15 +135,14 @@ class Sandbox:
             job = opened.enter_context(self.job("cells", files, request, most))
             if outside:
                 other = opened.enter_context(outside.sandbox.job("tests", {}, {
-                    "tests": [cells[number] for number in tests], "imports": outside.imports,
+                    "tests": {number: cells[number] for number in tests}, "imports": outside.imports,
                     "characters": self.limits.characters}, most))
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
                     seconds = later_seconds if ran.late else cell_seconds
                     if number in tests:
-                        self._run_test(job, other, number, tests.index(number), ran, notebook,
-                                       seconds)
+                        self._run_test(job, other, number, ran, notebook, seconds)
                     else:
                         self._run_cell(job, number, ran, notebook, seconds)
             except Ended as end:
@@ -174,17 +173,17 @@ class Sandbox:
                 ran.keep(number, frame)
                 return
 
-    def _run_test(self, job: "Job", other: "Job", number: int, turn: int, ran: Ran,
-                  notebook: Clock, seconds: float) -> None:
+    def _run_test(self, job: "Job", other: "Job", number: int, ran: Ran, notebook: Clock,
+                  seconds: float) -> None:
         """Have the process `other` run a test, which asks `job`, the submission's, meanwhile."""
         theirs, ours = job.clock(seconds), other.clock(seconds)
         while job.receive(theirs, notebook).get("begin") != number:
             pass
-        other.tell({"go": turn}, ours)
+        other.tell({"go": number}, ours)
         while True:
             try:
                 frame = other.receive(ours, notebook)
-                if frame.get("end") == turn:
+                if frame.get("end") == number:
                     break
                 job.tell(frame["ask"], theirs)
                 reply = job.receive(theirs, notebook)

@@ -27,7 +27,7 @@ def run(request: dict[str, Any], send: Callable[[dict], None],
 
     names = Names(ask)
     while "go" in (turn := receive()):
-        source = request["tests"][turn["go"]]
+        source = request["tests"][str(turn["go"])]
         try:
             names.put(source, own)
             found = runner.run(source)
