@@ -163,6 +163,13 @@ def configure(c: Config, config_file: str) -> None:
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         study.assignment: [study.module] for study in map(load_study, studies())}
+    # nbgrader's own steps, after one that looks only.
+    c.GenerateAssignment.preprocessors = [
+        "autograder.grading.own_tests.TellInside",
+        *(f"nbgrader.preprocessors.{name}" for name in (
+            "IncludeHeaderFooter", "InstantiateTests", "LockCells", "ClearSolutions",
+            "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
+            "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata"))]
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [

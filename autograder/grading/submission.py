@@ -6,7 +6,6 @@ ledger. The worker has one sandbox and one open gradebook for all of them.
 
 import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
 
-import ast
 import contextlib
 import gc
 import shutil
@@ -18,12 +17,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import determine_grade
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
@@ -42,9 +39,9 @@ from autograder.grading.ledger import (
 )
 from autograder.grading.gradebook_session import one_session
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test, read_results
+from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
-from course.probes.syntax import FOR_THE_SHELL, parsed
 
 
 PATIENT = 10  # times the limit of a check, for the reference: that it is late is nobody's fault
@@ -142,8 +139,7 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             shutil.copytree(source, place)
             if module is not None:
                 (place / study.module).write_text(module, "utf-8")
-            step.tests = step.tests | {path.stem: _known(step, path.stem, solved, place)}
-            points, most = _points(_marks(step, path.stem, solved, place))
+            points, most = _points(learn_of_tests(step, path.stem, solved, place))
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
                                   f"{points:g} of {most:g} points: correct it or its tests")
@@ -151,48 +147,15 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             for cell in filter(is_own_test, unsolved.cells):  # hidden tests are not in a release
                 cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
             shutil.copytree(folder.release(study.assignment), place, dirs_exist_ok=True)
-            points, most = _points(_marks(step, path.stem, unsolved, place))
+            points, most = _points(marks_of_tests(step, path.stem, unsolved, place))
             if points == most > 0:
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
                                   "nothing solved: its tests pass whatever students write, so "
                                   "correct them and release again")
 
 
-def _known(step: GradingStep, name: str, solved: nbformat.NotebookNode,
-           folder: Path) -> dict[str, Any]:
-    """What grading is to know of a notebook's own tests: the instructor's imports, and the tests
-    that are decided inside, because the instructor's own solution does not pass them outside."""
-    known = {"imports": _imports(solved), "inside": []}
-    for _ in range(2):  # one that is decided inside may take others with it
-        step.tests = step.tests | {name: known}
-        found = _marks(step, name, solved, folder)
-        late = [test for test, (points, most) in found.items() if (points or 0) < most]
-        known = known | {"inside": [*known["inside"], *late]}
-    return known
-
-
-def _imports(notebook: nbformat.NotebookNode) -> list[str]:
-    """The statements of a notebook that import; those in a cell that is no Python do not count."""
-    found = []
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            with contextlib.suppress(SyntaxError):
-                found += [ast.unparse(node) for node in parsed(
-                    FOR_THE_SHELL.sub("", cell.source)).body
-                    if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return found
-
-
-def _marks(step: GradingStep, name: str, notebook: nbformat.NotebookNode,
-           folder: Path) -> dict[str, tuple[float | None, float]]:
-    """What a notebook's own tests earn, and the most that they can."""
-    step.preprocess(notebook, {"metadata": {"path": str(folder), "name": name}})
-    return {cell.metadata.nbgrader.grade_id: determine_grade(cell)
-            for cell in filter(is_own_test, notebook.cells)}
-
-
-def _points(marks: dict[str, tuple[float | None, float]]) -> tuple[float, float]:
-    return sum(points or 0 for points, _ in marks.values()), sum(most for _, most in marks.values())
+def _points(marks: Marks) -> tuple[float, float]:
+    return sum(points for points, _ in marks.values()), sum(most for _, most in marks.values())
 
 
 def _told(results: Path, study: Study, known: tuple[str, ...]) -> Iterator[str]:

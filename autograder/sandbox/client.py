@@ -135,8 +135,8 @@ class Sandbox:
             job = opened.enter_context(self.job("cells", files, request, most))
             if outside:
                 other = opened.enter_context(outside.sandbox.job("tests", {}, {
-                    "tests": {number: cells[number] for number in tests}, "imports": outside.imports,
-                    "characters": self.limits.characters}, most))
+                    "tests": {number: cells[number] for number in tests},
+                    "imports": outside.imports, "characters": self.limits.characters}, most))
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):

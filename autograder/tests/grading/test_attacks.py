@@ -35,6 +35,7 @@ from autograder import verdicts, workspace
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.grading import intake, submission
 from autograder.grading import nbgrader_steps as steps
+from autograder.grading.own_tests import marks_of_tests
 from autograder.grading.submission import grader
 from autograder.release.assignments import release
 from autograder.sandbox import client, launch
@@ -814,8 +815,7 @@ def test_assert_cells_cannot_be_forged(course, grade_classic, name):
 @pytest.mark.parametrize("name", FORGED)
 def test_tests_that_are_decided_inside_can_be_forged(course, monkeypatch, name):
     """Without the process outside each of these earns something; and results say which are so."""
-    monkeypatch.setattr(submission, "_known", lambda *_: {"imports": [], "inside": [
-        f"test-{number}" for number in range(len(TESTS))]})
+    monkeypatch.setattr(submission, "learn_of_tests", marks_of_tests)  # and nothing is learnt
     solution = "double = forged" if "def forged(x)" in FORGED[name] else WRONG
     hand_in(course, "mallory", CLASSIC, first(FORGED[name], solution))
     with grader(course, course.assignment(CLASSIC), force=True, isolation=None) as grade:
