@@ -78,7 +78,7 @@ def _board(module, on, cells: Sequence[str], actions: Sequence[str]) -> Iterator
     def gain():
         gains = [get(module, "board_gain")(chips, *_action(text))
                  for chips in _chips(module, on) for text in actions]
-        return gains, _cells_by_cost(module, on)
+        return gains, [_cells_by_cost(module, on), gains]
 
     yield (("board",), lambda: [[get(module, "board_score")(chips)
                                  for chips in _chips(module, on)]])
@@ -100,7 +100,9 @@ def _cells_by_cost(module, on) -> list[str] | None:
 
 
 def _left_out_or_equal(expected: Any, got: Any) -> bool:
-    return got is None or got == expected
+    """Whether the cells are right, or left out by somebody whose gains are right."""
+    return isinstance(got, list) and len(got) == len(expected) and (
+        got[0] == expected[0] or (got[0] is None and got[1] == expected[1]))
 
 
 def _play(module, on, actions: Sequence[str],
@@ -224,7 +226,7 @@ QUESTIONS = {
                            labels={"score": board_by_board(each("cells", "cell"))}),
     "evaluate_board": Question(_board, ("board", "line", "gain", "by_cost"), _described_board, {
         "line": "of the whole board, then through each cell", "gain": "one for each action",
-        "by_cost": "the cells of each cost from 0, or null where cells_by_cost is left out"},
+        "by_cost": "the cells of each cost from 0, or null where cells_by_cost is left out; then gains"},
         judged={"by_cost": _left_out_or_equal},
         labels={"gain": board_by_board(each("actions")), "line": board_by_board(lambda case: [
             ["the whole board", *(f"cell {cell}" for cell in case["cells"])]])}),
