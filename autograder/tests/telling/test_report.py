@@ -388,13 +388,13 @@ def own(tmp_path_factory) -> CourseFolder:
 
 
 def test_an_own_assignment_has_a_report(own):
-    """Points come from the gradebook; the assert cell is told to run in the student's own
-    interpreter, and the written answer to be a person's."""
+    """Points come from the gradebook; the assert cell is told to be decided outside, and the
+    written answer by a person."""
     page = page_of(own, OWN)
     assert "<dt>Points available</dt><dd>6</dd>" in page
     cells = rows_of(page, "cells")
     assert cells["test-two"][:5] == [
-        "week", "inside the student's interpreter", "4", "1 of 2", "1"]
+        "week", "outside", "4", "1 of 2", "1"]
     assert cells["why"][:3] == ["week", "by a person", "2"]
     assert rows_of(page, "everybody")["ada"][1] == "4"
     assert 'id="checks"' not in page
