@@ -11,7 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
-from autograder.grading.ledger import Graded, note_fault
+from autograder.grading.ledger import (
+    Graded,
+    graded_before,
+    grader_state,
+    note_fault,
+    state_of,
+)
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
 
@@ -29,9 +35,14 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
     isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
-    prepare(["autograder.grading.submission"])
     submitted = _submitted(folder, study, students)
-    graded = []
+    graded = [] if force else _unchanged(folder, study, submitted, isolation)
+    for result in graded:
+        done(result)
+    submitted = sorted({*submitted} - {result.student for result in graded})
+    if not submitted:
+        return graded
+    prepare(["autograder.grading.submission"])
     jobs = min(jobs or os.cpu_count() or 1, len(submitted))
     try:
         for student, result in run_tasks(_grader, (folder, study, force, isolation), submitted,
@@ -59,6 +70,18 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
         raise GradingError(f"there are no submissions to {study.assignment} in "
                            f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
     return submitted
+
+
+def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
+               isolation: str | None) -> list[Graded]:
+    """Those who need not be graded again, found before there are workers."""
+    config = folder.config()
+    if isolation:
+        config.GradingStep.isolation = isolation
+    grader = grader_state(folder, study, config)
+    return [before for student in students if (before := graded_before(
+        folder.results(study.assignment, student), student,
+        state_of(folder.submission(study.assignment, student), grader)))]
 
 
 @contextlib.contextmanager

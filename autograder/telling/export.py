@@ -14,8 +14,7 @@ from typing import Any
 from nbgrader.api import Student
 
 from autograder.course_folder import CourseFolder, CourseFolderError
-from autograder.grading.ledger import standing
-from autograder.grading.nbgrader_steps import read_results
+from autograder.grading.ledger import read_results, standing
 from autograder.telling.gradebook import Marks, marks_of, open_gradebook
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -12,8 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbgrader.api import Gradebook
 
 from autograder.course_folder import CourseFolder
-from autograder.grading.ledger import standing
-from autograder.grading.nbgrader_steps import read_results
+from autograder.grading.ledger import read_results, standing
 from autograder.telling.export import plain_cell
 from autograder.telling.gradebook import (
     Cell,

@@ -20,7 +20,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.utils import parse_utc
 
-from autograder.grading.intake import MAX_BYTES, Intake, fingerprint, take_in
+from autograder.grading.intake import MAX_BYTES, Intake, take_in
+from autograder.grading.ledger import fingerprint
 from autograder.release.notebooks import build_notebook
 from course.probes import Check, Study
 
