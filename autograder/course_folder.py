@@ -24,7 +24,7 @@ from pathlib import Path
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import Refused
-from course.probes import Study, UnknownCheck, load_study, studies
+from course.probes import Study, UnknownCheck, load_study, modules
 from course.progress import ANSWER_STUB
 
 CONFIG_FILE = "nbgrader_config.py"
@@ -161,7 +161,7 @@ def configure(c: Config, config_file: str) -> None:
     c.Exchange.root = str(root / EXCHANGE)
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
-        study.assignment: [study.module] for study in map(load_study, studies())}
+        assignment: [module] for assignment, module in modules().items()}
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [

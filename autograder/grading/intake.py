@@ -22,9 +22,8 @@ from nbformat.corpus.words import generate_corpus_id
 from nbformat.validator import normalize
 from nbgrader.utils import parse_utc
 
+from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
-
-MAX_BYTES = 5_000_000  # of one file
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
 from autograder.grading.batch import GradingError
 from autograder.grading.ledger import fingerprint, read_results, standing
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
-from autograder.telling.booked import booked
+from autograder.telling.gradebook import booked
 from course.probes import Study, explain
 
 LOG = "feedback.log"

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.grading.ledger import read_results
 from autograder.release.notebooks import check_id
-from autograder.telling.booked import booked
+from autograder.telling.gradebook import booked
 from course.probes.explain import causes, of_search, sentence_of
 from course.probes.outcome import Outcome
 
@@ -82,6 +82,8 @@ def _look(outcome: Outcome) -> Iterator[str]:
     """What went wrong, in a few words each."""
     if outcome.given:
         yield f"right, given your {' and '.join(outcome.given)}"
+    elif outcome.full:
+        yield "all right"
     if outcome.problem:
         yield sentence_of(outcome.problem)
     if outcome.is_match and not outcome.unwritten:
