@@ -7,12 +7,13 @@ nbgrader's templates call these two filters by the names of nbconvert's own, see
 
 import re
 from collections.abc import Mapping
+from html import escape
 
 import bleach
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
 from bleach.html5lib_shim import Filter
 from jinja2 import pass_context
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.telling.remembered import remembered
@@ -95,4 +96,7 @@ def _markdown(text: str) -> str:
 
 def _with_pictures(text: str, attached: Mapping[str, Mapping[str, str]]) -> str:
     renderer = IPythonRenderer(escape=False, attachments=attached, exclude_anchor_links=True)
-    return clean(MarkdownWithMath(renderer=renderer).render(text))
+    try:
+        return clean(MarkdownWithMath(renderer=renderer).render(text))
+    except InvalidNotebook:  # it names a picture that is not attached
+        return clean(f"<pre>{escape(text)}</pre>")
