@@ -1,4 +1,4 @@
-"""Grading: submissions per second, and whole evenings, compared with plain nbgrader.
+"""Grading: submissions per second, compared with plain nbgrader.
 
 The class hands in a classic assignment: four assert cells with numpy and one figure, no checks;
 seven of ten solve it.
