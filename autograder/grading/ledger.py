@@ -16,6 +16,7 @@ from traitlets.config import Config
 
 from autograder import verdicts
 from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
 
 LEDGER = "submission.json"
@@ -117,13 +118,18 @@ def write_json(path: Path, data: object) -> None:
 
 
 def fingerprint(folder: Path) -> str:
-    """A digest of everything in a folder: it changes when, and only when, that does."""
+    """A digest of everything in a folder: it changes when, and only when, that does.
+
+    Of a very large file only size and time count.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         kind = "link" if path.is_symlink() else "file" if path.is_file() else "other"
         entry = f"{path.relative_to(folder)}\0{kind}\0"
         digest.update(entry.encode("utf-8", "surrogateescape"))
-        if kind == "file":
+        if kind == "file" and path.stat().st_size > MAX_BYTES:  # too large to be taken in, or read
+            digest.update(f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode())
+        elif kind == "file":
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

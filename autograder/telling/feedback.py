@@ -84,16 +84,20 @@ def _graded(folder: CourseFolder, study: Study, students: Iterable[str] | None) 
 
 
 def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[str, str]:
-    """For each student a digest of what the pages are made of."""
+    """For each student a digest of what the pages are made of; none where it cannot be read."""
     makers = [importlib.metadata.version(name) for name in MAKERS]
     code = [path.read_text("utf-8") for path in (Path(explain.__file__), *sorted(
         path for path in Path(__file__).parent.rglob("*") if path.suffix in CODE))]
     config = (folder.root / CONFIG_FILE).read_text("utf-8")
     marks = booked(folder.config().CourseDirectory.db_url, assignment)
-    return {student: _digest(
-        makers, code, config, marks.get(student),
-        read_results(folder.results(assignment, student)),
-        fingerprint(folder.root / "autograded" / student / assignment)) for student in students}
+    states = dict.fromkeys(students, "")
+    for student in students:
+        with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
+            states[student] = _digest(
+                makers, code, config, marks.get(student),
+                read_results(folder.results(assignment, student)),
+                fingerprint(folder.root / "autograded" / student / assignment))
+    return states
 
 
 def _digest(*parts: Any) -> str:
@@ -111,7 +115,7 @@ def _record(folder: CourseFolder, assignment: str, student: str) -> Path:
 def _is_recorded(folder: CourseFolder, assignment: str, student: str, state: str) -> bool:
     """Whether the pages that are there are those that were made of this."""
     record = _record(folder, assignment, student)
-    return record.is_file() and record.read_text("ascii") == _digest(
+    return bool(state) and record.is_file() and record.read_text("ascii") == _digest(
         state, fingerprint(_pages(folder, assignment, student)))
 
 

@@ -743,6 +743,19 @@ def test_the_fingerprint_changes_with_the_submission(desk, edit):
     assert fingerprint(desk.submission) != before
 
 
+def test_a_huge_file_is_not_read(desk):
+    """Of a file that is too large to be taken in, size and time are enough, however large it is."""
+    before = fingerprint(desk.submission)
+    grow(desk.submission / "data.bin", 1 << 36)
+    prints = {before, fingerprint(desk.submission)}
+    os.utime(desk.submission / "data.bin", (0, 0))
+    prints.add(fingerprint(desk.submission))
+    grow(desk.submission / "data.bin", 1 << 35)
+    os.utime(desk.submission / "data.bin", (0, 0))
+    prints.add(fingerprint(desk.submission))
+    assert len(prints) == 4
+
+
 @symlinks
 def test_the_fingerprint_tells_links_files_and_folders_apart(desk):
     """A link, an empty file and a folder of the same name are three submissions."""

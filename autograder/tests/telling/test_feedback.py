@@ -211,6 +211,16 @@ def test_what_changed_is_written_again(school, change):
     assert {page.unchanged for page in write_feedback(school, STUDY)} == {True}
 
 
+def test_what_cannot_be_read_costs_its_owner_alone(school):
+    """Where one student's outcomes are spoiled, that is told, and the others' pages are as before.
+    """
+    (school.results(STUDY.assignment, "cy") / f"{NOTEBOOK}.json").write_text("{", "utf-8")
+    for _ in range(2):
+        written = {page.student: page for page in write_feedback(school, STUDY)}
+        assert "feedback.log" in written.pop("cy").problem
+        assert {page.unchanged for page in written.values()} == {True}
+
+
 def test_another_configuration_writes_all(school):
     """Settings may change any page."""
     with (school.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
