@@ -162,6 +162,13 @@ def configure(c: Config, config_file: str) -> None:
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         assignment: [module] for assignment, module in modules().items()}
+    # nbgrader's own steps, after one that looks only.
+    c.GenerateAssignment.preprocessors = [
+        "autograder.grading.own_tests.TellInside",
+        *(f"nbgrader.preprocessors.{name}" for name in (
+            "IncludeHeaderFooter", "InstantiateTests", "LockCells", "ClearSolutions",
+            "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
+            "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata"))]
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [
@@ -182,6 +189,8 @@ def configure(c: Config, config_file: str) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
+    # The intake has validated what comes in; once more after all steps is enough.
+    c.NotebookExporter.optimistic_validation = True
     c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
     # Students' HTML must not run in the pages of whoever grades, see
     # `autograder.telling.safe_html`.

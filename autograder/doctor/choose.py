@@ -35,6 +35,7 @@ from course.probes.questions import MATCHES
 WANTED = 2  # cases that see a mutant, where there are as many
 AT_ONCE = 20  # fresh cases of each check in a portion
 SAMPLE = 400  # fresh cases of each check, at most
+NODES_OF_A_CASE = 20  # which a module may search in the time that any case takes
 REASON = "sees "  # how the reason for a case begins
 Need = tuple[str, str]  # the mutant, and "" or the "check.aspect" that it must lose
 
@@ -262,25 +263,31 @@ def _lost(check: Check, expected: Observation | None, got: Observation | None) -
 def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     """The numbers of the cases that are kept, in their order; the `first` are among them.
 
-    Greedily: the case that meets most of what is still wanted comes next, of several the one with
-    the smallest search, as everybody's module has to make it.
+    Greedily: the case comes next that meets most of what is still wanted for what it costs, as
+    everybody's module has to make its search.
     """
     wanted = Counter({need: min(WANTED, count) for need, count in seen.counts().items()})
     kept = list(first)
     for number in kept:
-        for need in seen.meets[number]:
-            wanted[need] -= 1
+        wanted.subtract(seen.meets[number])
     while +wanted:
         best = max((number for number in range(len(seen.cases)) if number not in kept),
-                   key=lambda number: (sum(wanted[need] > 0 for need in seen.meets[number]),
-                                       -seen.nodes[number]))
+                   key=lambda number: sum(wanted[need] > 0 for need in seen.meets[number])
+                   / (NODES_OF_A_CASE + seen.nodes[number]))
         kept.append(best)
-        for need in seen.meets[best]:
-            wanted[need] -= 1
-    checks = {seen.cases[number][0] for number in kept}
-    for missing in {name for name, _ in seen.cases} - checks:
+        wanted.subtract(seen.meets[best])
+    checks = Counter(seen.cases[number][0] for number in kept)
+    for missing in {name for name, _ in seen.cases} - checks.keys():
         kept.append(next(number for number, (name, _) in enumerate(seen.cases)
                          if name == missing and number not in seen.dropped))
+        checks[missing] += 1
+        wanted.subtract(seen.meets[kept[-1]])
+    for number in sorted(set(kept) - set(first), key=lambda number: -seen.nodes[number]):
+        check, _ = seen.cases[number]
+        if checks[check] > 1 and all(wanted[need] < 0 for need in seen.meets[number]):
+            kept.remove(number)  # the others see as much
+            checks[check] -= 1
+            wanted.update(seen.meets[number])
     return sorted(kept)
 
 

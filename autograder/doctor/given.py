@@ -26,12 +26,11 @@ from course.probes.ask import reply
 from course.probes.homes import homes
 from course.probes.outcome import Outcome, mark_by_file
 from course.probes.questions import MATCHES
-from course.probes.syntax import parsed
+from course.probes.syntax import FOR_THE_SHELL, parsed
 
 SECONDS = 2.0  # for one check: what takes longer is no answer to a question of a study
 BY_CHANCE = 0.34  # of an aspect's positions: a number, or a yes, may be right here and there
 IN_TEXT = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-FOR_THE_SHELL = re.compile(r"^[%!].*$", re.MULTILINE)  # lines of a cell that are not Python
 
 
 @dataclass(frozen=True)

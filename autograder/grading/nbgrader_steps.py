@@ -2,13 +2,14 @@
 
 A cell that only calls `check(...)` is not run: its module is asked the hidden questions in a
 process of its own, and the verdict is written as the cell's outcome, where nbgrader's own next
-step reads the marks. Other cells, an instructor's own assert cells among them, run as nbgrader runs
-them.
+step reads the marks. Other cells run as nbgrader runs them, but that an instructor's own assert
+cells run in a process that runs nothing of the submission, and only ask it for values.
 """
 
 import atexit
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_task
-from traitlets import Bool, Enum, Float, Integer
+from nbgrader.utils import is_grade, is_solution, is_task
+from traitlets import Bool, Dict, Enum, Float, Integer
 
 from autograder import verdicts
 from autograder.course_folder import CourseFolder
@@ -29,7 +30,7 @@ from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import note_other_door, write_json
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
-from autograder.sandbox.client import Ran, Sandbox, SandboxFault
+from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
 from autograder.workspace import answers_folder
 from course.probes import Check, load_study
@@ -89,11 +90,17 @@ class GradingStep(NbGraderPreprocessor):
     output_characters = Integer(2_000_000, help="Characters of output that are kept."
                                 ).tag(config=True)
 
+    tests = Dict(help=(
+        "What is known of each notebook's own tests, by its name: a table of the instructor's "
+        "`imports`, and of the tests that must be decided `inside`, in the student's own "
+        "interpreter. `autograder grade` finds it out.")).tag(config=True)
+
     def preprocess(self, nb, resources):
         """Run the cells, mark the checks; `resources` gets "outcomes", "stopped" and "inside".
 
         "inside" names the graded cells that were decided in the student's own interpreter.
         """
+        known = self.tests.get(resources["metadata"].get("name"))
         folder = Path(resources["metadata"]["path"])
         if factor() != 1:
             self.log.warning(told(factor()))
@@ -101,10 +108,14 @@ class GradingStep(NbGraderPreprocessor):
         code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
         checks = [cell for cell in code if _is_check(cell)]
         cells = [cell for cell in code if not _is_check(cell)]
+        outside = [cell for cell in cells if known and self.isolation == "sandbox"
+                   and is_own_test(cell)
+                   and cell.metadata.nbgrader.grade_id not in known["inside"]]
         ran = Ran([], [])
         if self.run_cells == "always" or any(map(_is_marked, cells)):
             seconds = self.later_seconds if stopped_before else self.cell_seconds
-            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds))
+            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds), outside,
+                            known["imports"] if outside else ())
             write_outputs(cells, ran)
         outcomes: list[Outcome] = []
         for cell in checks:
@@ -118,16 +129,22 @@ class GradingStep(NbGraderPreprocessor):
             cell.outputs, cell.execution_count = outputs(outcome), None
         _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
         resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)
-        resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells if is_grade(cell)]
+        resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells
+                               if is_grade(cell) and not _is_one_of(cell, outside)]
         return nb, resources
 
-    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path,
-             seconds: float) -> Ran:
+    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path, seconds: float,
+             tests: list[NotebookNode], imports: Sequence[str]) -> Ran:
         if self.isolation == "process":
             return run_in_kernel(nb, cells, folder, seconds, self.config)
-        sources = [cell.source for cell in cells]
-        return self._inside(lambda sandbox: sandbox.run_cells(
-            _files(folder), sources, seconds, self.later_seconds, self.notebook_seconds))
+        numbers = [number for number, cell in enumerate(cells) if _is_one_of(cell, tests)]
+
+        def run(sandbox: Sandbox) -> Ran:
+            outside = Outside(self._sandbox("tests"), numbers, imports) if tests else None
+            return sandbox.run_cells(_files(folder), [cell.source for cell in cells], seconds,
+                                     self.later_seconds, self.notebook_seconds, outside)
+
+        return self._inside(run)
 
     def mark(self, check_id: str, folder: Path, seconds: float | None = None,
              known: Known | None = None) -> Outcome:
@@ -153,20 +170,19 @@ class GradingStep(NbGraderPreprocessor):
             return work(self._sandbox())
         except SandboxFault as fault:
             self.log.warning("the sandbox failed and is being restarted: %s", fault)
-            self._sandbox().close()
-            _sandbox.cache_clear()
+            _forget_sandboxes()
         try:
             return work(self._sandbox())
         except SandboxFault as fault:
-            _sandbox.cache_clear()
+            _forget_sandboxes()
             _submission.fault = str(fault)
             raise
 
-    def _sandbox(self) -> Sandbox:
+    def _sandbox(self, kind: str = "submission") -> Sandbox:
         limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
                         processes=self.processes, files_mb=self.files_mb,
                         characters=self.output_characters)
-        return _sandbox(limits, self.config.CourseDirectory.get("root"),
+        return _sandbox(kind, limits, self.config.CourseDirectory.get("root"),
                         self.config.Exchange.get("root"))
 
 
@@ -200,11 +216,21 @@ def fault_of(error: Exception) -> str:
 
 
 @cache
-def _sandbox(limits: Limits, *hidden: str | None) -> Sandbox:
-    """The warm parent of this process, which cannot see the folders `hidden`; it ends with us."""
+def _sandbox(_kind: str, limits: Limits, *hidden: str | None) -> Sandbox:
+    """The warm parent of a kind of this process, which cannot see the folders `hidden`; it ends
+    with us."""
     sandbox = Sandbox(limits, [Path(folder).resolve() for folder in hidden if folder])
-    atexit.register(sandbox.close)
+    _open.callback(sandbox.close)
     return sandbox
+
+
+_open = ExitStack()
+atexit.register(_open.close)
+
+
+def _forget_sandboxes() -> None:
+    _sandbox.cache_clear()
+    _open.close()
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -225,6 +251,16 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 def _is_check(cell: NotebookNode) -> bool:
     return check_id(cell) is not None and is_grade(cell)
+
+
+def _is_one_of(cell: NotebookNode, cells: list[NotebookNode]) -> bool:
+    return any(other is cell for other in cells)
+
+
+def is_own_test(cell: NotebookNode) -> bool:
+    """Whether a cell is marked by running it: graded code that is no check and no solution."""
+    return (is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
+            and check_id(cell) is None)
 
 
 def _is_marked(cell: NotebookNode) -> bool:

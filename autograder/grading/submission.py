@@ -21,7 +21,6 @@ from pathlib import Path
 import nbformat
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import determine_grade, is_grade, is_solution
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
@@ -40,9 +39,9 @@ from autograder.grading.ledger import (
     state_of,
     write_json,
 )
-from autograder.release.notebooks import check_id
 from autograder.grading.gradebook_session import one_session
-from autograder.grading.nbgrader_steps import GradingStep, fault_of
+from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
+from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
 
@@ -67,6 +66,7 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     config.SaveOutcomes.our_door = True
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)
+    config.GradingStep.tests = step.tests
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
@@ -132,7 +132,7 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
         tests = {cell.metadata.nbgrader.grade_id: cell.source
-                 for cell in solved.cells if _is_own_test(cell)}
+                 for cell in solved.cells if is_own_test(cell)}
         if not tests:
             continue
         with tempfile.TemporaryDirectory(prefix="canary-") as temporary:
@@ -140,33 +140,23 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             shutil.copytree(source, place)
             if module is not None:
                 (place / study.module).write_text(module, "utf-8")
-            points, most = _points(step, solved, place)
+            points, most = _points(learn_of_tests(step, path.stem, solved, place))
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
                                   f"{points:g} of {most:g} points: correct it or its tests")
             unsolved = nbformat.read(folder.release(study.assignment) / path.name, as_version=4)
-            for cell in filter(_is_own_test, unsolved.cells):  # hidden tests are not in a release
+            for cell in filter(is_own_test, unsolved.cells):  # hidden tests are not in a release
                 cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
             shutil.copytree(folder.release(study.assignment), place, dirs_exist_ok=True)
-            points, most = _points(step, unsolved, place)
+            points, most = _points(marks_of_tests(step, path.stem, unsolved, place))
             if points == most > 0:
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
                                   "nothing solved: its tests pass whatever students write, so "
                                   "correct them and release again")
 
 
-def _is_own_test(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell is marked by running it: graded code that is no check and no solution."""
-    return (is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
-            and check_id(cell) is None)
-
-
-def _points(step: GradingStep, notebook: nbformat.NotebookNode,
-            folder: Path) -> tuple[float, float]:
-    """What a notebook's own tests earn, and the most that they can."""
-    step.preprocess(notebook, {"metadata": {"path": str(folder)}})
-    marks = [determine_grade(cell) for cell in filter(_is_own_test, notebook.cells)]
-    return sum(points or 0 for points, _ in marks), sum(most for _, most in marks)
+def _points(marks: Marks) -> tuple[float, float]:
+    return sum(points for points, _ in marks.values()), sum(most for _, most in marks.values())
 
 
 def _told(results: Path, study: Study, known: tuple[str, ...]) -> Iterator[str]:

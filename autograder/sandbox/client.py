@@ -41,6 +41,7 @@ START = 10.0  # seconds of computing in which a fork must be behind its walls
 BYTES = 12  # that JSON needs at most for one character
 ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
 SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
+REPLY = ("value", "changed", "missing", "raised", "said")  # what a test is told
 MAX_DEPTH = 20  # of lists in lists in a reply
 # What could steer a terminal, turn a line around, or not be written to a file.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -64,6 +65,21 @@ class Ran:
     stopped: str | None = None
     seconds: float = 0.0
     cpu: float = 0.0
+
+    def keep(self, number: int, frame: Mapping[str, Any]) -> None:
+        """Keep what a cell put out, as its last message has it."""
+        self.outputs[number] = [o for o in map(_output, _list(frame.get("outputs"))) if o]
+        count = frame.get("execution_count")
+        self.counts[number] = count if type(count) is int else None
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The cells that test a notebook from outside: what they import, and where they run."""
+
+    sandbox: "Sandbox"  # another one
+    tests: Sequence[int]  # their numbers among all cells
+    imports: Sequence[str]  # the instructor's
 
 
 class Ended(Exception):
@@ -101,22 +117,34 @@ class Sandbox:
         self._process.wait()
 
     def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
-                  later_seconds: float, all_seconds: float) -> Ran:
-        """Run code cells, in order, beside `files`.
+                  later_seconds: float, all_seconds: float,
+                  outside: "Outside | None" = None) -> Ran:
+        """Run code cells, in order, beside `files`; those of `outside` in a process of their own.
 
         A cell that does not finish in `cell_seconds` of computing is interrupted, and later ones
         have only `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
         """
         ran = Ran([None] * len(cells), [None] * len(cells))
+        tests = list(outside.tests) if outside else []
         begun = time.monotonic()
-        request = {"cells": list(cells), "characters": self.limits.characters}
+        request = {"cells": [None if number in tests else cell
+                             for number, cell in enumerate(cells)],
+                   "characters": self.limits.characters}
         most = BYTES * self.limits.characters + ROOM
-        with self.job("cells", files, request, most) as job:
+        with contextlib.ExitStack() as opened:
+            job = opened.enter_context(self.job("cells", files, request, most))
+            if outside:
+                other = opened.enter_context(outside.sandbox.job("tests", {}, {
+                    "tests": {number: cells[number] for number in tests},
+                    "imports": outside.imports, "characters": self.limits.characters}, most))
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
-                    self._run_cell(job, number, ran, notebook,
-                                   later_seconds if ran.late else cell_seconds)
+                    seconds = later_seconds if ran.late else cell_seconds
+                    if number in tests:
+                        self._run_test(job, other, number, ran, notebook, seconds)
+                    else:
+                        self._run_cell(job, number, ran, notebook, seconds)
             except Ended as end:
                 ran.stopped = str(end)
         if ran.stopped == "":
@@ -142,10 +170,43 @@ class Sandbox:
                 cell = job.clock(GRACE)
                 continue
             if frame.get("end") == number:
-                ran.outputs[number] = [o for o in map(_output, _list(frame.get("outputs"))) if o]
-                count = frame.get("execution_count")
-                ran.counts[number] = count if type(count) is int else None
+                ran.keep(number, frame)
                 return
+
+    def _run_test(self, job: "Job", other: "Job", number: int, ran: Ran, notebook: Clock,
+                  seconds: float) -> None:
+        """Have the process `other` run a test, which asks `job`, the submission's, meanwhile."""
+        theirs, ours = job.clock(seconds), other.clock(seconds)
+        while job.receive(theirs, notebook).get("begin") != number:
+            pass
+        other.tell({"go": number}, ours)
+        while True:
+            try:
+                frame = other.receive(ours, notebook)
+                if frame.get("end") == number:
+                    break
+                job.tell(frame["ask"], theirs)
+                reply = job.receive(theirs, notebook)
+                answer = {key: reply[key] for key in REPLY if key in reply}
+            except TimeUp as up:
+                if up.clock is notebook:
+                    raise Ended("the notebook's time was up") from None
+                if number in ran.late:
+                    raise Ended(f"a test did not finish within {ran.late[number]} and could not be "
+                                "interrupted") from None
+                ran.late[number] = up.clock.within
+                late, (theirs, ours) = ours, (job.clock(GRACE), other.clock(GRACE))
+                if up.clock is late:
+                    other.interrupt()
+                    continue
+                job.interrupt()
+                job.receive(theirs)
+                answer = {"gone": str(up)}
+            other.tell(answer, ours)
+        ran.keep(number, frame)
+        job.tell({"over": True}, theirs)
+        while job.receive(theirs, notebook).get("end") != number:
+            pass
 
     def ask(self, files: Mapping[str, bytes], module: str, check: Check,
             seconds: float, answers: Path | None = None, secret: str = "") -> Replies:
@@ -421,4 +482,4 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-__all__ = ["CannotIsolate", "Ran", "Sandbox", "SandboxFault", "SandboxPlayer"]
+__all__ = ["CannotIsolate", "Outside", "Ran", "Sandbox", "SandboxFault", "SandboxPlayer"]

@@ -14,8 +14,10 @@ from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
 from bleach.html5lib_shim import Filter
 from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
+from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.release.notebooks import check_id
 from autograder.telling.remembered import remembered
 
 HIDDEN_BEGIN, HIDDEN_END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"  # nbgrader's
@@ -38,23 +40,40 @@ NO_ALTERNATIVE = "a picture without a description"
 
 
 class HideTests(NbGraderPreprocessor):
-    """Removes hidden tests, which nbgrader restores for grading, from what students are shown."""
+    """Removes hidden tests, which nbgrader restores for grading, from what students are shown.
 
-    def preprocess_cell(self, cell, resources, index):
-        """Remove the regions of hidden tests, and the tracebacks, which quote them."""
-        shown, hidden = [], False
-        for line in cell.source.splitlines():
-            hidden |= HIDDEN_BEGIN in line
-            if not hidden:
-                shown.append(line)
-            hidden &= HIDDEN_END not in line
-        if len(shown) < len(cell.source.splitlines()):
-            cell.source = "\n".join([*shown, "# hidden tests were here"])
-            for output in cell.get("outputs", []):
-                if output.output_type == "error":
-                    output.traceback = [f"{output.ename}: a hidden test failed"]
-                    output.evalue = ""
-        return cell, resources
+    Whatever the submission's own process says once a hidden test has run may tell of it: in what
+    it prints and displays, and even in the name of an exception. None of that is shown.
+    """
+
+    def preprocess(self, nb, resources):
+        """Remove the regions of hidden tests, and all outputs from the first of them on."""
+        one_ran = False
+        for cell in nb.cells:
+            is_hidden = HIDDEN_BEGIN in cell.source
+            if is_hidden:
+                cell.source = f"{_without_hidden(cell.source)}\n# hidden tests were here"
+                one_ran |= cell.cell_type == "code"
+            if one_ran and cell.get("outputs") and check_id(cell) is None:
+                failed = any(output.output_type == "error" for output in cell.outputs)
+                said = (FAILED_LATER if failed else LATER) if not is_hidden else failed and FAILED
+                cell.outputs = [new_output("stream", text=said)] if said else []
+        return nb, resources
+
+
+FAILED = "A hidden test failed."
+FAILED_LATER = "It failed. What it said is not shown, because hidden tests ran above."
+LATER = "What this cell put out is not shown, because hidden tests ran above."
+
+
+def _without_hidden(source: str) -> str:
+    shown, hidden = [], False
+    for line in source.splitlines():
+        hidden |= HIDDEN_BEGIN in line
+        if not hidden:
+            shown.append(line)
+        hidden &= HIDDEN_END not in line
+    return "\n".join(shown)
 
 
 class _WithAlternatives(Filter):

@@ -6,8 +6,10 @@ the collector runs Python code halfway and another thread parses, `ast.parse` ra
 """
 
 import ast
+import re
 from threading import RLock
 
+FOR_THE_SHELL = re.compile(r"^[%!].*$", re.MULTILINE)  # lines of a cell that are not Python
 _alone = RLock()
 
 

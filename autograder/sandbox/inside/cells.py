@@ -5,6 +5,7 @@ data, results and errors.
 """
 
 import builtins
+import contextlib
 import getpass
 import io
 import os
@@ -23,6 +24,7 @@ from traitlets import Type
 from traitlets.config import Config
 
 from .isolate import FOLDER
+from .served import Served
 
 WARM = """
 %matplotlib inline
@@ -196,27 +198,55 @@ def warm_up() -> None:
     shell.execution_count = 1
 
 
-def run(request: dict[str, Any], send: Callable[[dict], None], *_) -> None:
-    """Run the cells in order; sends `{"begin": i}` before each and its outputs after."""
-    os.environ["HOME"] = "/tmp"
+def run(request: dict[str, Any], send: Callable[[dict], None],
+        receive: Callable[[], dict]) -> None:
+    """Run the cells in order; sends `{"begin": i}` before each and its outputs after.
+
+    Where a cell is None a test is run elsewhere, which asks for names of this notebook meanwhile.
+    """
     sys.path.append(str(FOLDER))  # last: side files are found, and shadow nothing installed
-    outputs = Outputs(request["characters"])
-    shell = Shell.instance()
-    shell.collect_in(outputs)
-    builtins.input = getpass.getpass = _no_input
-    written = _Written()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    runner = Runner(request["characters"])
+    served = Served(runner.shell.user_ns)
     for number, source in enumerate(request["cells"]):
-        outputs.begin()
         send({"begin": number})
-        count = shell.execution_count
-        try:
-            shell.run_cell(source, store_history=True)
-        except KeyboardInterrupt:  # between the cell's own lines and ours
-            shell.showtraceback()
-        written.collect(outputs)
-        send({"end": number, "execution_count": count, "outputs": outputs.found})
+        if source is None:
+            runner.until_over(served, send, receive)
+            send({"end": number})
+        else:
+            send({"end": number} | runner.run(source))
     send({"done": True})
+
+
+class Runner:
+    """Runs cells in the shell that was warmed up."""
+
+    def __init__(self, characters: int) -> None:
+        os.environ["HOME"] = "/tmp"
+        self.outputs = Outputs(characters)
+        self.shell = Shell.instance()
+        self.shell.collect_in(self.outputs)
+        builtins.input = getpass.getpass = _no_input
+        self._written = _Written()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def run(self, source: str) -> dict[str, Any]:
+        """Run a cell; gives its outputs and its number."""
+        self.outputs.begin()
+        count = self.shell.execution_count
+        try:
+            self.shell.run_cell(source, store_history=True)
+        except KeyboardInterrupt:  # between the cell's own lines and ours
+            self.shell.showtraceback()
+        self._written.collect(self.outputs)
+        return {"execution_count": count, "outputs": self.outputs.found}
+
+    def until_over(self, served: Served, send: Callable[[dict], None],
+                   receive: Callable[[], dict]) -> None:
+        """Answer a test. What is printed meanwhile is shown nowhere."""
+        self.outputs.begin()
+        with contextlib.suppress(KeyboardInterrupt):
+            served.until_over(send, receive)
+        self._written.collect(self.outputs)
 
 
 class _Written:

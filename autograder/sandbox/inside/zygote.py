@@ -15,12 +15,14 @@ from pathlib import Path
 
 import tictactoe
 
-from . import agents, cells, isolate, questions
+from . import agents, cells, isolate, questions, tests
 from .frames import receive, send
 
 # Notebooks use the oracle, so that it is public; a module that is asked is to search by itself.
 WITHOUT = [Path(tictactoe.__file__).with_name("solver.py")]
-JOBS = {"cells": cells.run, "questions": questions.answer, "agent": agents.serve}
+NOTEBOOKS = ("cells", "tests")
+JOBS = {"cells": cells.run, "tests": tests.run, "questions": questions.answer,
+        "agent": agents.serve}
 
 
 def main() -> None:
@@ -59,7 +61,7 @@ def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, jo
     try:
         control.close()
         try:
-            request = walls.enter(talk, job["limits"], () if job["kind"] == "cells" else WITHOUT)
+            request = walls.enter(talk, job["limits"], () if job["kind"] in NOTEBOOKS else WITHOUT)
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)

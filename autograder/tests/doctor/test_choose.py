@@ -17,16 +17,20 @@ from course.probes import load_study
 NEEDS = st.sets(st.tuples(st.sampled_from("abcdefgh"), st.just("")))
 
 
-@given(st.lists(st.tuples(st.sampled_from(["one", "two"]), NEEDS), max_size=20))
+@given(st.lists(st.tuples(st.sampled_from(["one", "two"]), NEEDS, st.integers(0, 99)), max_size=20))
 def test_what_is_kept_sees_as_much_as_everything(drawn):
-    """Each mutant that was seen twice still is, each that was seen once too, in every check."""
-    seen = _Seen([(check, {"on": str(n)}) for n, (check, _) in enumerate(drawn)],
-                 [needs for _, needs in drawn], [0] * len(drawn))
+    """Each mutant that was seen twice still is, each that was seen once too, in every check; and
+    no case could be left out."""
+    seen = _Seen([(check, {"on": str(n)}) for n, (check, *_) in enumerate(drawn)],
+                 [needs for _, needs, _ in drawn], [nodes for *_, nodes in drawn])
     kept = _fewest(seen)
     counts = Counter(need for number in kept for need in seen.meets[number])
     assert kept == sorted(set(kept))
     assert all(counts[need] >= min(WANTED, there) for need, there in seen.counts().items())
-    assert {seen.cases[number][0] for number in kept} == {check for check, _ in drawn}
+    assert {seen.cases[number][0] for number in kept} == {check for check, *_ in drawn}
+    for number in kept:
+        of_check = sum(seen.cases[other][0] == seen.cases[number][0] for other in kept)
+        assert of_check == 1 or any(counts[need] <= WANTED for need in seen.meets[number])
 
 
 @given(st.recursive(st.booleans() | st.integers(-10**6, 10**6) | st.text(

@@ -33,8 +33,9 @@ from nbgrader.utils import determine_grade
 import autograder
 from autograder import verdicts, workspace
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.grading import intake
+from autograder.grading import intake, submission
 from autograder.grading import nbgrader_steps as steps
+from autograder.grading.own_tests import marks_of_tests
 from autograder.grading.submission import grader
 from autograder.release.assignments import release
 from autograder.sandbox import client, launch
@@ -740,27 +741,88 @@ def test_a_tampered_notebook_earns_nothing(course, grade_classic, name):
     assert sum(scores(course, CLASSIC, "honest").values()) == FULL
 
 
+REPLY = """
+import gc
+run = [f for f in gc.get_objects() if getattr(f, "__qualname__", "") == "Served.answer"][0]
+def forged(self, request):
+    if "name" in request: return {"value": ["kept", 0, "function", True]}
+    return %s
+import sys
+sys.modules[run.__module__].Served.answer = forged
+"""
 FORGED = {  # what decides the mark in the student's interpreter can be forged there
     "transformer": "import ast\nclass Drop(ast.NodeTransformer):\n"
                    "    def visit_Assert(self, node): return ast.Pass()\n"
                    "get_ipython().ast_transformers.append(Drop())",
     "lines": "get_ipython().input_transformers_cleanup.append(\n"
-             "    lambda lines: [line.replace('assert', 'print') for line in lines])",
+             "    lambda lines: [line.replace('assert ', '') for line in lines])",
     "run_cell": "get_ipython().run_cell = lambda *a, **k: None",
     "everything": "class Everything:\n    __eq__ = lambda *a: True\n"
                   "def forged(x): return Everything()",
+    "a number": "class Everything(int):\n    __eq__ = lambda *a: True\n"
+                "def forged(x): return Everything(5)",
+    "an array": "import numpy as np\nclass Everything(np.ndarray):\n"
+                "    __eq__ = lambda *a: True\n"
+                "def forged(x): return np.zeros(3).view(Everything)",
     "words": attacks.SPEAK + "for n in range(9): say(end=n, outputs=[])",
+    "traceback": "get_ipython().showtraceback = lambda *a, **k: None\n"
+                 "get_ipython()._showtraceback = lambda *a, **k: None",
+    "outputs": "type(get_ipython().outputs).found = property(\n"
+               "    lambda self: [], lambda self, value: None)",
+    "the error": "import builtins\nbuiltins.AssertionError = type('Fine', (Warning,), {})\n"
+                 "get_ipython().set_custom_exc((BaseException,), lambda *a, **k: [])",
+    "a trace": "import sys\ndef trace(frame, event, arg):\n"
+               "    if event == 'call' and frame.f_code.co_name == '<module>':\n"
+               "        exec('double = Yes()', frame.f_globals)\n"
+               "class Yes:\n    __call__ = lambda self, x: self\n    __eq__ = lambda *a: True\n"
+               "sys.settrace(trace)",
+    "the compiler": "async def fine(*a, **k): return False\nget_ipython().run_code = fine",
+    "the ledger": "import os, sys\nshell = get_ipython()\n"
+                  "shell.events.register('post_run_cell', lambda r: shell.outputs.found.clear())",
+}  # fmt: skip
+REPLIES = {  # the same, where tests ask from outside
+    "no plain value": REPLY % '{"value": ["kept", 0, "int", False]}',
+    "a pickle": REPLY % '{"value": ["pickled", "gASVCAAAAAAAAACMBHRydWWULg=="]}',
+    "an odd array": REPLY % '{"value": ["array", "|O", [1], ""]}',
+    "the end": REPLY % '{"end": 1, "outputs": []}',
+    "it is gone": REPLY % '{"gone": "bye", "value": None}',
+    "the test's own words": REPLY % '{"ask": {"over": True}, "go": 1}',
+    "changed": REPLY % '{"value": 5, "changed": [[0, 7], [9, 9], "x"]}',
+    "a system exit": REPLY % '{"raised": ["SystemExit", "BaseException"], "said": 0}',
+    "odd words": REPLY % '{"raised": [7, None, "ExceptionGroup"], "said": {"a": 1}}',
+    "nothing": REPLY % '{}',
+    "a list": REPLY % '[]',
+    "deep": REPLY % 'eval("[" * 60 + "]" * 60)',
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", [*FORGED, *REPLIES])
+def test_assert_cells_cannot_be_forged(course, grade_classic, name):
+    """An instructor's own tests are decided where nothing of the submission runs."""
+    solution = "double = forged" if "def forged(x)" in FORGED.get(name, "") else WRONG
+    before = everything_but(course, "mallory")
+    hand_in(course, "mallory", CLASSIC, first((FORGED | REPLIES)[name], solution))
+    assert grade_classic("mallory").status == "graded"
+    kept = json.loads((course.results(CLASSIC, "mallory") / f"{PAPER}.json").read_text("utf-8"))
+    assert kept["inside"] == []
+    assert sum(scores(course, CLASSIC, "mallory").values()) == 0
+    assert everything_but(course, "mallory") == before
+    hand_in(course, "honest", CLASSIC, lambda folder, notebook: answer(notebook, RIGHT))
+    assert grade_classic("honest").status == "graded"
+    assert sum(scores(course, CLASSIC, "honest").values()) == FULL
+
+
 @pytest.mark.parametrize("name", FORGED)
-def test_assert_cells_can_be_forged_and_the_report_is_told(course, grade_classic, name):
-    """An instructor's own assert cells are decided inside; who reads the results is told so."""
-    solution = "double = forged" if name == "everything" else WRONG
+def test_tests_that_are_decided_inside_can_be_forged(course, monkeypatch, name):
+    """Without the process outside each of these earns something; and results say which are so."""
+    monkeypatch.setattr(submission, "learn_of_tests", marks_of_tests)  # and nothing is learnt
+    solution = "double = forged" if "def forged(x)" in FORGED[name] else WRONG
     hand_in(course, "mallory", CLASSIC, first(FORGED[name], solution))
-    grade_classic("mallory")
+    with grader(course, course.assignment(CLASSIC), force=True, isolation=None) as grade:
+        assert grade("mallory").status == "graded"
     kept = json.loads((course.results(CLASSIC, "mallory") / f"{PAPER}.json").read_text("utf-8"))
     assert kept["inside"] == [f"test-{number}" for number in range(len(TESTS))]
+    assert sum(scores(course, CLASSIC, "mallory").values()) > 0
 
 
 @pytest.mark.parametrize("name", FORGED)

@@ -1043,6 +1043,48 @@ def test_an_own_assignment_is_graded_and_its_hidden_tests_stay_hidden(own):
         assert not re.search("SECRETCODE|98765|197530", page)
 
 
+LOUD = """
+from IPython.display import HTML
+class Quiet(Exception): pass
+Quiet.__name__ = f"said{seen}"
+print(f"said {seen}")
+display(HTML(f"said {seen}"))
+raise Quiet(seen)
+"""
+
+
+@pytest.mark.parametrize("said", ["return x", "raise type(f'said{x}', (Exception,), {})",
+                                  "return type(f'said{x}', (Exception,), {})()", "raise Quiet(x)"])
+def test_what_a_submission_heard_from_hidden_tests_is_not_shown(own, said):
+    """Neither printed, nor displayed, nor as an exception's name, there and in later cells."""
+    target = own.submission(OWN, "ada") / "numbers.ipynb"
+    notebook = nbformat.read(target, as_version=4)
+    notebook.cells[0].source = ("seen = []\nclass Quiet(Exception): pass\ndef double(x):\n"
+                                "    seen.append(x)\n    print('said', x)\n"
+                                f"    if x > 1: {said}\n    return 2 * x")
+    notebook.cells.append(new_code_cell(LOUD))
+    nbformat.write(notebook, target)
+    grade(own, own.assignment(OWN))
+    assert own_scores(own)["ada"] == 0
+    write_feedback(own, own.assignment(OWN))
+    page = (own.root / "feedback" / "ada" / OWN / "numbers.html").read_text("utf-8")
+    assert not re.search("SECRETCODE|98765|197530", page)
+    assert "A hidden test failed." in page
+    assert "It failed. What it said is not shown, because hidden tests ran above." in page
+
+
+def test_a_test_of_live_objects_is_decided_inside_and_release_says_so(own):
+    """Marks are nbgrader's; and who releases it is told at once, not after the class."""
+    own_assignment(own, "twice = double\nassert twice == double\nassert double(4) == 8")
+    said = (own.root / "release.log").read_text("utf-8")
+    assert "numbers.ipynb: the test 'test' is decided in the student's own interpreter" in said
+    assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
+    assert own_scores(own) == {"ada": 10, "ben": 0}
+    inside, = (json.loads(path.read_text("utf-8"))["inside"]
+               for path in own.results(OWN, "ada").glob("numbers.json"))
+    assert inside == ["test"]
+
+
 def test_an_edited_hidden_test_regrades(own):
     """Hidden tests are not in the release, and yet decide marks: editing one grades again."""
     grade(own, own.assignment(OWN))

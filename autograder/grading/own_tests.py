@@ -1,0 +1,80 @@
+"""An instructor's own tests: which of them can be decided outside the student's interpreter.
+
+The instructor's own solution tells. A test that it passes outside, where the submission's names are
+remote, is decided there. One that needs live objects, such as `isinstance(account, Account)`, is
+decided inside, as by nbgrader, where somebody who knows how can make it pass.
+"""
+
+import ast
+import contextlib
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import determine_grade
+
+from autograder.grading.nbgrader_steps import GradingStep, is_own_test
+from autograder.sandbox.client import CannotIsolate
+from course.probes.syntax import FOR_THE_SHELL, parsed
+
+Marks = Mapping[str, tuple[float, float]]  # by a test's name: what it earns, and the most
+
+
+def learn_of_tests(step: GradingStep, name: str, solved: NotebookNode, folder: Path) -> Marks:
+    """Tell `step` of the tests of the notebook `name`, whose solution lies in `folder`; gives what
+    the solution earns."""
+    imports, inside = _imports(solved), []
+    for _ in range(3):  # a test that is decided inside may take others with it
+        step.tests = step.tests | {name: {"imports": imports, "inside": inside}}
+        marks = marks_of_tests(step, name, solved, folder)
+        failed = [test for test, (points, most) in marks.items() if points < most]
+        if not set(failed) - set(inside):
+            break
+        inside = [*inside, *failed]
+    return marks
+
+
+def marks_of_tests(step: GradingStep, name: str, notebook: NotebookNode, folder: Path) -> Marks:
+    """What a notebook's own tests earn."""
+    step.preprocess(notebook, {"metadata": {"path": str(folder), "name": name}})
+    marks = {cell.metadata.nbgrader.grade_id: determine_grade(cell)
+             for cell in filter(is_own_test, notebook.cells)}
+    return {test: (points or 0, most) for test, (points, most) in marks.items()}
+
+
+def _imports(notebook: NotebookNode) -> list[str]:
+    """The statements that import in a notebook's cells, as far as they are Python."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            with contextlib.suppress(SyntaxError):
+                found += [ast.unparse(node) for node in parsed(
+                    FOR_THE_SHELL.sub("", cell.source)).body
+                    if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return found
+
+
+class TellInside(NbGraderPreprocessor):
+    """Says, when an assignment is released, which of its tests can be decided inside only."""
+
+    def preprocess(self, nb, resources):
+        """Try the tests of a notebook on its solution, and leave it as it is."""
+        if any(map(is_own_test, nb.cells)):
+            step = GradingStep(config=self.config)
+            name, folder = resources["metadata"]["name"], Path(resources["metadata"]["path"])
+            try:
+                learn_of_tests(step, name, deepcopy(nb), folder)
+            except CannotIsolate as error:
+                self.log.info("tests are not tried: %s", error)
+            for test in step.tests.get(name, {"inside": ()})["inside"]:
+                self.log.warning("%s.ipynb: %s", name, inside_sentence(test))
+        return nb, resources
+
+
+def inside_sentence(test: str) -> str:
+    """What to say of a test that is decided inside."""
+    return (f"the test {test!r} is decided in the student's own interpreter, where it can be "
+            "fooled, because it does not pass outside; let it compare plain values (numbers, "
+            "texts, containers, arrays), not objects of the student's classes")

@@ -1,0 +1,38 @@
+"""Runs an instructor's test cells in a process that runs nothing of the submission."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from .cells import Runner
+from .remote import Gone, Names
+
+
+def run(request: dict[str, Any], send: Callable[[dict], None],
+        receive: Callable[[], dict]) -> None:
+    """Run each test when it is its turn, `{"go": i}`; sends `{"ask": ...}` for what it needs of
+    the submission, and at last the test's outputs."""
+    runner = Runner(request["characters"])
+    own = runner.shell.user_ns
+    for line in request["imports"]:
+        with contextlib.suppress(ImportError):  # of the submission's own modules
+            exec(line, own)
+
+    def ask(asked: dict[str, Any]) -> dict[str, Any]:
+        send({"ask": asked})
+        reply = receive()
+        if "gone" in reply:
+            raise Gone(reply["gone"])
+        return reply
+
+    names = Names(ask)
+    while "go" in (turn := receive()):
+        source = request["tests"][str(turn["go"])]
+        try:
+            names.put(source, own)
+            found = runner.run(source)
+        except (Gone, KeyboardInterrupt, Exception) as error:
+            found = {"execution_count": None, "outputs": [{
+                "output_type": "error", "ename": type(error).__name__, "evalue": str(error),
+                "traceback": [f"{type(error).__name__}: {error}"]}]}
+        send({"end": turn["go"]} | found)

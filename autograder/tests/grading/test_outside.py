@@ -1,0 +1,195 @@
+"""An instructor's own tests run outside, and take plain values from the submission only."""
+
+import math
+from contextlib import suppress
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.sandbox.client import Outside, Sandbox
+from autograder.sandbox.inside.plain import NotPlain, coded, decoded
+from autograder.sandbox.limits import Limits
+from autograder.tests.needs import need_isolation
+
+ATOMS = (st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+         | st.binary() | st.complex_numbers(allow_nan=False) | st.integers().map(lambda n: n << 99)
+         | st.builds(range, st.integers(-9, 9), st.integers(-9, 9), st.integers(1, 9))
+         | st.sampled_from([np.float32(0.5), np.int64(-3), np.bool_(True), np.str_("x")]))
+HASHED = st.integers() | st.text() | st.tuples(st.integers(), st.text())
+PLAIN = st.recursive(ATOMS, lambda inner: (
+    st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(HASHED, inner)
+    | st.sets(HASHED) | st.frozensets(HASHED)), max_leaves=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+    | st.sampled_from(["list", "dict", "set", "array", "number", "int", "range", "bytes", "<f8",
+                       "|O", "|S9", "AAAAAAAA", "kept", "pickled"]),
+    lambda inner: st.lists(inner, max_size=5), max_leaves=20)
+
+
+def refuse(value):
+    """Nothing but plain values here."""
+    raise NotPlain(str(type(value)))
+
+
+@given(PLAIN)
+def test_a_plain_value_comes_back_with_its_type(value):
+    """Whatever it is made of; that it went through JSON cannot be seen."""
+    back = decoded(coded(value, refuse), refuse)
+    assert back == value
+    assert type(back) is type(value)
+
+
+def test_a_number_may_be_long():
+    """Longer than Python writes in decimal digits."""
+    assert decoded(coded(-10**5000, refuse), refuse) == -10**5000
+
+
+@pytest.mark.parametrize("array", [
+    np.arange(6).reshape(2, 3), np.zeros((0, 3)), np.array(5.5), np.array(["a", "bc"]),
+    np.array([True, False]), np.arange(8)[::2], np.asfortranarray(np.ones((2, 3))), np.array([1j]),
+    np.array([math.nan, math.inf], dtype=np.float32)])
+def test_an_array_comes_back(array):
+    """Of any shape and of any kind of numbers."""
+    back = decoded(coded(array, refuse), refuse)
+    assert back.dtype == array.dtype
+    assert back.flags.writeable
+    np.testing.assert_array_equal(back, array)
+
+
+class Odd(int):
+    """A number that equals everything."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        return True
+
+
+@pytest.mark.parametrize("value", [
+    Odd(), [Odd()], {1: Odd()}, np.array([Odd()], dtype=object), np.zeros(3).view(np.recarray),
+    np.ma.masked_array([1]), object(), print, SimpleNamespace()])
+def test_what_only_looks_plain_is_not(value):
+    """Types are exact: a subclass would bring its own `==`."""
+    with pytest.raises(NotPlain):
+        coded(value, refuse)
+
+
+@given(JSON)
+def test_words_that_nobody_would_write_are_refused(data):
+    """A submission may send anything: it is a value, or `NotPlain`, and nothing else is raised."""
+    with suppress(NotPlain):
+        decoded(data, refuse)
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """Runs cells, the tests among them outside; gives their outputs in short, by cell."""
+    need_isolation()
+    with Sandbox(Limits()) as inside, Sandbox(Limits()) as outside:
+        def run(*cells, tests, imports=(), seconds=5):
+            found = inside.run_cells({}, cells, seconds, 1, 30, Outside(outside, tests, imports))
+            return [_short(outputs) for outputs in found.outputs], found
+        yield run
+
+
+def _short(outputs):
+    return [output["data"]["text/plain"] if "data" in output
+            else output.get("text", output.get("evalue")) for output in outputs or []]
+
+
+def test_what_tests_do_with_a_submission(ran):
+    """Functions, classes, their instances, generators, exceptions and values, as inside."""
+    (cell, *found), _ = ran("""
+import numpy as np
+def double(x): "Twice."; return 2 * x
+def sort(values): print("sorting"); values.sort()
+def fail(x): raise KeyError(x)
+def count():
+    yield from range(3)
+class Account:
+    limit = 5
+    def __init__(self, money): self.money = money
+    def pay(self, more): self.money += more; return self
+    def __len__(self): return 7
+    def __getitem__(self, key): return key
+    def __contains__(self, item): return item == 1
+points = {"a": (1, 2.5), "b": {3}}
+""", """
+assert double(2) == 4 and double("ab") == "abab" and double([1]) == [1, 1]
+assert type(double(True)) is int
+assert (double(np.ones(3)) == 2).all() and double(x=3) == 6
+assert double.__name__ == "double" and double.__doc__ == "Twice."
+values = [3, 1, 2]
+sort(values)
+assert values == [1, 2, 3]
+array = np.array([3, 1, 2]); sort(array); assert array.tolist() == [1, 2, 3]
+try:
+    fail(3)
+except KeyError as error:
+    assert "3" in str(error)
+else:
+    assert False
+""", """
+account = Account(3)
+assert account.pay(2).money == 5 == account.money and Account.limit == 5
+assert len(account) == 7 and account[3] == 3 and 1 in account and 2 not in account
+assert list(count()) == [0, 1, 2] and [n for n in count()] == [0, 1, 2]
+assert points == {"a": (1, 2.5), "b": {3}}
+assert not hasattr(account, "nothing")
+""", """
+from tictactoe import Board
+assert double(account.money) == 10  # what a test made is there in the next
+7.5""", tests=[1, 2, 3], imports=["import numpy as np"])
+    assert cell == [] and found == [[], [], ["7.5"]]
+
+
+def test_live_objects_are_not_compared(ran):
+    """Their `==` would be the submission's; the test is told so."""
+    found, _ = ran("class P: pass\np = P()", "assert p == p", "assert p", "assert p is not None",
+                   "p.x = 1", tests=[1, 2, 3, 4])
+    for text in found[1] + found[2]:
+        assert "is not compared, only plain values are" in text
+    assert found[3] == []
+    assert "cannot be changed by a test" in found[4][0]
+
+
+def test_a_name_belongs_to_whom_defined_it(ran):
+    """A test's own names, what it imports and Python's own come first; a submission's changes are
+    seen by the next test."""
+    found, _ = ran(
+        "import math\nmath.sqrt = lambda x: 7\nlen = abs = lambda x: 7\nx, y = 1, 2",
+        "assert math.sqrt(4) == 2 and len([]) == 0 and abs(-1) == 1\nassert x == 1\ny = 5",
+        "x, y = 10, 20", "assert x == 10 and y == 5", "missing", tests=[1, 3, 4],
+        imports=["import math", "from nowhere import math"])
+    assert found[:4] == [[], [], [], []]
+    assert "name 'missing' is not defined" in found[4][0]
+
+
+@pytest.mark.parametrize("loop", ["f()", "[x for x in iter(int, 1)]", "while True: pass"])
+def test_a_test_that_does_not_end_is_stopped(ran, loop):
+    """Wherever it hangs; what comes after it is run."""
+    found, told = ran("def f():\n    while True: pass", loop, "5", "assert True", tests=[1, 3],
+                      seconds=1)
+    assert "stopped" in told.late[1] or "s of computing" in told.late[1]
+    assert found[2] == ["5"] and found[3] == []
+    assert told.stopped is None
+
+
+def test_a_process_that_ends_ends_the_run(ran):
+    """Nothing after it is run, and nobody waits."""
+    found, told = ran("import os\ndef f(): os._exit(0)", "f()", "5", tests=[1])
+    assert found == [[], [], []]
+    assert told.stopped == "a cell ended the Python process"
+    assert told.outputs[1:] == [None, None]
+
+
+def test_a_hidden_test_is_nowhere_in_the_submission(ran):
+    """Neither its text nor its names: only what it passes."""
+    found, _ = ran("def f(x): return x", "secret = 12345\nassert f(1) == 1",
+                   "import gc, sys\nfound = '123' + '45' in repr([o for o in gc.get_objects() "
+                   "if isinstance(o, dict)])\nprint(found, 'secret' in globals(), "
+                   "'secret' in get_ipython().user_ns)", tests=[1])
+    assert found[2] == ["False False False\n"]
