@@ -18,12 +18,13 @@ import secrets
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import Refused
-from course.probes import Study, UnknownCheck, load_study, studies
+from course.probes import Study, UnknownCheck, load_study, modules
 from course.progress import ANSWER_STUB
 
 CONFIG_FILE = "nbgrader_config.py"
@@ -152,8 +153,6 @@ class CourseFolder:
 
 def configure(c: Config, config_file: str) -> None:
     """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
-    from nbgrader.server_extensions import formgrader  # slow to import, and not always needed
-
     put_environment_on_path()
     root = Path(config_file).resolve().parent
     c.CourseDirectory.root = str(root)
@@ -162,7 +161,7 @@ def configure(c: Config, config_file: str) -> None:
     c.Exchange.root = str(root / EXCHANGE)
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
-        study.assignment: [study.module] for study in map(load_study, studies())}
+        assignment: [module] for assignment, module in modules().items()}
     # nbgrader's own steps, after one that looks only.
     c.GenerateAssignment.preprocessors = [
         "autograder.grading.own_tests.TellInside",
@@ -201,15 +200,20 @@ def configure(c: Config, config_file: str) -> None:
     # Pages are read without a network: our two templates are nbgrader's, less what asks for one.
     # Feedback has an exporter of its own, because formgrader's pages are made by HTMLExporter.
     templates = [str(Path(__file__).parent / "telling" / "templates"),
-                 str(Path(formgrader.__file__).parent / "templates")]
+                 str(_nbgrader() / "server_extensions" / "formgrader" / "templates")]
     c.HTMLExporter.template_name = "offline_formgrade"
     c.HTMLExporter.extra_template_basedirs = templates
     c.GenerateFeedback.preprocessors = [
-        "nbgrader.preprocessors.GetGrades", "autograder.telling.safe_html.HideTests",
-        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor"]
-    c.GenerateFeedback.exporter_class = "autograder.telling.safe_html.FeedbackExporter"
+        "autograder.telling.summary.Summarise", "autograder.telling.safe_html.HideTests"]
+    c.GenerateFeedback.exporter_class = "autograder.telling.feedback_page.FeedbackExporter"
     c.FeedbackExporter.template_name = "offline_feedback"
+    c.FeedbackExporter.optimistic_validation = True  # once, after all steps
     c.FeedbackExporter.extra_template_basedirs = templates
+
+
+def _nbgrader() -> Path:
+    """The folder of nbgrader, which takes a second to import."""
+    return Path(find_spec("nbgrader").origin).parent
 
 
 def put_environment_on_path() -> None:

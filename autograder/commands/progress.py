@@ -68,6 +68,7 @@ def feedback_study(folder: CourseFolder, study: Study, students: list[str] | Non
     failed = [page for page in pages if page.problem]
     for page in failed:
         complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")
-    say(f"feedback for {len(pages) - len(failed)} students on {study.assignment}: "
-        f"{folder.root / 'feedback'}")
+    same = sum(page.unchanged for page in pages)
+    say(f"feedback for {len(pages) - len(failed)} students on {study.assignment}"
+        + (f", {same} unchanged" if same else "") + f": {folder.root / 'feedback'}")
     return not failed

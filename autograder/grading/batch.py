@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
-from autograder.grading.ledger import Graded, note_fault
+from autograder.grading.ledger import (
+    LEDGER,
+    Graded,
+    graded_before,
+    grader_state,
+    note_fault,
+    state_of,
+)
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
 
@@ -29,17 +36,24 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
     isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
-    prepare(["autograder.grading.submission"])
     submitted = _submitted(folder, study, students)
-    graded = []
-    jobs = min(jobs or os.cpu_count() or 1, len(submitted))
+    graded: list[Graded] = []
+
+    def take(result: Graded) -> None:
+        graded.append(result)
+        note_fault(folder.results(study.assignment, result.student), result)
+        done(result)
+
+    for result in () if force else _unchanged(folder, study, submitted, isolation):
+        take(result)
+    left = sorted({*submitted} - {result.student for result in graded})
+    if left:
+        prepare(["autograder.grading.submission"])
     try:
-        for student, result in run_tasks(_grader, (folder, study, force, isolation), submitted,
-                                         jobs):
-            graded.append(Graded(student, "fault", (result.reason,))  # a fault is never a mark
-                          if isinstance(result, Failed) else result)
-            note_fault(folder.results(study.assignment, student), graded[-1])
-            done(graded[-1])
+        for student, result in run_tasks(_grader, (folder, study, force, isolation), left,
+                                         min(jobs or os.cpu_count() or 1, len(left))):
+            take(Graded(student, "fault", (result.reason,))  # a fault is never a mark
+                 if isinstance(result, Failed) else result)
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
     return sorted(graded, key=lambda g: g.student)
@@ -59,6 +73,23 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
         raise GradingError(f"there are no submissions to {study.assignment} in "
                            f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
     return submitted
+
+
+def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
+               isolation: str | None) -> Iterator[Graded]:
+    """Yield those who need not be graded again, found before there are workers."""
+    config = folder.config()
+    if isolation:
+        config.GradingStep.isolation = isolation
+    grader = grader_state(folder, study, config)
+    for student in students:
+        results, before = folder.results(study.assignment, student), None
+        with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
+            if (results / LEDGER).is_file():
+                state = state_of(folder.submission(study.assignment, student), grader)
+                before = graded_before(results, student, state)
+        if before:
+            yield before
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ changed.
 """
 
 import copy
-import hashlib
 import json
 import shutil
 import tokenize
@@ -23,9 +22,8 @@ from nbformat.corpus.words import generate_corpus_id
 from nbformat.validator import normalize
 from nbgrader.utils import parse_utc
 
+from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
-
-MAX_BYTES = 5_000_000  # of one file
 
 
 @dataclass(frozen=True)
@@ -34,19 +32,6 @@ class Intake:
 
     problems: tuple[str, ...]
     gradable: bool
-
-
-def fingerprint(submission: Path) -> str:
-    """A digest of everything that was handed in: it changes when, and only when, that does."""
-    digest = hashlib.sha256()
-    for path in sorted(submission.rglob("*")):
-        kind = "link" if path.is_symlink() else "file" if path.is_file() else "other"
-        entry = f"{path.relative_to(submission)}\0{kind}\0"
-        digest.update(entry.encode("utf-8", "surrogateescape"))
-        if kind == "file":
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
 
 
 def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Intake:

@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from traitlets.config import Config
+
 from autograder import verdicts
 from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
 
 LEDGER = "submission.json"
@@ -48,6 +51,31 @@ def read_ledger(path: Path) -> dict | None:
         return json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
+
+
+def read_results(folder: Path) -> dict[str, dict]:
+    """The saved results of a submission's notebooks, by the notebook's name."""
+    return {path.stem: json.loads(path.read_text("utf-8"))
+            for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
+
+
+def graded_before(results: Path, student: str, state: dict[str, str]) -> Graded | None:
+    """The result of a submission that was graded in just this state, which is left alone."""
+    old = read_ledger(results / LEDGER)
+    if old is None or old["state"] != state:
+        return None
+    return Graded(student, "unchanged", tuple(old["problems"]))
+
+
+def state_of(submission: Path, grader: dict[str, str]) -> dict[str, str]:
+    """What a result follows from: what was handed in, and `grader_state`."""
+    return {"submission": fingerprint(submission), **grader}
+
+
+def grader_state(folder: CourseFolder, study: Study, config: Config) -> dict[str, str]:
+    """What decides the marks of all submissions, and where they run."""
+    return {"grader": grader_digest(folder, study),
+            "isolation": config.GradingStep.get("isolation", "sandbox")}
 
 
 def note_fault(results: Path, graded: Graded) -> None:
@@ -87,6 +115,24 @@ def write_json(path: Path, data: object) -> None:
     part = path.with_suffix(".part")
     part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     part.replace(path)
+
+
+def fingerprint(folder: Path) -> str:
+    """A digest of everything in a folder: it changes when, and only when, that does.
+
+    Of a very large file only size and time count.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        kind = "link" if path.is_symlink() else "file" if path.is_file() else "other"
+        entry = f"{path.relative_to(folder)}\0{kind}\0"
+        digest.update(entry.encode("utf-8", "surrogateescape"))
+        if kind == "file" and path.stat().st_size > MAX_BYTES:  # too large to be taken in, or read
+            digest.update(f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode())
+        elif kind == "file":
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def grader_digest(folder: CourseFolder, study: Study) -> str:

@@ -27,7 +27,7 @@ from autograder import verdicts
 from autograder.course_folder import CourseFolder
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
-from autograder.grading.ledger import LEDGER, note_other_door, write_json
+from autograder.grading.ledger import note_other_door, write_json
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
@@ -333,12 +333,6 @@ def outputs(outcome: Outcome) -> list:
     if outcome.extra_credit:  # the cell has no points of its own
         return [shown]
     return [shown, new_output("execute_result", {"text/plain": f"{outcome.earned:g}"})]
-
-
-def read_results(folder: Path) -> dict[str, dict]:
-    """The saved results of a submission's notebooks, by the notebook's name."""
-    return {path.stem: json.loads(path.read_text("utf-8"))
-            for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
 
 
 def _booked_by_us(path: Path) -> dict[str, list[float]]:

@@ -26,19 +26,21 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.grading.intake import fingerprint, take_in
+from autograder.grading.intake import take_in
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
     OTHER_DOOR,
     Graded,
-    grader_digest,
+    graded_before,
+    grader_state,
     held,
-    read_ledger,
+    read_results,
+    state_of,
     write_json,
 )
 from autograder.grading.gradebook_session import one_session
-from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test, read_results
+from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
@@ -80,10 +82,9 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
     results = folder.results(study.assignment, student)
     ledger = results / LEDGER
     with held(results):
-        state = {"submission": fingerprint(submission), "grader": grader_digest(folder, study),
-                 "isolation": config.GradingStep.get("isolation", "sandbox")}
-        if not force and (old := read_ledger(ledger)) and old["state"] == state:
-            return Graded(student, "unchanged", tuple(old["problems"]))
+        state = state_of(submission, grader_state(folder, study, config))
+        if not force and (before := graded_before(results, student, state)):
+            return before
         ledger.unlink(missing_ok=True)  # a run that is stopped from here on grades it again
         (results / OTHER_DOOR).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:

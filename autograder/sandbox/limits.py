@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+MAX_BYTES = 5_000_000  # of one file that is handed in
+
 
 @dataclass(frozen=True)
 class Limits:

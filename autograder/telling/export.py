@@ -7,16 +7,21 @@ been graded, are left blank: a blank is not a zero.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nbgrader.api import Student
+from sqlalchemy import Row
 
 from autograder.course_folder import CourseFolder, CourseFolderError
-from autograder.grading.ledger import standing
-from autograder.grading.nbgrader_steps import read_results
-from autograder.telling.gradebook import Marks, marks_of, open_gradebook
+from autograder.grading.ledger import read_results, standing
+from autograder.telling.gradebook import (
+    Marks,
+    assignments_of,
+    marks_of,
+    open_gradebook,
+    students_of,
+)
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 CANVAS_POINTS = "    Points Possible"  # as Canvas itself writes it
@@ -43,25 +48,24 @@ class Roster:
     """Everybody in the gradebook, and their marks."""
 
     folder: CourseFolder
-    students: list[Student]
+    students: Sequence[Row]  # as `students_of` gives them
     columns: list[Column] = field(default_factory=list)
 
 
 def read_marks(folder: CourseFolder) -> Roster:
     """The marks of all assignments; raises `CourseFolderError` if there are no assignments."""
     with open_gradebook(folder) as gradebook:
-        students = sorted(gradebook.students, key=lambda s: s.id)
+        students = students_of(gradebook)
         columns = []
-        for assignment in sorted(gradebook.assignments, key=lambda a: a.name):
-            marks = marks_of(gradebook, assignment.name)
-            handed_in = {*marks, *folder.submitted(assignment.name)}
-            status = {s: standing(folder, assignment.name, s)["status"] for s in handed_in}
+        for assignment, cells in sorted(assignments_of(gradebook).items()):
+            marks = marks_of(gradebook, assignment)
+            handed_in = {*marks, *folder.submitted(assignment)}
+            status = {s: standing(folder, assignment, s)["status"] for s in handed_in}
             columns.append(Column(
-                assignment.name, assignment.max_score,
+                assignment, sum((cell.points for cell in cells.values()), 0.0),
                 {s: m for s, m in marks.items() if status[s] == "graded"},
                 {s: status[s] for s in sorted(handed_in)
                  if status[s] != "graded" or s not in marks}))
-        gradebook.db.expunge_all()
     if not columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
                                 "run `autograder release STUDY` first")

@@ -1,21 +1,30 @@
 """Writes feedback pages for students with nbgrader's own converter, readable offline.
 
-This module imports little: the workers import nbgrader.
+Pages that would say what they say already are left alone. This module imports little: the workers
+import nbgrader.
 """
 
 import contextlib
+import hashlib
+import importlib.metadata
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from autograder.course_folder import CourseFolder, run_quietly
+from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
 from autograder.grading.batch import GradingError
-from autograder.grading.ledger import standing
+from autograder.grading.ledger import fingerprint, read_results, standing
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
-from course.probes import Study
+from autograder.telling.gradebook import booked
+from course.probes import Study, explain
 
 LOG = "feedback.log"
+RECORD = "feedback.sha256"  # of what pages are made of, and of the pages
+CODE = {".py", ".j2", ".json", ".css"}
+MAKERS = ("nbgrader", "nbconvert", "bleach", "mistune", "Pygments")
+Task = tuple[str, str]  # a student, and a digest of what the pages are made of
 
 
 class Feedback(NamedTuple):
@@ -24,6 +33,7 @@ class Feedback(NamedTuple):
     student: str
     folder: Path
     problem: str | None
+    unchanged: bool = False
 
 
 def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] | None = None,
@@ -33,7 +43,34 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
 
     `done` gets each result. Raises `GradingError` if nobody, or not each of `students`, is graded.
     """
-    prepare(["autograder.grading.quick_start", "nbgrader.converters"])
+    assignment = study.assignment
+    wanted = _graded(folder, study, students)
+    states = _states(folder, assignment, wanted)
+    tasks: list[Task] = []
+    written = []
+    for student, state in states.items():
+        if _is_recorded(folder, assignment, student, state):
+            written.append(Feedback(student, _pages(folder, assignment, student), None, True))
+            done(written[-1])
+        else:
+            tasks.append((student, state))
+    if tasks:
+        prepare(["autograder.grading.quick_start", "autograder.telling.feedback_page",
+                 "autograder.telling.summary", "autograder.telling.safe_html"])
+    try:
+        for (student, _), result in run_tasks(_writer, (folder, assignment), tasks,
+                                              min(jobs or os.cpu_count() or 1, len(tasks))):
+            log = folder.results(assignment, student) / LOG
+            written.append(Feedback(
+                student, _pages(folder, assignment, student),
+                f"{result.reason} (see {log})" if isinstance(result, Failed) else None))
+            done(written[-1])
+    except CannotWork as error:
+        raise GradingError(f"no feedback was written: {error}") from error
+    return sorted(written)
+
+
+def _graded(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     assignment = study.assignment
     graded = [student for student in folder.submitted(assignment)
               if standing(folder, assignment, student)["status"] == "graded"]
@@ -43,34 +80,62 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
         who = ", ".join(ungraded) or "everybody"
         raise GradingError(f"not graded in {assignment} yet: {who}; "
                            f"run `autograder grade {study.name}` first")
-    written = []
-    try:
-        for student, result in run_tasks(_writer, (folder, assignment), wanted,
-                                         min(jobs or os.cpu_count() or 1, len(wanted))):
-            log = folder.results(assignment, student) / LOG
-            written.append(Feedback(
-                student, folder.root / "feedback" / student / assignment,
-                f"{result.reason} (see {log})" if isinstance(result, Failed) else None))
-            done(written[-1])
-    except CannotWork as error:
-        raise GradingError(f"no feedback was written: {error}") from error
-    return sorted(written)
+    return wanted
+
+
+def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[str, str]:
+    """For each student a digest of what the pages are made of; none where it cannot be read."""
+    makers = [importlib.metadata.version(name) for name in MAKERS]
+    code = [path.read_text("utf-8") for path in (Path(explain.__file__), *sorted(
+        path for path in Path(__file__).parent.rglob("*") if path.suffix in CODE))]
+    config = (folder.root / CONFIG_FILE).read_text("utf-8")
+    marks = booked(folder.config().CourseDirectory.db_url, assignment)
+    states = dict.fromkeys(students, "")
+    for student in students:
+        with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
+            states[student] = _digest(
+                makers, code, config, marks.get(student),
+                read_results(folder.results(assignment, student)),
+                fingerprint(folder.root / "autograded" / student / assignment))
+    return states
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _pages(folder: CourseFolder, assignment: str, student: str) -> Path:
+    return folder.root / "feedback" / student / assignment
+
+
+def _record(folder: CourseFolder, assignment: str, student: str) -> Path:
+    return folder.results(assignment, student) / RECORD
+
+
+def _is_recorded(folder: CourseFolder, assignment: str, student: str, state: str) -> bool:
+    """Whether the pages that are there are those that were made of this."""
+    record = _record(folder, assignment, student)
+    return bool(state) and record.is_file() and record.read_text("ascii") == _digest(
+        state, fingerprint(_pages(folder, assignment, student)))
 
 
 @contextlib.contextmanager
-def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[str], None]]:
+def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[Task], None]]:
     """The worker's side: yields a function that writes one student's pages."""
-    import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
-    from nbgrader.converters import GenerateFeedback
-    from nbgrader.coursedir import CourseDirectory
+    import autograder.grading.quick_start  # noqa: F401 - before nbformat
+    from autograder.telling.feedback_page import FeedbackWriter
 
     config = folder.config()
+    config.CourseDirectory.assignment_id = assignment
+    writer = FeedbackWriter(config)
 
-    def write(student: str) -> None:
-        config.CourseDirectory.assignment_id = assignment
-        config.CourseDirectory.student_id = student
-        converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
-        converter.force = True
-        run_quietly(converter, folder.results(assignment, student) / LOG)
+    def write(task: Task) -> None:
+        student, state = task
+        record = _record(folder, assignment, student)
+        record.unlink(missing_ok=True)
+        writer.coursedir.student_id = student
+        run_quietly(writer, folder.results(assignment, student) / LOG)
+        record.write_text(
+            _digest(state, fingerprint(_pages(folder, assignment, student))), "ascii")
 
     yield write

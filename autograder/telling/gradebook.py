@@ -1,16 +1,77 @@
-"""Reads an assignment's marks from nbgrader's gradebook, with a few queries for a whole class."""
+"""Reads marks from nbgrader's gradebook, with a few queries for a whole class.
+
+In SQL: nbgrader, whose classes say the same, takes a second to import, and a command waits for it.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from typing import Any
 
-from nbgrader import api
-from sqlalchemy.orm import Query
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Engine,
+    Interval,
+    NullPool,
+    Row,
+    column,
+    create_engine,
+    text,
+)
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 
 CellName = tuple[str, str]  # the notebook's name and the cell's
+
+STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student"
+CELLS = """
+    SELECT a.name, n.name, c.name, coalesce(g.max_score, t.max_score),
+        t.id IS NOT NULL OR EXISTS (
+            SELECT 1 FROM base_cell o JOIN solution_cells s ON s.id = o.id
+            WHERE o.notebook_id = n.id AND o.name = c.name)
+    FROM assignment a
+    LEFT JOIN notebook n ON n.assignment_id = a.id
+    LEFT JOIN base_cell c ON c.notebook_id = n.id
+    LEFT JOIN grade_cells g ON g.id = c.id
+    LEFT JOIN task_cells t ON t.id = c.id
+    ORDER BY a.name, n.name, t.id IS NOT NULL, c.name"""
+SUBMISSIONS = """
+    SELECT s.student_id, s.timestamp, a.duedate, s.extension
+    FROM assignment a JOIN submitted_assignment s ON s.assignment_id = a.id
+    WHERE a.name = :assignment"""
+OF_NOTEBOOKS = """
+    FROM assignment a
+    JOIN submitted_assignment s ON s.assignment_id = a.id
+    JOIN submitted_notebook sn ON sn.assignment_id = s.id
+    JOIN notebook n ON sn.notebook_id = n.id"""
+OF_WHOM = """
+    WHERE a.name = :assignment
+        AND (CAST(:student AS VARCHAR(128)) IS NULL OR s.student_id = :student)"""
+PENALTIES = f"""
+    SELECT s.student_id, n.name, sn.late_submission_penalty
+    {OF_NOTEBOOKS} {OF_WHOM}"""
+GRADES = f"""
+    SELECT s.student_id AS student, n.name AS notebook, c.name AS cell, g.auto_score AS automatic,
+        g.manual_score AS manual, g.extra_credit AS extra, g.needs_manual_grade AS waits,
+        coalesce(gc.max_score, tc.max_score) AS points
+    {OF_NOTEBOOKS}
+    JOIN grade g ON g.notebook_id = sn.id
+    JOIN base_cell c ON g.cell_id = c.id
+    LEFT JOIN grade_cells gc ON gc.id = c.id
+    LEFT JOIN task_cells tc ON tc.id = c.id
+    {OF_WHOM} ORDER BY n.name, c.name"""
+COMMENTS = f"""
+    SELECT s.student_id AS student, n.name AS notebook, c.name AS cell,
+        t.auto_comment AS automatic, t.manual_comment AS manual
+    {OF_NOTEBOOKS}
+    JOIN comment t ON t.notebook_id = sn.id
+    JOIN base_cell c ON t.cell_id = c.id
+    {OF_WHOM} ORDER BY n.name, c.name"""
+Booked = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is booked, as JSON
 
 
 @dataclass
@@ -41,79 +102,85 @@ class Cell:
 
 
 @contextmanager
-def open_gradebook(folder: CourseFolder) -> Iterator[api.Gradebook]:
+def open_gradebook(folder: CourseFolder) -> Iterator[Connection]:
     """The course's gradebook; raises `CourseFolderError` if there is none yet."""
     if not (folder.root / "gradebook.db").is_file():
         raise CourseFolderError(f"there is no gradebook in {folder.root} yet: "
                                 "run `autograder release STUDY` first")
-    place = folder.config().CourseDirectory
-    with api.Gradebook(place.db_url, place.course_id) as gradebook:
+    with _engine(folder.config().CourseDirectory.db_url).connect() as gradebook:
         yield gradebook
 
 
-def max_points(gradebook: api.Gradebook, assignment: str) -> float:
-    """The points of an assignment, extra credit apart."""
-    try:
-        return gradebook.find_assignment(assignment).max_score
-    except api.MissingEntry:
-        return 0.0
+@cache
+def _engine(db_url: str) -> Engine:
+    return create_engine(db_url, poolclass=NullPool)  # a gradebook may be put in another's place
 
 
-def cells_of(gradebook: api.Gradebook, assignment: str) -> dict[CellName, Cell]:
-    """The cells of an assignment that have points, in the order of the notebooks."""
-    found = {}
-    rows = gradebook.db.query(api.Notebook).join(api.Assignment).filter(
-        api.Assignment.name == assignment).order_by(api.Notebook.name)
-    for notebook in rows:
-        written = {cell.name for cell in notebook.solution_cells}
-        for cell in notebook.grade_cells:
-            found[notebook.name, cell.name] = Cell(cell.max_score, cell.name in written)
-        for task in notebook.task_cells:
-            found[notebook.name, task.name] = Cell(task.max_score, True)
-    return found
+def students_of(gradebook: Connection) -> Sequence[Row]:
+    """Everybody in the gradebook: id, first_name, last_name, email, lms_user_id."""
+    return sorted(gradebook.execute(text(STUDENTS)), key=lambda student: student.id)
 
 
-def marks_of(gradebook: api.Gradebook, assignment: str) -> Mapping[str, Marks]:
-    """The marks of every submission to an assignment, by student."""
-    found: dict[str, Marks] = defaultdict(Marks)
-    of_ours = api.Assignment.name == assignment
-    database = gradebook.db
-    for submission in database.query(api.SubmittedAssignment).join(api.Assignment).filter(of_ours):
-        found[submission.student_id].seconds_late = submission.total_seconds_late
-    notebooks = (database.query(api.SubmittedAssignment.student_id,
-                                api.SubmittedNotebook.late_submission_penalty)
-                 .join(api.SubmittedNotebook).join(
-                     api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id))
-    for student, penalty in notebooks.filter(of_ours):
-        found[student].penalty += penalty or 0
-    grades = _cells(database.query(
-        api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name,
-        api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit,
-        api.Grade.needs_manual_grade), api.Grade)
-    for student, notebook, cell, automatic, manual, extra, waits in grades.filter(of_ours):
-        marks = found[student]
-        marks.waiting |= waits
-        if manual is not None:
-            marks.manual += manual
-        else:
-            marks.automatic += automatic or 0
-        given = automatic if manual is None else manual
-        if given is not None:  # without a mark extra credit does not count, for nbgrader
-            marks.extra += extra or 0
-        marks.cells[notebook, cell] = given
-    comments = _cells(database.query(api.SubmittedAssignment.student_id,
-                                     api.Comment.manual_comment), api.Comment)
-    for student, said in comments.filter(of_ours, api.Comment.manual_comment.is_not(None)):
-        found[student].comments.append(said)
+def assignments_of(gradebook: Connection) -> dict[str, dict[CellName, Cell]]:
+    """All assignments by name, and the cells of each that have points, by notebook and name."""
+    found: dict[str, dict[CellName, Cell]] = defaultdict(dict)
+    for assignment, notebook, cell, points, written in gradebook.execute(text(CELLS)):
+        cells = found[assignment]
+        if points is not None:
+            cells[notebook, cell] = Cell(points, bool(written))
     return dict(found)
 
 
-def _cells(query: Query, kind: type[api.Base]) -> Query:
-    """A query of something that each cell of each submission has, in the order of notebooks."""
-    return (query.select_from(kind).join(api.BaseCell, kind.cell_id == api.BaseCell.id)
-            .join(api.SubmittedNotebook, kind.notebook_id == api.SubmittedNotebook.id)
-            .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
-            .join(api.SubmittedAssignment,
-                  api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-            .join(api.Assignment, api.SubmittedAssignment.assignment_id == api.Assignment.id)
-            .order_by(api.Notebook.name, api.BaseCell.name))
+def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
+    """The marks of every submission to an assignment, by student."""
+    found: dict[str, Marks] = defaultdict(Marks)
+    everybody = {"assignment": assignment, "student": None}
+    submissions = text(SUBMISSIONS).columns(
+        column("student_id"), column("timestamp", DateTime), column("duedate", DateTime),
+        column("extension", Interval))
+    for student, handed_in, due, extension in gradebook.execute(submissions, everybody):
+        late = handed_in - due - (extension or timedelta()) if handed_in and due else timedelta()
+        found[student].seconds_late = max(0, late.total_seconds())
+    for student, _, penalty in gradebook.execute(text(PENALTIES), everybody):
+        found[student].penalty += penalty or 0
+    for grade in gradebook.execute(text(GRADES), everybody):
+        marks, given = found[grade.student], _given(grade)
+        marks.waiting |= bool(grade.waits)
+        if grade.manual is not None:
+            marks.manual += grade.manual
+        else:
+            marks.automatic += grade.automatic or 0
+        if given is not None:  # without a mark extra credit does not count, for nbgrader
+            marks.extra += grade.extra or 0
+        marks.cells[grade.notebook, grade.cell] = given
+    for comment in gradebook.execute(text(COMMENTS), everybody):
+        if comment.manual is not None:
+            found[comment.student].comments.append(comment.manual)
+    return dict(found)
+
+
+def booked(db_url: str, assignment: str, student: str | None = None) -> Booked:
+    """What is booked on everybody's notebooks of an assignment, or on those of one student.
+
+    Of each notebook: the "penalty" for being late, the "marks" of each cell that has points, and
+    the "comments" on cells.
+    """
+    found: Booked = defaultdict(dict)
+    wanted = {"assignment": assignment, "student": student}
+    with _engine(db_url).connect() as gradebook:
+        for who, notebook, penalty in gradebook.execute(text(PENALTIES), wanted):
+            found[who][notebook] = {"penalty": penalty or 0, "marks": {}, "comments": {}}
+        for grade in gradebook.execute(text(GRADES), wanted):
+            given = _given(grade)
+            found[grade.student][grade.notebook]["marks"][grade.cell] = {
+                "score": 0 if given is None else given + (grade.extra or 0),
+                "points": grade.points or 0, "waits": bool(grade.waits)}
+        for comment in gradebook.execute(text(COMMENTS), wanted):
+            said = comment.automatic if comment.manual is None else comment.manual
+            if said:
+                found[comment.student][comment.notebook]["comments"][comment.cell] = said
+    return dict(found)
+
+
+def _given(grade: Row) -> float | None:
+    return grade.automatic if grade.manual is None else grade.manual

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course_folder import CourseFolder
-from autograder.grading.intake import MAX_BYTES
+from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
 
 KIT = {"tictactoe", "sequence", "course", "autograder"}
@@ -74,13 +74,13 @@ def _changed_cells(submission: Path, release: Path) -> Iterator[str]:
     if submission.is_symlink():
         return
     for path in sorted(release.glob("*.ipynb")):
-        released = dict(_marked_cells(path))
+        released = dict(marked_cells(path))
         for grade_id, cell in dict.fromkeys(_differences(submission / path.name, released)):
             yield f"{path.name}: the {cell} of the cell {grade_id} were changed; they were restored"
 
 
 def _differences(path: Path, released: dict[str, dict]) -> Iterator[tuple[str, str]]:
-    for grade_id, cell in _marked_cells(path):
+    for grade_id, cell in marked_cells(path):
         if grade_id in released:
             theirs, ours = cell["metadata"]["nbgrader"], released[grade_id]["metadata"]["nbgrader"]
             if theirs.get("points") != ours.get("points"):
@@ -93,7 +93,7 @@ def _differences(path: Path, released: dict[str, dict]) -> Iterator[tuple[str, s
                 yield grade_id, "lines"
 
 
-def _marked_cells(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def marked_cells(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The cells with an id of nbgrader's, of a file that may hold anything."""
     try:
         if path.is_symlink() or path.stat().st_size > MAX_BYTES:

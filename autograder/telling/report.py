@@ -8,23 +8,22 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+import sqlalchemy
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from nbgrader.api import Gradebook
 
 from autograder.course_folder import CourseFolder
-from autograder.grading.ledger import standing
-from autograder.grading.nbgrader_steps import read_results
+from autograder.grading.ledger import read_results, standing
 from autograder.telling.export import plain_cell
 from autograder.telling.gradebook import (
     Cell,
     CellName,
     Marks,
-    cells_of,
+    assignments_of,
     marks_of,
-    max_points,
     open_gradebook,
+    students_of,
 )
-from autograder.telling.integrity import suspicions
+from autograder.telling.integrity import marked_cells, suspicions
 from course.plots import COLOURS, figure, picture
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
@@ -78,11 +77,12 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
     """Read the marks of everybody who handed in something, and the outcomes of their checks."""
     odd = suspicions(folder, study)
     with open_gradebook(folder) as gradebook:
-        marks, names = marks_of(gradebook, study.assignment), _names(gradebook)
-        checks = {check.grade_id for check in study.checks.values()}
-        cells = {name: cell for name, cell in cells_of(gradebook, study.assignment).items()
-                 if name[1] not in checks}
-        most = max_points(gradebook, study.assignment)
+        marks, names = marks_of(gradebook, study.assignment), _names(students_of(gradebook))
+        everything = assignments_of(gradebook).get(study.assignment, {})
+    checks = {check.grade_id for check in study.checks.values()}
+    cells = {name: everything[name] for name in _in_order(folder, study, everything)
+             if name[1] not in checks}
+    most = sum((cell.points for cell in everything.values()), 0.0)
     rows = []
     for student in folder.submitted(study.assignment):
         kept = read_results(folder.results(study.assignment, student))
@@ -119,8 +119,17 @@ def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
     return page, table
 
 
-def _names(gradebook: Gradebook) -> dict[str, str]:
-    return {s.id: " ".join(filter(None, (s.first_name, s.last_name))) for s in gradebook.students}
+def _in_order(folder: CourseFolder, study: Study, cells: Iterable[CellName]) -> list[CellName]:
+    """The cells as they follow each other in the notebooks, which the gradebook does not know."""
+    released = [(path.stem, grade_id)
+                for path in sorted(folder.release(study.assignment).glob("*.ipynb"))
+                for grade_id, _ in marked_cells(path)]
+    place = {name: number for number, name in enumerate(released)}
+    return sorted(cells, key=lambda name: (place.get(name, len(place)), name))
+
+
+def _names(students: Iterable[sqlalchemy.Row]) -> dict[str, str]:
+    return {s.id: " ".join(filter(None, (s.first_name, s.last_name))) for s in students}
 
 
 def _facts(found: Class) -> dict[str, Any]:

@@ -6,16 +6,19 @@ nbgrader's templates call these two filters by the names of nbconvert's own, see
 """
 
 import re
+from collections.abc import Mapping
+from html import escape
 
 import bleach
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+from bleach.html5lib_shim import Filter
 from jinja2 import pass_context
-from nbconvert.exporters import HTMLExporter
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.release.notebooks import check_id
+from autograder.telling.remembered import remembered
 
 HIDDEN_BEGIN, HIDDEN_END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"  # nbgrader's
 TAGS = bleach.ALLOWED_TAGS | {
@@ -33,8 +36,7 @@ ATTRIBUTES = {  # no classes and no ids: those of the page around it must not be
 }  # fmt: skip
 STYLES = CSSSanitizer(allowed_css_properties=ALLOWED_CSS_PROPERTIES | {
     "max-width", "border", "border-collapse", "margin", "padding"})
-_cleaner = bleach.Cleaner(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES,
-                          protocols=bleach.ALLOWED_PROTOCOLS | {"data"})
+NO_ALTERNATIVE = "a picture without a description"
 
 
 class HideTests(NbGraderPreprocessor):
@@ -74,33 +76,46 @@ def _without_hidden(source: str) -> str:
     return "\n".join(shown)
 
 
-# What nbgrader's feedback template leaves too pale to read: code on grey, links by colour alone.
-READABLE = """<style>
-.highlight pre, div.input_area { background: #fff; }
-.panel-heading a { color: #1d5078; text-decoration: underline; }
-div.nbgrader_cell .panel-heading a { color: #fff; }
-</style>
-"""
+class _WithAlternatives(Filter):
+    """Gives pictures without an alternative text one."""
+
+    def __iter__(self):
+        for token in super().__iter__():
+            if token.get("name") == "img":
+                token["data"].setdefault((None, "alt"), NO_ALTERNATIVE)
+            yield token
 
 
-class FeedbackExporter(HTMLExporter):
-    """Exports feedback pages; a class of its own so that it has settings of its own."""
-
-    def from_notebook_node(self, nb, resources=None, **kw):
-        """nbgrader's page, with its language named and with enough contrast for everybody."""
-        page, resources = super().from_notebook_node(nb, resources, **kw)
-        page = page.replace("<html>", '<html lang="en">', 1)
-        return page.replace("</head>", f"{READABLE}</head>", 1), resources
+_cleaner = bleach.Cleaner(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES,
+                          protocols=bleach.ALLOWED_PROTOCOLS | {"data"},
+                          filters=[_WithAlternatives])
 
 
 def clean(page: object) -> str:
     """HTML without anything that a browser would run, fetch, or take for the page's own."""
-    return _cleaner.clean(page.decode("utf-8", "replace") if isinstance(page, bytes) else str(page))
+    return _clean(page.decode("utf-8", "replace") if isinstance(page, bytes) else str(page))
+
+
+@remembered
+def _clean(text: str) -> str:
+    return _cleaner.clean(text)
 
 
 @pass_context
 def markdown(context, text: str) -> str:
     """Markdown as clean HTML; its pictures are those attached to the cell."""
     attached = context.get("cell", {}).get("attachments", {})  # a grader's comment has no cell
+    return _with_pictures(text, attached) if attached else _markdown(text)
+
+
+@remembered
+def _markdown(text: str) -> str:
+    return _with_pictures(text, {})
+
+
+def _with_pictures(text: str, attached: Mapping[str, Mapping[str, str]]) -> str:
     renderer = IPythonRenderer(escape=False, attachments=attached, exclude_anchor_links=True)
-    return clean(MarkdownWithMath(renderer=renderer).render(text))
+    try:
+        return clean(MarkdownWithMath(renderer=renderer).render(text))
+    except InvalidNotebook:  # it names a picture that is not attached
+        return clean(f"<pre>{escape(text)}</pre>")

@@ -170,6 +170,13 @@ def _table_of(name: str) -> tuple[str, Path]:
     raise UnknownCheck(f"there is no study {name!r}; the studies are {', '.join(known)}")
 
 
+def modules() -> dict[str, str]:
+    """The module that students fill in each assignment, by assignment; no case is looked at."""
+    tables = (_study_table(home / homes.TABLES / f"{short}.toml")
+              for short, home in _homes().items())
+    return {table["assignment"]: table["module"] for table in tables}
+
+
 def load_check(check_id: str) -> Check:
     """The check with this id ("study3.type_a") and its public cases; raises `UnknownCheck`."""
     study, _, name = str(check_id).partition(".")

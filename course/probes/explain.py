@@ -26,9 +26,9 @@ def as_text(outcome: Outcome) -> str:
                   + ("" if outcome.is_match else f"   ({_number(a.right)} of {a.asked} positions "
                      "right)") for a in outcome.aspects]
     if outcome.problem:
-        lines += ["", _sentence(outcome.problem)]
+        lines += ["", sentence_of(outcome.problem)]
     if outcome.said and not outcome.unwritten:
-        lines += ["", *map(_sentence, outcome.said)]
+        lines += ["", *map(sentence_of, outcome.said)]
     if _has_case(outcome):
         lines += ["", "Asked:    " + describe_question(outcome.case["asked"], _ask(outcome))]
         for board in _boards(outcome):
@@ -39,10 +39,10 @@ def as_text(outcome: Outcome) -> str:
         lines += [f"  {row.name:<{width}}expected {row.expected}, got {row.got}"
                   + (f"   <- {row.differs}" if row.differs else "")
                   + (f"   ({row.reading})" if row.reading else "") for row in rows]
-    for title, sentence in _causes(outcome):
+    for title, sentence in causes(outcome):
         lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
-        lines += ["", f"{_of_search(outcome)}: {outcome.divergence['sentence']}"]
+        lines += ["", f"{of_search(outcome)}: {outcome.divergence['sentence']}"]
         if outcome.divergence["board"] is not None:
             lines += ["", *("          " + line for line in str(_node(outcome)).splitlines())]
     return _writable("\n".join(lines))
@@ -54,16 +54,16 @@ def as_html(outcome: Outcome) -> str:
     if not outcome.full:
         parts.append(_points_html(outcome))
     if outcome.problem:
-        parts.append(f"<p>{html.escape(_sentence(outcome.problem))}</p>")
+        parts.append(f"<p>{html.escape(sentence_of(outcome.problem))}</p>")
     if outcome.said and not outcome.unwritten:
-        items = "".join(f"<li>{html.escape(_sentence(said))}</li>" for said in outcome.said)
+        items = "".join(f"<li>{html.escape(sentence_of(said))}</li>" for said in outcome.said)
         parts.append(f"<ul>{items}</ul>")
     if _has_case(outcome):
         parts.append(_case_html(outcome))
     parts += [f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
-              for title, sentence in _causes(outcome)]
+              for title, sentence in causes(outcome)]
     if outcome.divergence:
-        parts.append(f"<p><strong>{_of_search(outcome)}:</strong> "
+        parts.append(f"<p><strong>{of_search(outcome)}:</strong> "
                      f"{html.escape(outcome.divergence['sentence'])}</p>")
         if outcome.divergence["board"] is not None:
             parts.append(f"<p>{_picture(_node(outcome))}</p>")
@@ -75,7 +75,7 @@ def _width(names: Iterable[str]) -> int:
     return max([9, *(len(name) + 2 for name in names)])
 
 
-def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """What may be the cause, each with a title."""
     if outcome.cause and outcome.found_in:
         yield (f"Likely cause, found in {outcome.found_in}",
@@ -95,7 +95,8 @@ def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "What went wrong", outcome.common
 
 
-def _of_search(outcome: Outcome) -> str:
+def of_search(outcome: Outcome) -> str:
+    """What the sentence on the first other node is called."""
     return ("Your search, node by node" if outcome.divergence["board"] is None
             else "Where your search first differs")
 
@@ -200,7 +201,8 @@ def _items(name: str, items: Sequence[Item], reading: str) -> Iterator[_Row]:
                    "" if item.label else reading)
 
 
-def _sentence(text: str) -> str:
+def sentence_of(text: str) -> str:
+    """The text with a capital."""
     return text[:1].upper() + text[1:]
 
 

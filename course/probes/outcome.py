@@ -6,7 +6,7 @@ the student's own check on public positions and the staff's on hidden ones.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,6 +96,12 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the sums included."""
         return asdict(self) | {"earned": self.earned, "points": self.points}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Outcome":
+        """The outcome that `to_json` gave these data of."""
+        known = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        return cls(**known | {"aspects": tuple(Aspect(**aspect) for aspect in data["aspects"])})
 
 
 class Shown(NamedTuple):

@@ -361,11 +361,14 @@ def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
 
 
 def test_feedback_says_where_it_is(school):
-    """One student's pages are written, and their number and folder named."""
+    """One student's pages are written, and their number and folder named; again, left alone."""
     root, _ = school
-    done = autograder("feedback", "study2", "-c", str(root), "--student", "ada")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"feedback for 1 students on {ALPHA_BETA}: {root / 'feedback'}\n"
+    shutil.rmtree(root / "feedback", ignore_errors=True)
+    for again in ("", ", 1 unchanged"):
+        done = autograder("feedback", "study2", "-c", str(root), "--student", "ada")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert done.stdout == (f"feedback for 1 students on {ALPHA_BETA}{again}: "
+                               f"{root / 'feedback'}\n")
     assert [path.name for path in root.glob("feedback/*/*/*.html")] == ["02_alpha_beta.html"]
 
 

@@ -723,7 +723,7 @@ def test_the_ledger_knows_what_is_graded(ledgers):
 def test_a_change_of_the_points_regrades(ledgers, monkeypatch):
     """Where what decides the marks has changed, everybody is graded again."""
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
-    monkeypatch.setattr(grading, "grader_digest", lambda folder, study: "other points")
+    monkeypatch.setattr(books, "grader_digest", lambda folder, study: "other points")
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
 
 

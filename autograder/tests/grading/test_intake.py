@@ -20,7 +20,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.utils import parse_utc
 
-from autograder.grading.intake import MAX_BYTES, Intake, fingerprint, take_in
+from autograder.grading.intake import MAX_BYTES, Intake, take_in
+from autograder.grading.ledger import fingerprint
 from autograder.release.notebooks import build_notebook
 from course.probes import Check, Study
 
@@ -740,6 +741,19 @@ def test_the_fingerprint_changes_with_the_submission(desk, edit):
     before = fingerprint(desk.submission)
     edit(desk.submission)
     assert fingerprint(desk.submission) != before
+
+
+def test_a_huge_file_is_not_read(desk):
+    """Of a file that is too large to be taken in, size and time are enough, however large it is."""
+    before = fingerprint(desk.submission)
+    grow(desk.submission / "data.bin", 1 << 36)
+    prints = {before, fingerprint(desk.submission)}
+    os.utime(desk.submission / "data.bin", (0, 0))
+    prints.add(fingerprint(desk.submission))
+    grow(desk.submission / "data.bin", 1 << 35)
+    os.utime(desk.submission / "data.bin", (0, 0))
+    prints.add(fingerprint(desk.submission))
+    assert len(prints) == 4
 
 
 @symlinks

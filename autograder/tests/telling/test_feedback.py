@@ -1,0 +1,319 @@
+"""Feedback pages: what stands first, when they are written again, what is shared between them."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import Engine, event
+
+from autograder import workspace
+from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
+from autograder.grading.batch import grade
+from autograder.mutants import load_mutants
+from autograder.release.assignments import release
+from autograder.release.notebooks import answer_id
+from autograder.telling.export import read_marks
+from autograder.telling.feedback import RECORD, write_feedback
+from autograder.telling.feedback_page import FeedbackWriter
+from autograder.telling.remembered import LONGEST, TEXTS, remembered
+from autograder.telling.report import look_at
+from autograder.telling.safe_html import markdown
+from course.probes import load_study
+
+pytestmark = pytest.mark.xdist_group("feedback")
+
+STUDY = load_study("study2")
+CHECK = STUDY.checks["alpha_beta"]
+NOTEBOOK = "02_alpha_beta"
+MODULES = workspace.module_texts(STUDY)
+SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
+ANSWER = answer_id(next(iter(STUDY.written)))
+MOST_BYTES = 150_000
+CLASS = {"ada": MODULES["reference"], "cy": MODULES[SLIP.name], "dan": MODULES["stub"],
+         "eve": "raise ValueError('<script>attack()</script>')\n"}
+
+
+def hand_in(folder: CourseFolder, student: str, module: str) -> None:
+    """Hand in a module and the released notebook, with something written in each answer."""
+    target = folder.submission(STUDY.assignment, student)
+    shutil.copytree(folder.release(STUDY.assignment), target)
+    (target / STUDY.module).write_text(module, "utf-8")
+    path = target / f"{NOTEBOOK}.ipynb"
+    data = json.loads(path.read_text("utf-8"))
+    for cell in data["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            cell["source"] = f"An answer by {student}."
+    path.write_text(json.dumps(data), "utf-8")
+
+
+def mark_by_hand(folder: CourseFolder, student: str, points: float, comment: str) -> None:
+    """Mark a written answer and comment on it, as formgrader does."""
+    where = (ANSWER, NOTEBOOK, STUDY.assignment, student)
+    with Gradebook(folder.config().CourseDirectory.db_url) as book:
+        mark = book.find_grade(*where)
+        mark.manual_score, mark.needs_manual_grade = points, False
+        book.find_comment(*where).manual_comment = comment
+        book.db.commit()
+
+
+def page_of(folder: CourseFolder, student: str) -> Path:
+    """A student's page."""
+    return folder.root / "feedback" / student / STUDY.assignment / f"{NOTEBOOK}.html"
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> CourseFolder:
+    """A graded class with its pages; nobody changes it."""
+    folder = CourseFolder.create(tmp_path_factory.mktemp("graded") / "course")
+    release(folder, STUDY)
+    for student, module in CLASS.items():
+        hand_in(folder, student, module)
+    assert {g.status for g in grade(folder, STUDY)} == {"graded"}
+    mark_by_hand(folder, "cy", 1, "Nearly: <script>attack()</script> *which* bound?")
+    write_feedback(folder, STUDY)
+    return folder
+
+
+@pytest.fixture
+def school(graded, tmp_path) -> CourseFolder:
+    """A graded class of one's own, with its pages written in this place."""
+    folder = CourseFolder.open(shutil.copytree(graded.root, tmp_path / "course"))
+    write_feedback(folder, STUDY)
+    return folder
+
+
+# ---- What stands where
+
+
+def summary_of(folder: CourseFolder, student: str) -> str:
+    """What a page shows before the notebook is unfolded, without its style."""
+    body = page_of(folder, student).read_text("utf-8").partition("<body>")[2]
+    return body.partition("<details>")[0]
+
+
+def test_a_page_begins_with_points_and_causes(graded):
+    """Check, points, what to look at and the cause stand before the notebook."""
+    summary = summary_of(graded, "cy")
+    assert f">{CHECK.id}</a>" in summary
+    assert SLIP.sentence in summary
+    assert re.search(r"nodes: \d+ of \d+ right", summary)
+    assert SLIP.sentence not in summary_of(graded, "ada")
+    assert "all right" in summary_of(graded, "ada")
+
+
+def test_written_answers_follow_with_points_and_comments(graded):
+    """What a person gave and said, as clean HTML; what waits for a person says so."""
+    summary = summary_of(graded, "cy")
+    assert re.search(rf"{ANSWER}</a></th><td[^>]*>1 of {STUDY.written[ANSWER[7:]]:g}<", summary)
+    assert "<em>which</em> bound?" in summary
+    assert "<script>" not in summary
+    assert "to be marked" in summary_of(graded, "ada")
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_the_notebook_is_folded(graded, student):
+    """What was handed in is there, in a part that is closed, and the summary leads to its cells."""
+    page = page_of(graded, student).read_text("utf-8")
+    notebook = page.partition("<details>")[2].partition("</details>\n</main>")[0]
+    assert f"An answer by {student}." in notebook
+    assert f"An answer by {student}." not in summary_of(graded, student)
+    targets = re.findall(r'href="#(cell-[^"]+)"', summary_of(graded, student))
+    assert len(targets) == len(STUDY.checks) + len(STUDY.written)
+    assert all(f'id="{target}"' in notebook for target in targets)
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_pages_are_small(graded, student):
+    """A page has one style sheet and at most 150 kB."""
+    page = page_of(graded, student).read_text("utf-8")
+    assert page.count("<style") == 1
+    assert len(page.encode()) <= MOST_BYTES
+
+
+def test_what_code_says_is_escaped_in_the_summary(graded):
+    """An error's text is shown as text."""
+    summary = summary_of(graded, "eve")
+    assert "&lt;script&gt;attack()" in summary
+    assert "<script" not in summary
+
+
+def test_the_points_are_nbgraders(graded):
+    """The points at the top are those of nbgrader's own reckoning."""
+    with Gradebook(graded.config().CourseDirectory.db_url) as book:
+        for student in CLASS:
+            notebook = book.find_submission_notebook(NOTEBOOK, STUDY.assignment, student)
+            assert f"{notebook.score:g} of {notebook.max_score:g} points" in summary_of(
+                graded, student)
+
+
+def test_every_door_writes_the_same_page(school):
+    """nbgrader's own converter makes the page that our command makes."""
+    ours = page_of(school, "cy").read_bytes()
+    config = school.config()
+    config.CourseDirectory.assignment_id = STUDY.assignment
+    converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    run_quietly(converter, school.root / "log")
+    assert page_of(school, "cy").read_bytes() == ours
+
+
+# ---- When a page is written
+
+
+def edit_page(folder: CourseFolder) -> None:
+    """Spoil a page."""
+    page_of(folder, "cy").write_text("gone", "utf-8")
+
+
+def edit_notebook(folder: CourseFolder) -> None:
+    """Change what was graded."""
+    path = folder.root / "autograded" / "cy" / STUDY.assignment / f"{NOTEBOOK}.ipynb"
+    path.chmod(0o644)
+    path.write_text(path.read_text("utf-8").replace("An answer by cy", "Another by cy"), "utf-8")
+
+
+CHANGES = {
+    "a mark": lambda folder: mark_by_hand(folder, "cy", 0, "Nearly."),
+    "a comment": lambda folder: mark_by_hand(folder, "cy", 1, "Another one."),
+    "a page": edit_page,
+    "no page": lambda folder: page_of(folder, "cy").unlink(),
+    "no pages": lambda folder: shutil.rmtree(page_of(folder, "cy").parent),
+    "the notebook": edit_notebook,
+    "the outcome": lambda folder: shutil.copy(
+        folder.results(STUDY.assignment, "ada") / f"{NOTEBOOK}.json",
+        folder.results(STUDY.assignment, "cy")),
+    "no record": lambda folder: (folder.results(STUDY.assignment, "cy") / RECORD).unlink(),
+}
+
+
+def test_unchanged_pages_are_left_alone(school):
+    """A second run writes nothing."""
+    times = {student: page_of(school, student).stat().st_mtime_ns for student in CLASS}
+    assert {page.unchanged for page in write_feedback(school, STUDY)} == {True}
+    assert times == {student: page_of(school, student).stat().st_mtime_ns for student in CLASS}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_is_written_again(school, change):
+    """Whatever a page is made of changes that student's page, and nobody else's is written."""
+    CHANGES[change](school)
+    written = write_feedback(school, STUDY)
+    assert [page.student for page in written if not page.unchanged] == ["cy"]
+    assert SLIP.sentence in page_of(school, "cy").read_text("utf-8")
+    assert {page.unchanged for page in write_feedback(school, STUDY)} == {True}
+
+
+def test_what_cannot_be_read_costs_its_owner_alone(school):
+    """Where one student's outcomes are spoiled, that is told, and the others' pages are as before.
+    """
+    (school.results(STUDY.assignment, "cy") / f"{NOTEBOOK}.json").write_text("{", "utf-8")
+    for _ in range(2):
+        written = {page.student: page for page in write_feedback(school, STUDY)}
+        assert "feedback.log" in written.pop("cy").problem
+        assert {page.unchanged for page in written.values()} == {True}
+
+
+def test_another_configuration_writes_all(school):
+    """Settings may change any page."""
+    with (school.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
+        config.write("c.FeedbackExporter.exclude_markdown = True\n")
+    assert {page.unchanged for page in write_feedback(school, STUDY)} == {False}
+    assert "An answer by cy." not in page_of(school, "cy").read_text("utf-8")
+
+
+# ---- What is shared
+
+
+def write_in_order(folder: CourseFolder, students) -> dict[str, bytes]:
+    """Write pages one after the other in this process; returns them."""
+    config = folder.config()
+    config.CourseDirectory.assignment_id = STUDY.assignment
+    writer = FeedbackWriter(config)
+    for student in students:
+        writer.coursedir.student_id = student
+        run_quietly(writer, folder.root / "log")
+    return {student: page_of(folder, student).read_bytes() for student in students}
+
+
+def test_no_page_depends_on_those_before_it(school):
+    """Whoever comes first, each page is the same: what is remembered follows from the text."""
+    pages = {student: page_of(school, student).read_bytes() for student in CLASS}
+    assert write_in_order(school, list(CLASS)) == pages
+    assert write_in_order(school, list(CLASS)[::-1]) == pages
+
+
+def test_pictures_stay_with_their_cell():
+    """The same Markdown shows the pictures that are attached to its cell, and is text without."""
+    text = "![dot](attachment:dot.png)"
+    cells = [{}, {"attachments": {"dot.png": {"image/png": "AAAA"}}},
+             {"attachments": {"dot.png": {"image/png": "BBBB"}}}]
+    for first in range(3):
+        for cell in cells[first:] + cells[:first]:
+            shown = markdown({"cell": cell}, text)
+            for other in ("AAAA", "BBBB"):
+                assert (other in shown) == (other in str(cell))
+            assert (text in shown) == (not cell)
+
+
+def test_what_is_remembered_is_bounded():
+    """Long texts are worked on again each time, and of short ones only so many are kept."""
+    seen = []
+    shout = remembered(lambda text, end: seen.append(text) or text.upper() + end)
+    for text, times in (("a" * LONGEST, 1), ("b" * (LONGEST + 1), 3)):
+        assert [shout(text, "!") for _ in range(3)] == [text.upper() + "!"] * 3
+        assert seen.count(text) == times
+    assert shout("a" * LONGEST, "?")[-1] == "?"
+    for number in range(TEXTS):
+        shout(str(number), "!")
+    shout("a" * LONGEST, "!")
+    assert seen.count("a" * LONGEST) == 3
+
+
+# ---- What a command waits for
+
+
+def queries(work) -> int:
+    """How many statements are sent to the gradebook meanwhile."""
+    sent = []
+
+    def note(*arguments) -> None:
+        sent.append(arguments[2])
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        work()
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    return len(sent)
+
+
+def test_queries_do_not_grow_with_the_class(graded, tmp_path):
+    """Report and export ask the gradebook as often for four students as for one."""
+    one = CourseFolder.create(tmp_path / "one")
+    release(one, STUDY)
+    hand_in(one, "ada", CLASS["ada"])
+    grade(one, STUDY)
+    for work in (lambda folder: look_at(folder, STUDY), read_marks):
+        assert queries(partial(work, one)) == queries(partial(work, graded)) <= 6
+
+
+@pytest.mark.parametrize("command", ["grade study2", "feedback study2", "export"])
+def test_nothing_to_do_starts_nothing(school, command):
+    """A command that finds nothing to do imports no nbgrader, and starts no worker."""
+    code = ("import sys, multiprocessing.forkserver as server\n"
+            "from autograder.commands.cli import app\n"
+            "app(sys.argv[1:], standalone_mode=False)\n"
+            "print('nbgrader' in sys.modules, server._forkserver._forkserver_pid)\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, *command.split(), "-c", str(school.root)],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "False None"
