@@ -226,7 +226,8 @@ QUESTIONS = {
                            labels={"score": board_by_board(each("cells", "cell"))}),
     "evaluate_board": Question(_board, ("board", "line", "gain", "by_cost"), _described_board, {
         "line": "of the whole board, then through each cell", "gain": "one for each action",
-        "by_cost": "the cells of each cost from 0, or null where cells_by_cost is left out; then gains"},
+        "by_cost": "the cells of each cost from 0 (null where cells_by_cost is left out), then the "
+                   "gains"},
         judged={"by_cost": _left_out_or_equal},
         labels={"gain": board_by_board(each("actions")), "line": board_by_board(lambda case: [
             ["the whole board", *(f"cell {cell}" for cell in case["cells"])]])}),
