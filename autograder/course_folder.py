@@ -128,8 +128,18 @@ class CourseFolder:
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""
-        found = sorted(self.root.glob(f"submitted/*/{assignment}"))
-        return {path.parent.name: path for path in found}
+        return {path.parent.name: path for path in self._handed_in(assignment)
+                if _is_name(path.parent.name)}
+
+    def misnamed(self, assignment: str) -> dict[str, str]:
+        """Why folders below `submitted` are no student's, by their names as they can be shown."""
+        return {repr(path.parent.name): f"the folder submitted/{path.parent.name!r} was left out: "
+                "its name cannot be a student's, as it has blanks at an end or characters that "
+                "cannot be printed, or that stand for others (* ? [); rename it"
+                for path in self._handed_in(assignment) if not _is_name(path.parent.name)}
+
+    def _handed_in(self, assignment: str) -> list[Path]:
+        return sorted(self.root.glob(f"submitted/*/{assignment}"))
 
     def submission(self, assignment: str, student: str) -> Path:
         """The folder that one student handed in."""
@@ -150,6 +160,11 @@ class CourseFolder:
         return self.root / "results" / assignment / student
 
 
+def _is_name(name: str) -> bool:
+    """Whether a folder's name can be a student's, for nbgrader and in every file and page."""
+    return name.isprintable() and name == name.strip() and not set("*?[") & set(name)
+
+
 def configure(c: Config, config_file: str) -> None:
     """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
     from nbgrader.server_extensions import formgrader  # slow to import, and not always needed
@@ -163,6 +178,7 @@ def configure(c: Config, config_file: str) -> None:
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         study.assignment: [study.module] for study in map(load_study, studies())}
+    c.Autograde.exporter_class = "autograder.grading.careful_exporter.CarefulExporter"
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [

@@ -31,7 +31,8 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     """
     prepare(["autograder.grading.submission"])
     submitted = _submitted(folder, study, students)
-    graded = []
+    graded = [] if students else [Graded(name, "nothing to grade", (why,)) for name, why
+                                  in folder.misnamed(study.assignment).items()]
     jobs = min(jobs or os.cpu_count() or 1, len(submitted))
     try:
         for student, result in run_tasks(_grader, (folder, study, force, isolation), submitted,
@@ -55,7 +56,7 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
             raise GradingError(f"there is no submission to {study.assignment} by "
                                + ", ".join(unknown))
         return wanted
-    if not submitted:
+    if not submitted and not folder.misnamed(study.assignment):
         raise GradingError(f"there are no submissions to {study.assignment} in "
                            f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
     return submitted

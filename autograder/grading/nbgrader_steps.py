@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_task
+from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets import Bool, Enum, Float, Integer
 
 from autograder import verdicts
@@ -28,6 +28,7 @@ from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import LEDGER, note_other_door, write_json
 from autograder.grading.verdict import Known, Seconds, decide, explain
+from autograder.grading.workers import in_a_line
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
@@ -196,7 +197,7 @@ _submission = _Submission()
 def fault_of(error: Exception) -> str:
     """Why grading failed, in one line: the sandbox's own message where nbgrader hides it."""
     reason, _submission.fault = _submission.fault, None
-    return reason or f"{type(error).__name__}: {error}".splitlines()[0]
+    return reason or in_a_line(error)
 
 
 @cache
@@ -224,7 +225,8 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def _is_check(cell: NotebookNode) -> bool:
-    return check_id(cell) is not None and is_grade(cell)
+    """Whether a check decides this cell; in a cell that students write, a call is only a call."""
+    return check_id(cell) is not None and is_grade(cell) and not is_solution(cell)
 
 
 def _is_marked(cell: NotebookNode) -> bool:

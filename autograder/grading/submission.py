@@ -27,7 +27,7 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.grading.intake import fingerprint, take_in
+from autograder.grading.intake import fingerprint, look_at, take_in
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
@@ -80,7 +80,8 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
     results = folder.results(study.assignment, student)
     ledger = results / LEDGER
     with held(results):
-        state = {"submission": fingerprint(submission), "grader": grader_digest(folder, study),
+        handed_in = look_at(submission, study, folder.release(study.assignment))
+        state = {"submission": fingerprint(handed_in), "grader": grader_digest(folder, study),
                  "isolation": config.GradingStep.get("isolation", "sandbox")}
         if not force and (old := read_ledger(ledger)) and old["state"] == state:
             return Graded(student, "unchanged", tuple(old["problems"]))
@@ -88,7 +89,7 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
         (results / OTHER_DOOR).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
             staged = Path(temporary) / student / study.assignment
-            intake = take_in(submission, study, folder.release(study.assignment), staged)
+            intake = take_in(handed_in, study, folder.release(study.assignment), staged)
             if not intake.gradable:
                 result = Graded(student, "nothing to grade", intake.problems)
             else:

@@ -107,7 +107,7 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
             with suppress(EOFError, OSError):
                 pipe.recv()
                 pipe.send(CannotWork(
-                    str(error) if isinstance(error, RuntimeError) else _line(error)))
+                    str(error) if isinstance(error, RuntimeError) else in_a_line(error)))
             return
         while True:
             try:
@@ -117,12 +117,14 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
             try:
                 result = do(task)
             except Exception as error:
-                result = Failed(_line(error))
+                result = Failed(in_a_line(error))
             try:
                 pipe.send(result)
             except OSError:
                 return
 
 
-def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+def in_a_line(error: Exception) -> str:
+    """What went wrong, on one line that any file takes: names in it may be any bytes."""
+    text = f"{type(error).__name__}: {error}".splitlines()[0]
+    return text.encode("utf-8", "backslashreplace").decode()

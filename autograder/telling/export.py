@@ -60,7 +60,8 @@ def read_marks(folder: CourseFolder) -> Roster:
                 assignment.name, assignment.max_score,
                 {s: m for s, m in marks.items() if status[s] == "graded"},
                 {s: status[s] for s in sorted(handed_in)
-                 if status[s] != "graded" or s not in marks}))
+                 if status[s] != "graded" or s not in marks}
+                | dict.fromkeys(folder.misnamed(assignment.name), "no name of a student")))
         gradebook.db.expunge_all()
     if not columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "

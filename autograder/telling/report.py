@@ -96,6 +96,8 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
                       for cell in result.get("inside", ())
                       if (notebook, cell) in cells and not cells[notebook, cell].written),
             entry["problems"], odd.get(student, []), entry["seconds"]))
+    rows += [Row(name, "", "nothing to grade", None, {}, frozenset(), [why], [], 0)
+             for name, why in folder.misnamed(study.assignment).items()]
     return Class(study, most, cells, rows)
 
 
