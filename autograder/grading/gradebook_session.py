@@ -25,10 +25,12 @@ from nbgrader.preprocessors import (
 )
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from autograder.grading import booked
 from autograder.grading import nbgrader_steps as step
 from autograder.grading.ledger import held
 
-USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
+USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step,
+         booked)
 
 
 class _Batch(Session):

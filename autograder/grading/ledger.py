@@ -17,6 +17,7 @@ from autograder.course_folder import CONFIG_FILE, CourseFolder
 from course.probes import Study
 
 LEDGER = "submission.json"
+EARLIER = f"{LEDGER}.earlier"  # the last entry, from when its submission is graded again
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
@@ -50,6 +51,18 @@ def read_ledger(path: Path) -> dict | None:
         return None
 
 
+def set_aside(ledger: Path) -> None:
+    """Take an entry away, yet remember it: the marks it claims stand until others are booked."""
+    if ledger.exists():
+        ledger.replace(ledger.with_name(EARLIER))
+
+
+def enter(ledger: Path, entry: dict) -> None:
+    """Write the entry of a submission that has been graded."""
+    write_json(ledger, entry)
+    ledger.with_name(EARLIER).unlink(missing_ok=True)
+
+
 def note_fault(results: Path, graded: Graded) -> None:
     """Record why the machinery failed on a submission, until the submission is graded."""
     if graded.status == "fault":
@@ -60,23 +73,28 @@ def note_fault(results: Path, graded: Graded) -> None:
 
 
 def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
-    """The ledger's entry for a submission, or one like it where the ledger has none."""
+    """The ledger's entry for a submission, or one like it where the ledger has none.
+
+    "marks" are those that are claimed to be in the gradebook, by this entry or the last one.
+    """
     results = folder.results(assignment, student)
     if entry := read_ledger(results / LEDGER):
         return entry
+    marks = (read_ledger(results / EARLIER) or {}).get("marks", {})
     if (results / FAULT).exists():
-        return {"status": "fault", "seconds": 0,
+        return {"status": "fault", "seconds": 0, "marks": marks,
                 "problems": (results / FAULT).read_text("utf-8").splitlines()}
     by_nbgrader = ((folder.root / "autograded" / student / assignment).is_dir()
                    and not (results / LOG).exists())  # we have never begun it
     if by_nbgrader or (results / OTHER_DOOR).exists():
         return {"status": "graded", "seconds": 0, "problems": []}
-    return {"status": "not graded", "seconds": 0, "problems": ["it has not been graded yet"]}
+    return {"status": "not graded", "seconds": 0, "marks": marks,
+            "problems": ["it has not been graded yet"]}
 
 
 def note_other_door(results: Path) -> None:
     """Discard the entry of a submission that nbgrader itself has graded since."""
-    for name in (LEDGER, FAULT):
+    for name in (LEDGER, EARLIER, FAULT):
         (results / name).unlink(missing_ok=True)
     (results / OTHER_DOOR).write_text("graded by nbgrader's command or formgrader\n", "utf-8")
 

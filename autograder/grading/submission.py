@@ -27,16 +27,18 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.grading.booked import booked, holds
 from autograder.grading.intake import fingerprint, look_at, take_in
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
     OTHER_DOOR,
     Graded,
+    enter,
     grader_digest,
     held,
     read_ledger,
-    write_json,
+    set_aside,
 )
 from autograder.release.notebooks import check_id
 from autograder.grading.gradebook_session import one_session
@@ -74,7 +76,10 @@ def grader(folder: CourseFolder, study: Study, force: bool,
 
 def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
               student: str) -> Graded:
-    """Grade one submission, unless the ledger says that it is graded and has not changed."""
+    """Grade one submission, unless it is graded, has not changed, and its marks are still booked.
+
+    The gradebook may be an older one that was put back, or a student may have been removed from it.
+    """
     start = time.perf_counter()
     submission = folder.submission(study.assignment, student)
     results = folder.results(study.assignment, student)
@@ -83,9 +88,12 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
         handed_in = look_at(submission, study, folder.release(study.assignment))
         state = {"submission": fingerprint(handed_in), "grader": grader_digest(folder, study),
                  "isolation": config.GradingStep.get("isolation", "sandbox")}
-        if not force and (old := read_ledger(ledger)) and old["state"] == state:
+        old = read_ledger(ledger)
+        marks = partial(booked, config.CourseDirectory.db_url, study.assignment, student)
+        if not force and old and old["state"] == state and (
+                old["status"] != "graded" or holds(marks(), old.get("marks", {}))):
             return Graded(student, "unchanged", tuple(old["problems"]))
-        ledger.unlink(missing_ok=True)  # a run that is stopped from here on grades it again
+        set_aside(ledger)  # a run that is stopped from here on grades it again
         (results / OTHER_DOOR).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
             staged = Path(temporary) / student / study.assignment
@@ -101,7 +109,8 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))
-        write_json(ledger, {"state": state, **asdict(result)})
+        claimed = marks() if result.status == "graded" else {}
+        enter(ledger, {"state": state, "marks": claimed, **asdict(result)})
         return result
 
 

@@ -16,7 +16,7 @@ from nbgrader.api import Student
 from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.grading.ledger import standing
 from autograder.grading.nbgrader_steps import read_results
-from autograder.telling.gradebook import Marks, marks_of, open_gradebook
+from autograder.telling.gradebook import Marks, marks_of, open_gradebook, what_counts
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 CANVAS_POINTS = "    Points Possible"  # as Canvas itself writes it
@@ -30,7 +30,8 @@ class Column:
     assignment: str
     max_points: float
     marks: Mapping[str, Marks]
-    unmarked: Mapping[str, str]  # who handed in something but has no marks -> status
+    unmarked: Mapping[str, str]  # who handed in something but has no marks -> why
+    doubtful: Mapping[str, str] = field(default_factory=dict)  # whose marks need a look -> why
 
     @property
     def waiting(self) -> list[str]:
@@ -55,13 +56,15 @@ def read_marks(folder: CourseFolder) -> Roster:
         for assignment in sorted(gradebook.assignments, key=lambda a: a.name):
             marks = marks_of(gradebook, assignment.name)
             handed_in = {*marks, *folder.submitted(assignment.name)}
-            status = {s: standing(folder, assignment.name, s)["status"] for s in handed_in}
+            entries = {s: standing(folder, assignment.name, s) for s in sorted(handed_in)}
+            found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
             columns.append(Column(
                 assignment.name, assignment.max_score,
-                {s: m for s, m in marks.items() if status[s] == "graded"},
-                {s: status[s] for s in sorted(handed_in)
-                 if status[s] != "graded" or s not in marks}
-                | dict.fromkeys(folder.misnamed(assignment.name), "no name of a student")))
+                {s: counts for s, (counts, _) in found.items() if counts},
+                {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items()
+                 if not counts}
+                | dict.fromkeys(folder.misnamed(assignment.name), "no name of a student"),
+                {s: wrong for s, (counts, wrong) in found.items() if counts and wrong}))
         gradebook.db.expunge_all()
     if not columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
@@ -87,6 +90,8 @@ def warnings(roster: Roster) -> Iterator[str]:
         if column.unmarked:
             yield (f"{column.assignment}: no marks yet, so left blank: "
                    + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items()))
+        for who, why in column.doubtful.items():
+            yield f"{column.assignment}/{who}: {why}"
 
 
 def plain_cell(value: Any) -> Any:

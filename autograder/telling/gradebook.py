@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from nbgrader import api
 from sqlalchemy.orm import Query
 
 from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.grading.booked import Booked, holds
 
 CellName = tuple[str, str]  # the notebook's name and the cell's
 
@@ -25,6 +27,7 @@ class Marks:
     waiting: bool = False  # whether written answers wait for a person
     cells: dict[CellName, float | None] = field(default_factory=dict)  # None: waits for a person
     comments: list[str] = field(default_factory=list)  # by people
+    booked: Booked = field(default_factory=dict)  # by the autograder, whatever people gave
 
     @property
     def score(self) -> float:
@@ -101,11 +104,31 @@ def marks_of(gradebook: api.Gradebook, assignment: str) -> Mapping[str, Marks]:
         if given is not None:  # without a mark extra credit does not count, for nbgrader
             marks.extra += extra or 0
         marks.cells[notebook, cell] = given
+        marks.booked[f"{notebook}/{cell}"] = [automatic, extra]
     comments = _cells(database.query(api.SubmittedAssignment.student_id,
                                      api.Comment.manual_comment), api.Comment)
     for student, said in comments.filter(of_ours, api.Comment.manual_comment.is_not(None)):
         found[student].comments.append(said)
     return dict(found)
+
+
+def what_counts(marks: Marks | None, entry: Mapping[str, Any]) -> tuple[Marks | None, str]:
+    """The marks of a submission with this entry in the ledger, and what is wrong with them, or "".
+
+    The gradebook is the truth. What was marked once and has to be graded again, because that was
+    not finished, keeps its marks while the gradebook has them all.
+    """
+    claimed, graded = entry.get("marks"), entry["status"] == "graded"
+    if graded and marks is None:
+        return None, "its marks are no longer in the gradebook: grade again"
+    if graded and claimed is not None and not holds(marks.booked, claimed):
+        return marks, ("the gradebook holds other marks than were given when it was graded: grade "
+                       "again")
+    if graded or marks is None:
+        return marks, ""
+    if entry["status"] in ("fault", "not graded") and claimed and holds(marks.booked, claimed):
+        return marks, "its marks are those of the last time that it was graded"
+    return None, ""
 
 
 def _cells(query: Query, kind: type[api.Base]) -> Query:
