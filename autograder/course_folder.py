@@ -227,13 +227,37 @@ def put_environment_on_path() -> None:
 
 
 def run_quietly(converter, log_file: Path) -> None:
-    """Run one of nbgrader's converters, with its log in a file instead of the terminal."""
+    """Run one of nbgrader's converters, with its log in a file instead of the terminal.
+
+    Raises what went wrong first, not nbgrader's error that names the log.
+    """
     log_file.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+    handler = _Log(log_file, mode="w", encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     converter.log = logging.Logger("autograder", logging.INFO)  # in no registry: it is let go
     converter.log.addHandler(handler)
     try:
         converter.start()
+    except Exception:
+        if handler.cause is None:
+            raise
+        raise handler.cause from handler.cause.__cause__
     finally:
         handler.close()
+
+
+class _Log(logging.FileHandler):
+    """A log that keeps the first error which it is told of: nbgrader's own only says to look there.
+    """
+
+    cause: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; nbgrader reports errors while it handles them."""
+        if record.levelno >= logging.ERROR:
+            self.cause = self.cause or sys.exc_info()[1]
+        super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Keep what kept the line from being written; a log is no reason to stop."""
+        self.cause = self.cause or sys.exc_info()[1]

@@ -8,9 +8,10 @@ This module imports little: the workers import nbgrader, all at once, while it l
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from autograder.course_folder import CourseFolder
-from autograder.errors import Refused
+from autograder.errors import Refused, in_words
 from autograder.grading.ledger import Graded, note_fault
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
@@ -39,11 +40,21 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
                                          jobs):
             graded.append(Graded(student, "fault", (result.reason,))  # a fault is never a mark
                           if isinstance(result, Failed) else result)
-            note_fault(folder.results(study.assignment, student), graded[-1])
+            graded[-1] = _noted(folder, study, graded[-1])
             done(graded[-1])
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
     return sorted(graded, key=lambda g: g.student)
+
+
+def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
+    """A result of which the fault, if it is one, has been recorded where that is possible."""
+    try:
+        note_fault(folder.results(study.assignment, graded.student), graded)
+    except OSError as error:  # a disk that is full has no place for a note of that either
+        return replace(graded, status="fault", problems=(
+            *graded.problems, f"this could not be noted: {in_words(error, folder.root)}"))
+    return graded
 
 
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:

@@ -11,6 +11,7 @@ MAX_BYTES = 5_000_000  # of one file
 MAX_ALL = 20_000_000  # bytes of all files that count
 MAX_ENTRIES = 2_000  # files, folders and links; of more only what is asked for by name counts
 MAX_NAME = 500  # bytes of a name with its folders: it is copied to where paths are longer
+MAX_SHOWN = 200  # characters of a name
 TOLD = 3  # of those that are ignored for one reason
 WHY = {
     "link": "{name} is a link and was ignored: only real files count",
@@ -120,4 +121,6 @@ def _within_limits(entries: list[Entry], wanted: Collection[str]) -> Iterator[En
 def shown(name: Path | str) -> str:
     """A name, which may be any bytes, as a person can read it on one line."""
     text = str(name).encode("utf-8", "backslashreplace").decode()
+    if len(text) > MAX_SHOWN:
+        text = f"{text[:MAX_SHOWN // 2]}...{text[-MAX_SHOWN // 2:]}"
     return text if text.isprintable() else repr(text)

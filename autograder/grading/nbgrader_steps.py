@@ -24,11 +24,11 @@ from traitlets import Bool, Enum, Float, Integer
 
 from autograder import verdicts
 from autograder.course_folder import CourseFolder
+from autograder.errors import in_words
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import LEDGER, note_other_door, write_json
 from autograder.grading.verdict import Known, Seconds, decide, explain
-from autograder.grading.workers import in_a_line
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Ran, Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
@@ -194,10 +194,10 @@ class _Submission:
 _submission = _Submission()
 
 
-def fault_of(error: Exception) -> str:
+def fault_of(error: Exception, course: Path) -> str:
     """Why grading failed, in one line: the sandbox's own message where nbgrader hides it."""
     reason, _submission.fault = _submission.fault, None
-    return reason or in_a_line(error)
+    return reason or in_words(error, course)
 
 
 @cache

@@ -27,6 +27,7 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.errors import in_words
 from autograder.grading.booked import booked, holds
 from autograder.grading.intake import fingerprint, look_at, take_in
 from autograder.grading.ledger import (
@@ -71,7 +72,13 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
     with one_session(place.db_url, place.course_id, folder.root / "results"):
-        yield partial(grade_one, folder, study, config, force)
+        def grade(student: str) -> Graded:
+            try:
+                return grade_one(folder, study, config, force, student)
+            except Exception as error:
+                return Graded(student, "fault", (in_words(error, folder.root),))
+
+        yield grade
 
 
 def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
@@ -105,7 +112,7 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                     _autograde(config, study, student, Path(temporary), results / LOG)
                 except Exception as error:
                     return Graded(student, "fault", (
-                        *intake.problems, f"{fault_of(error)} (see {results / LOG})"))
+                        *intake.problems, f"{fault_of(error, folder.root)} (see {results / LOG})"))
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbgrader import api
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Query
 
 from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.errors import in_words
 from autograder.grading.booked import Booked, holds
 
 CellName = tuple[str, str]  # the notebook's name and the cell's
@@ -50,8 +52,11 @@ def open_gradebook(folder: CourseFolder) -> Iterator[api.Gradebook]:
         raise CourseFolderError(f"there is no gradebook in {folder.root} yet: "
                                 "run `autograder release STUDY` first")
     place = folder.config().CourseDirectory
-    with api.Gradebook(place.db_url, place.course_id) as gradebook:
-        yield gradebook
+    try:
+        with api.Gradebook(place.db_url, place.course_id) as gradebook:
+            yield gradebook
+    except SQLAlchemyError as error:
+        raise CourseFolderError(in_words(error, folder.root)) from error
 
 
 def max_points(gradebook: api.Gradebook, assignment: str) -> float:
