@@ -8,6 +8,7 @@ of it.
 
 import contextlib
 import json
+import logging
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -95,10 +96,12 @@ def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[api.Gradebo
     for module in USERS:
         module.Gradebook = lambda *_arguments, **_options: shared
     common.jsonschema = _CheckedSchema
+    api.app_log.addHandler(quiet := logging.NullHandler())  # what it prints is raised as well
     try:
         yield shared
     finally:
         common.jsonschema = jsonschema
+        api.app_log.removeHandler(quiet)
         for module, theirs in zip(USERS, before, strict=True):
             module.Gradebook = theirs
         shared.end()
