@@ -241,7 +241,7 @@ def run_quietly(converter, log_file: Path) -> None:
     except Exception:
         if handler.cause is None:
             raise
-        raise handler.cause from handler.cause.__cause__
+        raise handler.cause from (handler.cause.__cause__ or handler.cause.__context__)
     finally:
         handler.close()
 

@@ -30,7 +30,6 @@ from autograder.tests.grading.test_grading import (
     CHECK,
     MODULES,
     STUDY,
-    auto_scores,
     config,
     gradebook,
     hand_in,
@@ -41,7 +40,7 @@ from autograder.tests.needs import need_isolation
 
 pytestmark = pytest.mark.xdist_group("faults")
 STUDENTS = ("ann", "bob")
-STATEMENTS = 60  # that the database is sent for two submissions, about
+STATEMENTS = 60  # that the database is sent for a submission, about
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +51,8 @@ def released(tmp_path_factory) -> CourseFolder:
     release(folder, STUDY)
     for student in STUDENTS:
         hand_in(folder, student, MODULES["reference"])
+    with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
+        database.executescript("PRAGMA page_size = 512; VACUUM")  # so that each mark needs a page
     config(folder, 'c.CourseDirectory.db_url = c.CourseDirectory.db_url.replace("60", "0")\n')
     return folder
 
@@ -68,11 +69,11 @@ def no_canaries(monkeypatch) -> None:
     monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
 
 
-def grade_both(folder: CourseFolder) -> dict[str, Graded]:
+def grade_both(folder: CourseFolder, students=STUDENTS) -> dict[str, Graded]:
     """Grade in this process, and note faults as `grade` does."""
     found = {}
     with grading.grader(folder, STUDY, False, None) as grade_one:
-        for student in STUDENTS:
+        for student in students:
             found[student] = grade_one(student)
             note_fault(folder.results(STUDY.assignment, student), found[student])
     return found
@@ -131,7 +132,7 @@ def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(released, no_canar
         folder = CourseFolder.open(shutil.copytree(released.root, tmp_path / str(number)))
         with refused(folder, REFUSALS[kind], draw.randrange(STATEMENTS)):
             try:
-                first = grade_both(folder)
+                first = grade_both(folder, ["ann"])
             except Exception as error:  # refused at the opening
                 assert of_the_machine(error)
                 first = {}
@@ -143,11 +144,9 @@ def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(released, no_canar
                 assert result.status == "fault"
                 assert "the gradebook of " in result.problems[-1]
                 assert standing(folder, STUDY.assignment, student)["status"] == "fault"
-        again = grade_both(folder)
-        for student in STUDENTS:
-            before = first[student].status if student in first else "fault"
-            assert again[student].status == ("unchanged" if before == "graded" else "graded")
-            assert auto_scores(folder, student)[CHECK.grade_id] == CHECK.max_points
+        done = "ann" in first and first["ann"].status == "graded"
+        assert grade_both(folder, ["ann"])["ann"].status == ("unchanged" if done else "graded")
+        assert score(folder, "ann") == CHECK.max_points
     assert faults > 0
 
 
@@ -267,7 +266,7 @@ def test_every_error_of_the_system_is_one_sentence(monkeypatch, course, number):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system of Linux")
-@pytest.mark.parametrize("room", [0, 40_000, 200_000])
+@pytest.mark.parametrize("room", [0, 50_000, 100_000])
 def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, room):
     """With little room or none, each submission is graded or a fault; with room it goes on."""
     disk = tmp_path / "disk"
@@ -280,10 +279,12 @@ def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, ro
         with (disk / "filler").open("wb", buffering=0) as filler:
             filler.write(bytes(shutil.disk_usage(disk).free - room))
         result = CliRunner().invoke(app, ["grade", "study2", "--course", str(folder.root)])
-        assert result.exit_code in (1, 2)
-        assert str(folder.root) in result.stderr
-        assert "is full" in result.stderr
+        assert result.exit_code in ((0, 1, 2) if room else (1, 2))
         assert "Traceback" not in result.stderr
+        if result.exit_code:
+            assert f"the disk of {folder.root}" in result.stderr
+        else:
+            assert [score(folder, student) for student in STUDENTS] == [CHECK.max_points] * 2
         for command in (COMMANDS["report"], COMMANDS["export"]):
             done = CliRunner().invoke(app, [*command, "--course", str(folder.root)])
             assert done.exit_code in (0, 2)

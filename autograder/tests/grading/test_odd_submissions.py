@@ -21,7 +21,6 @@ from autograder.commands.cli import app
 from autograder.commands.overview import overview
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
-from autograder.grading.cut import MAX_CELLS, MAX_OUTPUTS
 from autograder.grading.handed_in import MAX_ENTRIES
 from autograder.release.assignments import release
 from autograder.tests.grading.test_grading import (
@@ -30,7 +29,6 @@ from autograder.tests.grading.test_grading import (
     NOTEBOOK,
     OWN,
     STUDY,
-    auto_scores,
     hand_in,
     own_assignment,
     own_scores,
