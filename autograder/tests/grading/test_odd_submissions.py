@@ -210,9 +210,10 @@ def test_the_report_and_the_overview_know_everybody(school):
     """The report has a line for each of them, and the overview counts those with a name."""
     text = (school["folder"].root / "reports" / f"{STUDY.assignment}.html").read_text("utf-8")
     assert all(f'<th scope="row">{student}</th>' in text for student in ("ann", "zoe", *KINDS))
-    line, = (line for line in overview(school["folder"].root).lines
-             if line.assignment == STUDY.assignment)
+    found = overview(school["folder"].root)
+    line, = (line for line in found.lines if line.assignment == STUDY.assignment)
     assert line.handed_in == 2 + len(KINDS) + len(ODD_BUT_FINE)
+    assert all(any(repr(os.fsdecode(name)) in said for said in found.wrong) for name in MISNAMED)
 
 
 def test_the_gradebook_is_on_no_page(school):
