@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,7 +40,7 @@ from autograder.tests.needs import need_isolation
 
 pytestmark = pytest.mark.xdist_group("faults")
 STUDENTS = ("ann", "bob")
-STATEMENTS = 60  # that the database is sent for a submission, about
+STATEMENTS = 40  # of those that the database is sent for a submission
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,12 @@ def released(tmp_path_factory) -> CourseFolder:
     for student in STUDENTS:
         hand_in(folder, student, MODULES["reference"])
     with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
-        database.executescript("PRAGMA page_size = 512; VACUUM")  # so that each mark needs a page
+        # Small pages, with those of the students full: one more student needs another page.
+        database.executescript("PRAGMA page_size = 512; VACUUM; PRAGMA max_page_count = 1")
+        with suppress(sqlite3.OperationalError):
+            for number in range(1000):
+                database.execute("INSERT INTO student (id) VALUES (?)", (f"{number:03}",))
+                database.commit()
     config(folder, 'c.CourseDirectory.db_url = c.CourseDirectory.db_url.replace("60", "0")\n')
     return folder
 
@@ -95,7 +100,7 @@ def write_protect(connection: sqlite3.Connection, other: sqlite3.Connection) -> 
 
 
 def fill(connection: sqlite3.Connection, other: sqlite3.Connection) -> bool:
-    """The file cannot grow by a page, and its free pages are used up."""
+    """The file cannot grow by a page."""
     connection.execute("PRAGMA max_page_count = 1")
     return True
 
