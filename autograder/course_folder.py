@@ -129,8 +129,18 @@ class CourseFolder:
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""
-        found = sorted(self.root.glob(f"submitted/*/{assignment}"))
-        return {path.parent.name: path for path in found}
+        return {path.parent.name: path for path in self._handed_in(assignment)
+                if _is_name(path.parent.name)}
+
+    def misnamed(self, assignment: str) -> dict[str, str]:
+        """Why folders below `submitted` are no student's, by their names as they can be shown."""
+        return {repr(path.parent.name): f"the folder submitted/{path.parent.name!r} was left out: "
+                "its name cannot be a student's, as it has blanks at an end or characters that "
+                "cannot be printed, or that stand for others (* ? [); rename it"
+                for path in self._handed_in(assignment) if not _is_name(path.parent.name)}
+
+    def _handed_in(self, assignment: str) -> list[Path]:
+        return sorted(self.root.glob(f"submitted/*/{assignment}"))
 
     def submission(self, assignment: str, student: str) -> Path:
         """The folder that one student handed in."""
@@ -151,6 +161,11 @@ class CourseFolder:
         return self.root / "results" / assignment / student
 
 
+def _is_name(name: str) -> bool:
+    """Whether a folder's name can be a student's, for nbgrader and in every file and page."""
+    return name.isprintable() and name == name.strip() and not set("*?[") & set(name)
+
+
 def configure(c: Config, config_file: str) -> None:
     """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
     put_environment_on_path()
@@ -169,6 +184,7 @@ def configure(c: Config, config_file: str) -> None:
             "IncludeHeaderFooter", "InstantiateTests", "LockCells", "ClearSolutions",
             "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
             "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata"))]
+    c.Autograde.exporter_class = "autograder.grading.careful_exporter.CarefulExporter"
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
     c.Autograde.sanitize_preprocessors = [
@@ -224,13 +240,37 @@ def put_environment_on_path() -> None:
 
 
 def run_quietly(converter, log_file: Path) -> None:
-    """Run one of nbgrader's converters, with its log in a file instead of the terminal."""
+    """Run one of nbgrader's converters, with its log in a file instead of the terminal.
+
+    Raises what went wrong first, not nbgrader's error that names the log.
+    """
     log_file.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+    handler = _Log(log_file, mode="w", encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     converter.log = logging.Logger("autograder", logging.INFO)  # in no registry: it is let go
     converter.log.addHandler(handler)
     try:
         converter.start()
+    except Exception:
+        if handler.cause is None:
+            raise
+        raise handler.cause from (handler.cause.__cause__ or handler.cause.__context__)
     finally:
         handler.close()
+
+
+class _Log(logging.FileHandler):
+    """A log that keeps the first error which it is told of: nbgrader's own only says to look there.
+    """
+
+    cause: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; nbgrader reports errors while it handles them."""
+        if record.levelno >= logging.ERROR:
+            self.cause = self.cause or sys.exc_info()[1]
+        super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Keep what kept the line from being written; a log is no reason to stop."""
+        self.cause = self.cause or sys.exc_info()[1]

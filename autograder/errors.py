@@ -1,5 +1,43 @@
-"""The exception `Refused`, in a module of its own so that importing it imports nothing else."""
+"""What a command says when it stops: `Refused`, or what failed on the machine, in one sentence.
+
+Only the standard library is imported, as commands that refuse should do so at once.
+"""
+
+import errno
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+
+GO_ON = "when that is mended, the same command goes on from here"
 
 
 class Refused(Exception):
     """A command cannot or will not do what it was asked; the message says why in one sentence."""
+
+
+def in_words(error: BaseException, course: Path | None = None) -> str:
+    """What went wrong, in one line that any file takes: names in it may be any bytes."""
+    text = of_the_machine(error, course) or f"{type(error).__name__}: {error}"
+    return (text.splitlines() or [""])[0].encode("utf-8", "backslashreplace").decode()
+
+
+def of_the_machine(error: BaseException, course: Path | None = None) -> str | None:
+    """A sentence for what the system or the gradebook's database refused; None if they did not."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, sqlite3.Error):
+            of = f" of {course}" if course else ""
+            return f"the gradebook{of} cannot be used: {cause}; {GO_ON}"
+        if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, BrokenPipeError):
+            if cause.errno in (errno.ENOSPC, errno.EDQUOT):
+                return f"the disk of {cause.filename or _fullest(course)} is full; {GO_ON}"
+            return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return None
+
+
+def _fullest(course: Path | None) -> Path:
+    """Where there is the least room: an error of a write does not say to which file it was."""
+    places = [Path(tempfile.gettempdir()), course or Path()]
+    return min(places, key=lambda place: shutil.disk_usage(place).free).resolve()

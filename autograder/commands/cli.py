@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from autograder.course_folder import CourseFolder
-from autograder.errors import Refused
+from autograder.errors import Refused, in_words, of_the_machine
 from autograder.commands.console import (
     complain,
     console,
@@ -71,9 +71,13 @@ def told() -> Iterator[None]:
     """Report bad input and refusals in one sentence, and exit with a non-zero status."""
     try:
         yield
-    except (Refused, UnknownCheck, StudyTableError, PermissionError, NotADirectoryError,
-            IsADirectoryError, FileExistsError) as error:
+    except (Refused, UnknownCheck, StudyTableError) as error:
         complain(f"autograder: {error}")
+        raise typer.Exit(BAD_INPUT) from None
+    except Exception as error:
+        if of_the_machine(error) is None:
+            raise
+        complain(f"autograder: {in_words(error)}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         complain("autograder: stopped; finished work is kept, "

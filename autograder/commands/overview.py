@@ -46,7 +46,7 @@ class Overview:
 
     folder: CourseFolder
     lines: Sequence[Line]
-    wrong: Sequence[str]  # what the doctor says of the exchange
+    wrong: Sequence[str]  # with the exchange, or with the names of folders
 
     def __repr__(self) -> str:
         return "\n".join([*(
@@ -83,16 +83,17 @@ def overview(root: str | Path = ".") -> Overview:
         columns = read_marks(folder).columns
     except CourseFolderError:  # nothing has been released yet
         columns = []
-    lines = []
+    lines, wrong = [], list(exchange(folder))
     for column in columns:
         name = column.assignment
+        wrong += folder.misnamed(name).values()
         report = folder.root / "reports" / f"{name}.html"
         lines.append(Line(
             name, (folder.exchange() / COURSE_ID / "outbound" / name).is_dir(),
             len(folder.submitted(name)), len(column.marks), len(column.waiting),
             len(list(folder.root.glob(f"feedback/*/{name}"))),
             report if report.is_file() else None))
-    return Overview(folder, lines, list(exchange(folder)))
+    return Overview(folder, lines, wrong)
 
 
 def main(root: str, *arguments: str) -> None:

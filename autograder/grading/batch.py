@@ -8,9 +8,14 @@ This module imports little: the workers import nbgrader, all at once, while it l
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder
-from autograder.errors import Refused
+from autograder.errors import Refused, in_words
+from autograder.grading.booked import booked
+from autograder.grading.handed_in import look_at
 from autograder.grading.ledger import (
     LEDGER,
     Graded,
@@ -37,12 +42,13 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
     submitted = _submitted(folder, study, students)
-    graded: list[Graded] = []
+    graded: list[Graded] = [] if students else [
+        Graded(name, "nothing to grade", (why,))
+        for name, why in folder.misnamed(study.assignment).items()]
 
     def take(result: Graded) -> None:
-        graded.append(result)
-        note_fault(folder.results(study.assignment, result.student), result)
-        done(result)
+        graded.append(_noted(folder, study, result))
+        done(graded[-1])
 
     for result in () if force else _unchanged(folder, study, submitted, isolation):
         take(result)
@@ -59,6 +65,16 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     return sorted(graded, key=lambda g: g.student)
 
 
+def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
+    """A result of which the fault, if it is one, has been recorded where that is possible."""
+    try:
+        note_fault(folder.results(study.assignment, graded.student), graded)
+    except OSError as error:  # a disk that is full has no place for a note of that either
+        return replace(graded, status="fault", problems=(
+            *graded.problems, f"this could not be noted: {in_words(error, folder.root)}"))
+    return graded
+
+
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     folder.require_release(study)
     submitted = list(folder.submitted(study.assignment))
@@ -69,7 +85,7 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
             raise GradingError(f"there is no submission to {study.assignment} by "
                                + ", ".join(unknown))
         return wanted
-    if not submitted:
+    if not submitted and not folder.misnamed(study.assignment):
         raise GradingError(f"there are no submissions to {study.assignment} in "
                            f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
     return submitted
@@ -77,17 +93,25 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
 
 def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
                isolation: str | None) -> Iterator[Graded]:
-    """Yield those who need not be graded again, found before there are workers."""
+    """Yield those who need not be graded again, found before there are workers.
+
+    What cannot be read is a worker's to tell.
+    """
     config = folder.config()
     if isolation:
         config.GradingStep.isolation = isolation
-    grader = grader_state(folder, study, config)
+    grader, release = grader_state(folder, study, config), folder.release(study.assignment)
+    try:
+        marks = booked(config.CourseDirectory.db_url, study.assignment)
+    except SQLAlchemyError:
+        return
     for student in students:
         results, before = folder.results(study.assignment, student), None
-        with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
+        with contextlib.suppress(OSError):
             if (results / LEDGER).is_file():
-                state = state_of(folder.submission(study.assignment, student), grader)
-                before = graded_before(results, student, state)
+                handed_in = look_at(folder.submission(study.assignment, student), study, release)
+                before = graded_before(results, student, state_of(handed_in, grader),
+                                       marks.get(student, {}))
         if before:
             yield before
 

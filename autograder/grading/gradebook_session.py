@@ -8,6 +8,7 @@ of it.
 
 import contextlib
 import json
+import logging
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -25,10 +26,12 @@ from nbgrader.preprocessors import (
 )
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from autograder.grading import booked
 from autograder.grading import nbgrader_steps as step
 from autograder.grading.ledger import held
 
-USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
+USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step,
+         booked)
 
 
 class _Batch(Session):
@@ -93,10 +96,12 @@ def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[api.Gradebo
     for module in USERS:
         module.Gradebook = lambda *_arguments, **_options: shared
     common.jsonschema = _CheckedSchema
+    api.app_log.addHandler(quiet := logging.NullHandler())  # what it prints is raised as well
     try:
         yield shared
     finally:
         common.jsonschema = jsonschema
+        api.app_log.removeHandler(quiet)
         for module, theirs in zip(USERS, before, strict=True):
             module.Gradebook = theirs
         shared.end()

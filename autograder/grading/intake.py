@@ -22,7 +22,8 @@ from nbformat.corpus.words import generate_corpus_id
 from nbformat.validator import normalize
 from nbgrader.utils import parse_utc
 
-from autograder.sandbox.limits import MAX_BYTES
+from autograder.grading.cut import cut
+from autograder.grading.handed_in import TIMESTAMP, HandedIn
 from course.probes import Study
 
 
@@ -34,9 +35,10 @@ class Intake:
     gradable: bool
 
 
-def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Intake:
-    """Copy the files that count from `submission` to `staged`; report what was wrong with them."""
-    files, problems = _regular_files(submission)
+def take_in(handed_in: HandedIn, study: Study, release: Path, staged: Path) -> Intake:
+    """Copy the files that count of a submission to `staged`; report what was wrong with them."""
+    submission, files = handed_in.folder, handed_in.files
+    problems = list(handed_in.problems())
     if not files:
         return Intake((*problems, "the folder is empty: nothing was handed in"), False)
     staged.mkdir(parents=True)
@@ -46,7 +48,7 @@ def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Inta
             target = staged / path.relative_to(submission)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-    problems += _timestamp_problems(staged / "timestamp.txt")
+    problems += _timestamp_problems(staged / TIMESTAMP)
     if study.module:
         problems += _module_problems(submission, study.module, files)
     spare = [p for p in files if p.suffix == ".ipynb" and p.name not in notebooks]
@@ -56,32 +58,6 @@ def take_in(submission: Path, study: Study, release: Path, staged: Path) -> Inta
         problems += said
         nbformat.write(notebook, staged / name)
     return Intake(tuple(problems), True)
-
-
-def _regular_files(submission: Path) -> tuple[list[Path], list[str]]:
-    if not submission.is_dir() or submission.is_symlink():
-        return [], ["the submission is not a folder"]
-    files, problems = [], []
-    for path in sorted(submission.rglob("*")):
-        name = path.relative_to(submission)
-        shown = _shown(name)
-        if path.is_symlink():
-            problems.append(f"{shown} is a link and was ignored: only real files count")
-        elif path.is_file() and path.stat().st_nlink > 1:  # it may be anybody's
-            problems.append(f"{shown} is a hard link, the same file as another one on this disk, "
-                            "and was ignored: if it is the student's own, replace it by a copy")
-        elif path.is_file() and path.stat().st_size > MAX_BYTES:
-            problems.append(f"{shown} has {path.stat().st_size:,} bytes and was ignored: "
-                            f"at most {MAX_BYTES:,} are allowed")
-        elif path.is_file() and not any(part.startswith(".") for part in name.parts):
-            files.append(path)
-    return files, problems
-
-
-def _shown(name: Path) -> str:
-    """A file's name, which may be any bytes, as a person can read it on one line."""
-    text = str(name).encode("utf-8", "backslashreplace").decode()
-    return text if text.isprintable() else repr(text)
 
 
 def _timestamp_problems(path: Path) -> list[str]:
@@ -128,12 +104,16 @@ def _notebook(path: Path, released: NotebookNode, files: list[Path],
     notebook, why = _read(path)
     if notebook is None:
         return released, [*problems, f"{path.name} {why}: {stands_in}"]
+    if why:
+        problems.append(f"{path.name} {why}")
     return notebook, problems + restore_metadata(notebook, released, path.name)
 
 
 def _read(path: Path) -> tuple[NotebookNode | None, str]:
+    """The notebook and what was left out of it; or None and why it cannot be read."""
     try:
         data = json.loads(path.read_bytes().decode("utf-8"))
+        left_out = cut(data)
         text = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")  # half characters
         with warnings.catch_warnings(action="ignore"):  # of ids, which are put right here
             notebook = nbformat.reads(text.decode(), as_version=4)
@@ -147,7 +127,7 @@ def _read(path: Path) -> tuple[NotebookNode | None, str]:
     except Exception as error:  # nbformat raises all sorts, RecursionError and NameError too
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         return None, f"is not a valid notebook ({first_line:.200})"
-    return notebook, ""
+    return notebook, left_out
 
 
 def _graded_ids(notebook: NotebookNode | None) -> set[str]:

@@ -16,10 +16,12 @@ from traitlets.config import Config
 
 from autograder import verdicts
 from autograder.course_folder import CONFIG_FILE, CourseFolder
-from autograder.sandbox.limits import MAX_BYTES
+from autograder.grading.booked import Booked, holds
+from autograder.grading.handed_in import HandedIn, fingerprint
 from course.probes import Study
 
 LEDGER = "submission.json"
+EARLIER = f"{LEDGER}.earlier"  # the last entry, from when its submission is graded again
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
@@ -59,23 +61,38 @@ def read_results(folder: Path) -> dict[str, dict]:
             for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
 
 
-def graded_before(results: Path, student: str, state: dict[str, str]) -> Graded | None:
-    """The result of a submission that was graded in just this state, which is left alone."""
+def graded_before(results: Path, student: str, state: dict[str, str],
+                  found: Booked) -> Graded | None:
+    """The result of a submission that was graded in just this state, if the gradebook, where
+    `found` is booked, still has its marks: it is left alone."""
     old = read_ledger(results / LEDGER)
-    if old is None or old["state"] != state:
+    if old is None or old["state"] != state or (
+            old["status"] == "graded" and not holds(found, old.get("marks", {}))):
         return None
     return Graded(student, "unchanged", tuple(old["problems"]))
 
 
-def state_of(submission: Path, grader: dict[str, str]) -> dict[str, str]:
+def state_of(handed_in: HandedIn, grader: dict[str, str]) -> dict[str, str]:
     """What a result follows from: what was handed in, and `grader_state`."""
-    return {"submission": fingerprint(submission), **grader}
+    return {"submission": fingerprint(handed_in), **grader}
 
 
 def grader_state(folder: CourseFolder, study: Study, config: Config) -> dict[str, str]:
     """What decides the marks of all submissions, and where they run."""
     return {"grader": grader_digest(folder, study),
             "isolation": config.GradingStep.get("isolation", "sandbox")}
+
+
+def set_aside(ledger: Path) -> None:
+    """Take an entry away, yet remember it: the marks it claims stand until others are booked."""
+    if ledger.exists():
+        ledger.replace(ledger.with_name(EARLIER))
+
+
+def enter(ledger: Path, entry: dict) -> None:
+    """Write the entry of a submission that has been graded."""
+    write_json(ledger, entry)
+    ledger.with_name(EARLIER).unlink(missing_ok=True)
 
 
 def note_fault(results: Path, graded: Graded) -> None:
@@ -88,23 +105,28 @@ def note_fault(results: Path, graded: Graded) -> None:
 
 
 def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
-    """The ledger's entry for a submission, or one like it where the ledger has none."""
+    """The ledger's entry for a submission, or one like it where the ledger has none.
+
+    "marks" are those that are claimed to be in the gradebook, by this entry or the last one.
+    """
     results = folder.results(assignment, student)
     if entry := read_ledger(results / LEDGER):
         return entry
+    marks = (read_ledger(results / EARLIER) or {}).get("marks", {})
     if (results / FAULT).exists():
-        return {"status": "fault", "seconds": 0,
+        return {"status": "fault", "seconds": 0, "marks": marks,
                 "problems": (results / FAULT).read_text("utf-8").splitlines()}
     by_nbgrader = ((folder.root / "autograded" / student / assignment).is_dir()
                    and not (results / LOG).exists())  # we have never begun it
     if by_nbgrader or (results / OTHER_DOOR).exists():
         return {"status": "graded", "seconds": 0, "problems": []}
-    return {"status": "not graded", "seconds": 0, "problems": ["it has not been graded yet"]}
+    return {"status": "not graded", "seconds": 0, "marks": marks,
+            "problems": ["it has not been graded yet"]}
 
 
 def note_other_door(results: Path) -> None:
     """Discard the entry of a submission that nbgrader itself has graded since."""
-    for name in (LEDGER, FAULT):
+    for name in (LEDGER, EARLIER, FAULT):
         (results / name).unlink(missing_ok=True)
     (results / OTHER_DOOR).write_text("graded by nbgrader's command or formgrader\n", "utf-8")
 
@@ -115,24 +137,6 @@ def write_json(path: Path, data: object) -> None:
     part = path.with_suffix(".part")
     part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     part.replace(path)
-
-
-def fingerprint(folder: Path) -> str:
-    """A digest of everything in a folder: it changes when, and only when, that does.
-
-    Of a very large file only size and time count.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        kind = "link" if path.is_symlink() else "file" if path.is_file() else "other"
-        entry = f"{path.relative_to(folder)}\0{kind}\0"
-        digest.update(entry.encode("utf-8", "surrogateescape"))
-        if kind == "file" and path.stat().st_size > MAX_BYTES:  # too large to be taken in, or read
-            digest.update(f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode())
-        elif kind == "file":
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
 
 
 def grader_digest(folder: CourseFolder, study: Study) -> str:

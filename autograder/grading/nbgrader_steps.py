@@ -25,6 +25,7 @@ from traitlets import Bool, Dict, Enum, Float, Integer
 
 from autograder import verdicts
 from autograder.course_folder import CourseFolder
+from autograder.errors import in_words
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.ledger import note_other_door, write_json
@@ -209,10 +210,10 @@ class _Submission:
 _submission = _Submission()
 
 
-def fault_of(error: Exception) -> str:
+def fault_of(error: Exception, course: Path) -> str:
     """Why grading failed, in one line: the sandbox's own message where nbgrader hides it."""
     reason, _submission.fault = _submission.fault, None
-    return reason or f"{type(error).__name__}: {error}".splitlines()[0]
+    return reason or in_words(error, course)
 
 
 @cache
@@ -250,7 +251,8 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def _is_check(cell: NotebookNode) -> bool:
-    return check_id(cell) is not None and is_grade(cell)
+    """Whether a check decides this cell; in a cell that students write, a call is only a call."""
+    return check_id(cell) is not None and is_grade(cell) and not is_solution(cell)
 
 
 def _is_one_of(cell: NotebookNode, cells: list[NotebookNode]) -> bool:

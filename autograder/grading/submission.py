@@ -26,18 +26,22 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.errors import in_words
+from autograder.grading.booked import Booked, booked
+from autograder.grading.handed_in import look_at
 from autograder.grading.intake import take_in
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
     OTHER_DOOR,
     Graded,
+    enter,
     graded_before,
     grader_state,
     held,
     read_results,
+    set_aside,
     state_of,
-    write_json,
 )
 from autograder.grading.gradebook_session import one_session
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
@@ -71,25 +75,36 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
     with one_session(place.db_url, place.course_id, folder.root / "results"):
-        yield partial(grade_one, folder, study, config, force)
+        def grade(student: str) -> Graded:
+            try:
+                return grade_one(folder, study, config, force, student)
+            except Exception as error:
+                return Graded(student, "fault", (in_words(error, folder.root),))
+
+        yield grade
 
 
 def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
               student: str) -> Graded:
-    """Grade one submission, unless the ledger says that it is graded and has not changed."""
+    """Grade one submission, unless it is graded, has not changed, and its marks are still booked.
+
+    The gradebook may be an older one that was put back, or a student may have been removed from it.
+    """
     start = time.perf_counter()
     submission = folder.submission(study.assignment, student)
     results = folder.results(study.assignment, student)
     ledger = results / LEDGER
     with held(results):
-        state = state_of(submission, grader_state(folder, study, config))
-        if not force and (before := graded_before(results, student, state)):
+        handed_in = look_at(submission, study, folder.release(study.assignment))
+        state = state_of(handed_in, grader_state(folder, study, config))
+        marks = partial(_marks, config, study, student)
+        if not force and (before := graded_before(results, student, state, marks())):
             return before
-        ledger.unlink(missing_ok=True)  # a run that is stopped from here on grades it again
+        set_aside(ledger)  # a run that is stopped from here on grades it again
         (results / OTHER_DOOR).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
             staged = Path(temporary) / student / study.assignment
-            intake = take_in(submission, study, folder.release(study.assignment), staged)
+            intake = take_in(handed_in, study, folder.release(study.assignment), staged)
             if not intake.gradable:
                 result = Graded(student, "nothing to grade", intake.problems)
             else:
@@ -97,12 +112,18 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                     _autograde(config, study, student, Path(temporary), results / LOG)
                 except Exception as error:
                     return Graded(student, "fault", (
-                        *intake.problems, f"{fault_of(error)} (see {results / LOG})"))
+                        *intake.problems, f"{fault_of(error, folder.root)} (see {results / LOG})"))
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))
-        write_json(ledger, {"state": state, **asdict(result)})
+        claimed = marks() if result.status == "graded" else {}
+        enter(ledger, {"state": state, "marks": claimed, **asdict(result)})
         return result
+
+
+def _marks(config: Config, study: Study, student: str) -> Booked:
+    place = config.CourseDirectory
+    return booked(place.db_url, study.assignment, student).get(student, {})
 
 
 def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> None:

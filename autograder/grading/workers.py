@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
+from autograder.errors import in_words
+
 _context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
 Work = Callable[..., AbstractContextManager[Callable[[Any], Any]]]
 
@@ -107,7 +109,7 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
             with suppress(EOFError, OSError):
                 pipe.recv()
                 pipe.send(CannotWork(
-                    str(error) if isinstance(error, RuntimeError) else _line(error)))
+                    str(error) if isinstance(error, RuntimeError) else in_words(error)))
             return
         while True:
             try:
@@ -117,12 +119,8 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
             try:
                 result = do(task)
             except Exception as error:
-                result = Failed(_line(error))
+                result = Failed(in_words(error))
             try:
                 pipe.send(result)
             except OSError:
                 return
-
-
-def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -10,7 +10,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.errors import Refused
+from autograder.errors import Refused, in_words
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from course.probes import Study
@@ -70,7 +70,8 @@ def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
     try:
         run_quietly(converter, log_file)
     except Exception as error:
-        raise ReleaseError(f"nbgrader could not generate {study.assignment}: {error}; "
+        raise ReleaseError(f"nbgrader could not generate {study.assignment}: "
+                           f"{in_words(error, folder.root)}; "
                            f"see {log_file}") from error
 
 

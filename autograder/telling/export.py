@@ -21,6 +21,7 @@ from autograder.telling.gradebook import (
     marks_of,
     open_gradebook,
     students_of,
+    what_counts,
 )
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -35,7 +36,8 @@ class Column:
     assignment: str
     max_points: float
     marks: Mapping[str, Marks]
-    unmarked: Mapping[str, str]  # who handed in something but has no marks -> status
+    unmarked: Mapping[str, str]  # who handed in something but has no marks -> why
+    doubtful: Mapping[str, str] = field(default_factory=dict)  # whose marks need a look -> why
 
     @property
     def waiting(self) -> list[str]:
@@ -60,12 +62,15 @@ def read_marks(folder: CourseFolder) -> Roster:
         for assignment, cells in sorted(assignments_of(gradebook).items()):
             marks = marks_of(gradebook, assignment)
             handed_in = {*marks, *folder.submitted(assignment)}
-            status = {s: standing(folder, assignment, s)["status"] for s in handed_in}
+            entries = {s: standing(folder, assignment, s) for s in sorted(handed_in)}
+            found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
             columns.append(Column(
                 assignment, sum((cell.points for cell in cells.values()), 0.0),
-                {s: m for s, m in marks.items() if status[s] == "graded"},
-                {s: status[s] for s in sorted(handed_in)
-                 if status[s] != "graded" or s not in marks}))
+                {s: counts for s, (counts, _) in found.items() if counts},
+                {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items()
+                 if not counts}
+                | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
+                {s: wrong for s, (counts, wrong) in found.items() if counts and wrong}))
     if not columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
                                 "run `autograder release STUDY` first")
@@ -90,6 +95,8 @@ def warnings(roster: Roster) -> Iterator[str]:
         if column.unmarked:
             yield (f"{column.assignment}: no marks yet, so left blank: "
                    + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items()))
+        for who, why in column.doubtful.items():
+            yield f"{column.assignment}/{who}: {why}"
 
 
 def plain_cell(value: Any) -> Any:

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
 from autograder.grading.batch import GradingError
-from autograder.grading.ledger import fingerprint, read_results, standing
+from autograder.grading.handed_in import fingerprint, look_through
+from autograder.grading.ledger import read_results, standing
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
-from autograder.telling.gradebook import booked
+from autograder.telling.gradebook import noted
 from course.probes import Study, explain
 
 LOG = "feedback.log"
@@ -89,14 +90,14 @@ def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[
     code = [path.read_text("utf-8") for path in (Path(explain.__file__), *sorted(
         path for path in Path(__file__).parent.rglob("*") if path.suffix in CODE))]
     config = (folder.root / CONFIG_FILE).read_text("utf-8")
-    marks = booked(folder.config().CourseDirectory.db_url, assignment)
+    marks = noted(folder.config().CourseDirectory.db_url, assignment)
     states = dict.fromkeys(students, "")
     for student in students:
         with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
             states[student] = _digest(
                 makers, code, config, marks.get(student),
                 read_results(folder.results(assignment, student)),
-                fingerprint(folder.root / "autograded" / student / assignment))
+                fingerprint(look_through(folder.root / "autograded" / student / assignment)))
     return states
 
 
@@ -116,7 +117,7 @@ def _is_recorded(folder: CourseFolder, assignment: str, student: str, state: str
     """Whether the pages that are there are those that were made of this."""
     record = _record(folder, assignment, student)
     return bool(state) and record.is_file() and record.read_text("ascii") == _digest(
-        state, fingerprint(_pages(folder, assignment, student)))
+        state, fingerprint(look_through(_pages(folder, assignment, student))))
 
 
 @contextlib.contextmanager
@@ -136,6 +137,6 @@ def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[Task], 
         writer.coursedir.student_id = student
         run_quietly(writer, folder.results(assignment, student) / LOG)
         record.write_text(
-            _digest(state, fingerprint(_pages(folder, assignment, student))), "ascii")
+            _digest(state, fingerprint(look_through(_pages(folder, assignment, student)))), "ascii")
 
     yield write

@@ -8,22 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    DateTime,
-    Engine,
-    Interval,
-    NullPool,
-    Row,
-    column,
-    create_engine,
-    text,
-)
+from sqlalchemy import Connection, DateTime, Interval, Row, column, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.errors import in_words
+from autograder.grading.booked import Booked, engine, holds
 
 CellName = tuple[str, str]  # the notebook's name and the cell's
 
@@ -71,7 +63,7 @@ COMMENTS = f"""
     JOIN comment t ON t.notebook_id = sn.id
     JOIN base_cell c ON t.cell_id = c.id
     {OF_WHOM} ORDER BY n.name, c.name"""
-Booked = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is booked, as JSON
+Noted = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is noted, as JSON
 
 
 @dataclass
@@ -86,6 +78,7 @@ class Marks:
     waiting: bool = False  # whether written answers wait for a person
     cells: dict[CellName, float | None] = field(default_factory=dict)  # None: waits for a person
     comments: list[str] = field(default_factory=list)  # by people
+    booked: Booked = field(default_factory=dict)  # by the autograder, whatever people gave
 
     @property
     def score(self) -> float:
@@ -107,13 +100,11 @@ def open_gradebook(folder: CourseFolder) -> Iterator[Connection]:
     if not (folder.root / "gradebook.db").is_file():
         raise CourseFolderError(f"there is no gradebook in {folder.root} yet: "
                                 "run `autograder release STUDY` first")
-    with _engine(folder.config().CourseDirectory.db_url).connect() as gradebook:
-        yield gradebook
-
-
-@cache
-def _engine(db_url: str) -> Engine:
-    return create_engine(db_url, poolclass=NullPool)  # a gradebook may be put in another's place
+    try:
+        with engine(folder.config().CourseDirectory.db_url).connect() as gradebook:
+            yield gradebook
+    except SQLAlchemyError as error:
+        raise CourseFolderError(in_words(error, folder.root)) from error
 
 
 def students_of(gradebook: Connection) -> Sequence[Row]:
@@ -153,21 +144,41 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
         if given is not None:  # without a mark extra credit does not count, for nbgrader
             marks.extra += grade.extra or 0
         marks.cells[grade.notebook, grade.cell] = given
+        marks.booked[f"{grade.notebook}/{grade.cell}"] = [grade.automatic, grade.extra]
     for comment in gradebook.execute(text(COMMENTS), everybody):
         if comment.manual is not None:
             found[comment.student].comments.append(comment.manual)
     return dict(found)
 
 
-def booked(db_url: str, assignment: str, student: str | None = None) -> Booked:
-    """What is booked on everybody's notebooks of an assignment, or on those of one student.
+def what_counts(marks: Marks | None, entry: Mapping[str, Any]) -> tuple[Marks | None, str]:
+    """The marks of a submission with this entry in the ledger, and what is wrong with them, or "".
+
+    The gradebook is the truth. What was marked once and has to be graded again, because that was
+    not finished, keeps its marks while the gradebook has them all.
+    """
+    claimed, graded = entry.get("marks"), entry["status"] == "graded"
+    if graded and marks is None:
+        return None, "its marks are no longer in the gradebook: grade again"
+    if graded and claimed is not None and not holds(marks.booked, claimed):
+        return marks, ("the gradebook holds other marks than were given when it was graded: grade "
+                       "again")
+    if graded or marks is None:
+        return marks, ""
+    if entry["status"] in ("fault", "not graded") and claimed and holds(marks.booked, claimed):
+        return marks, "its marks are those of the last time that it was graded"
+    return None, ""
+
+
+def noted(db_url: str, assignment: str, student: str | None = None) -> Noted:
+    """What is noted on everybody's notebooks of an assignment, or on those of one student.
 
     Of each notebook: the "penalty" for being late, the "marks" of each cell that has points, and
     the "comments" on cells.
     """
-    found: Booked = defaultdict(dict)
+    found: Noted = defaultdict(dict)
     wanted = {"assignment": assignment, "student": student}
-    with _engine(db_url).connect() as gradebook:
+    with engine(db_url).connect() as gradebook:
         for who, notebook, penalty in gradebook.execute(text(PENALTIES), wanted):
             found[who][notebook] = {"penalty": penalty or 0, "marks": {}, "comments": {}}
         for grade in gradebook.execute(text(GRADES), wanted):

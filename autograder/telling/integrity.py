@@ -7,13 +7,13 @@ import sys
 import sysconfig
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from autograder.course_folder import CourseFolder
-from autograder.sandbox.limits import MAX_BYTES
+from autograder.grading.handed_in import TOLD, HandedIn, look_at, shown
 from course.probes import Study
 
 KIT = {"tictactoe", "sequence", "course", "autograder"}
@@ -27,40 +27,42 @@ def suspicions(folder: CourseFolder, study: Study) -> dict[str, list[str]]:
     """What is suspicious about the submissions to `study`, by student, if anything is."""
     release = folder.release(study.assignment)
     found = defaultdict(list)
-    for student, submission in folder.submitted(study.assignment).items():
-        said = [*_links(submission), *_shadows(submission, study, release),
-                *_changed_cells(submission, release)]
+    everything = {student: look_at(submission, study, release)
+                  for student, submission in folder.submitted(study.assignment).items()}
+    for student, handed_in in everything.items():
+        said = [*_links(handed_in), *_shadows(handed_in, study, release),
+                *_changed_cells(handed_in, release)]
         if said:
             found[student] = said
-    for students in _same_modules(folder, study):
+    for students in _same_modules(everything, study, release):
         for student in students:
             others = ", ".join(other for other in students if other != student)
             found[student].append(f"the same {study.module} as {others}")
     return dict(sorted(found.items()))
 
 
-def _links(submission: Path) -> Iterator[str]:
-    if submission.is_symlink():
+def _links(handed_in: HandedIn) -> Iterator[str]:
+    if handed_in.folder.is_symlink():
         yield "the whole submission is a link"
-        return
-    for path in sorted(submission.rglob("*")):
-        if path.is_symlink():
-            yield f"{_shown(path.relative_to(submission))} is a link to {_shown(path.readlink())}"
+    links = [entry for entry in handed_in.entries if entry.kind == "link"]
+    for entry in links[:TOLD]:
+        yield f"{shown(entry.name)} is a link to {shown(entry.path.readlink())}"
+    if links[TOLD:]:
+        yield f"{len(links[TOLD:]):,} more links"
 
 
-def _shadows(submission: Path, study: Study, release: Path) -> Iterator[str]:
+def _shadows(handed_in: HandedIn, study: Study, release: Path) -> Iterator[str]:
     """Files and folders that would be imported instead of what is installed."""
-    if submission.is_symlink() or not submission.is_dir():
-        return
-    for path in sorted(submission.iterdir()):
-        name = path.name.partition(".")[0]
-        if path.name == study.module or (release / path.name).exists() or not name.isidentifier():
+    for entry in handed_in.entries:
+        path, name = entry.name, entry.name.name.partition(".")[0]
+        if (len(path.parts) > 1 or str(path) == study.module or (release / path).exists()
+                or not name.isidentifier()):
             continue
-        if path.suffix in IMPORTED or path.is_dir():
+        if path.suffix in IMPORTED or entry.kind == "folder":
             if name in AT_START:
-                yield f"{_shown(path.name)} would run whenever Python starts"
+                yield f"{shown(path)} would run whenever Python starts"
             elif name in KIT or name in sys.stdlib_module_names or _is_installed(name):
-                yield f"{_shown(path.name)} has the name of an installed module"
+                yield f"{shown(path)} has the name of an installed module"
 
 
 def _is_installed(name: str) -> bool:
@@ -69,13 +71,14 @@ def _is_installed(name: str) -> bool:
     return spec is not None and spec.origin is not None
 
 
-def _changed_cells(submission: Path, release: Path) -> Iterator[str]:
+def _changed_cells(handed_in: HandedIn, release: Path) -> Iterator[str]:
     """What was changed in marked cells that people have no reason to change."""
-    if submission.is_symlink():
-        return
     for path in sorted(release.glob("*.ipynb")):
+        theirs = handed_in.folder / path.name
+        if theirs not in handed_in.files:
+            continue
         released = dict(marked_cells(path))
-        for grade_id, cell in dict.fromkeys(_differences(submission / path.name, released)):
+        for grade_id, cell in dict.fromkeys(_differences(theirs, released)):
             yield f"{path.name}: the {cell} of the cell {grade_id} were changed; they were restored"
 
 
@@ -96,8 +99,6 @@ def _differences(path: Path, released: dict[str, dict]) -> Iterator[tuple[str, s
 def marked_cells(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The cells with an id of nbgrader's, of a file that may hold anything."""
     try:
-        if path.is_symlink() or path.stat().st_size > MAX_BYTES:
-            return
         data = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return
@@ -114,14 +115,14 @@ def _source(cell: dict[str, Any]) -> str:
     return ("".join(map(str, lines)) if isinstance(lines, list) else str(lines)).strip()
 
 
-def _same_modules(folder: CourseFolder, study: Study) -> list[list[str]]:
+def _same_modules(everything: Mapping[str, HandedIn], study: Study,
+                  release: Path) -> list[list[str]]:
     """Groups of students whose modules are the same but for comments and blanks."""
-    if not study.module:
-        return []
-    stub = _digest(folder.release(study.assignment) / study.module)
+    stub = _digest(release / study.module) if study.module else None
     groups = defaultdict(list)
-    for student, submission in folder.submitted(study.assignment).items():
-        digest = None if submission.is_symlink() else _digest(submission / study.module)
+    for student, handed_in in everything.items():
+        module = handed_in.folder / study.module
+        digest = _digest(module) if module in handed_in.files else None
         if digest not in (None, stub):
             groups[digest].append(student)
     return [students for students in groups.values() if len(students) > 1]
@@ -129,8 +130,6 @@ def _same_modules(folder: CourseFolder, study: Study) -> list[list[str]]:
 
 def _digest(path: Path) -> str | None:
     """A digest of a module without comments and layout, or of its bytes; None if it is blank."""
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
-        return None
     raw = path.read_bytes()
     try:
         tokens = [(t.type, " ".join(t.string.split()))  # no more of indents and line ends
@@ -141,6 +140,3 @@ def _digest(path: Path) -> str | None:
         blank = not raw.strip()
     return None if blank else hashlib.sha256(raw).hexdigest()
 
-
-def _shown(name: Path | str) -> str:
-    return str(name).encode("utf-8", "backslashreplace").decode()  # names may be any bytes

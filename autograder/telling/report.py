@@ -22,6 +22,7 @@ from autograder.telling.gradebook import (
     marks_of,
     open_gradebook,
     students_of,
+    what_counts,
 )
 from autograder.telling.integrity import marked_cells, suspicions
 from course.plots import COLOURS, figure, picture
@@ -87,15 +88,18 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
     for student in folder.submitted(study.assignment):
         kept = read_results(folder.results(study.assignment, student))
         entry = standing(folder, study.assignment, student)
-        graded = entry["status"] == "graded"
+        counts, wrong = what_counts(marks.get(student), entry)
         rows.append(Row(
             student, names.get(student, ""), entry["status"],
-            marks.get(student) if graded else None,
+            counts,
             {o["check"]: o for result in kept.values() for o in result["outcomes"]},
             frozenset((notebook, cell) for notebook, result in kept.items()
                       for cell in result.get("inside", ())
                       if (notebook, cell) in cells and not cells[notebook, cell].written),
-            entry["problems"], odd.get(student, []), entry["seconds"]))
+            [*entry["problems"], *filter(None, [wrong])], odd.get(student, []),
+            entry["seconds"]))
+    rows += [Row(name, "", "nothing to grade", None, {}, frozenset(), [why], [], 0)
+             for name, why in folder.misnamed(study.assignment).items()]
     return Class(study, most, cells, rows)
 
 

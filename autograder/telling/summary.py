@@ -13,7 +13,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.grading.ledger import read_results
 from autograder.release.notebooks import check_id
-from autograder.telling.gradebook import booked
+from autograder.telling.gradebook import noted
 from course.probes.explain import causes, of_search, sentence_of
 from course.probes.outcome import Outcome
 
@@ -39,7 +39,7 @@ class Summarise(NbGraderPreprocessor):
         """Read marks and comments in two queries; nbgrader's own step makes two a cell."""
         where = resources["nbgrader"]
         name, student = where["notebook"], where["student"]
-        book = booked(where["db_url"], where["assignment"], student)[student][name]
+        book = noted(where["db_url"], where["assignment"], student)[student][name]
         results = Path("results", where["assignment"], student)
         saved = read_results(results).get(name, {}).get("outcomes", ())
         outcomes = {data["check"]: Outcome.from_json(data) for data in saved}

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -987,8 +987,9 @@ SECRET = ("### BEGIN HIDDEN TESTS\nassert double(98765) == 197530, 'SECRETCODE'\
           "### END HIDDEN TESTS")
 
 
-def own_assignment(folder: CourseFolder, test: str = f"{SHOWN}\n{SECRET}") -> None:
-    """Release an assignment of the instructor's own: one solution cell and one test cell."""
+def own_assignment(folder: CourseFolder, test: str = f"{SHOWN}\n{SECRET}",
+                   more: Iterable[nbformat.NotebookNode] = ()) -> None:
+    """Release an assignment of the instructor's own: a solution cell, a test cell, and more."""
     def cell(source, grade_id, **nbgrader):
         return new_code_cell(source, metadata={"nbgrader": {
             "grade_id": grade_id, "schema_version": 3, "task": False, **nbgrader}})
@@ -997,7 +998,7 @@ def own_assignment(folder: CourseFolder, test: str = f"{SHOWN}\n{SECRET}") -> No
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
     notebook.cells = [
         cell(SOLVED, "double", grade=False, locked=False, solution=True),
-        cell(test, "test", grade=True, locked=True, solution=False, points=10)]
+        cell(test, "test", grade=True, locked=True, solution=False, points=10), *more]
     source = folder.root / "source" / OWN
     source.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, source / "numbers.ipynb")

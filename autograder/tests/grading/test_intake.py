@@ -20,8 +20,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.utils import parse_utc
 
-from autograder.grading.intake import MAX_BYTES, Intake, take_in
-from autograder.grading.ledger import fingerprint
+from autograder.grading import handed_in as taking
+from autograder.grading.handed_in import MAX_BYTES, look_at, look_through
+from autograder.grading.intake import Intake, take_in
 from autograder.release.notebooks import build_notebook
 from course.probes import Check, Study
 
@@ -58,7 +59,8 @@ class Desk:
     def take_in(self):
         """Take the submission in; it must be the same afterwards, and what is staged sound."""
         before = snapshot(self.submission)
-        intake = take_in(self.submission, STUDY, self.release, self.staged)
+        intake = take_in(look_at(self.submission, STUDY, self.release), STUDY, self.release,
+                         self.staged)
         assert snapshot(self.submission) == before
         assert all(isinstance(problem, str) and problem for problem in intake.problems)
         if intake.gradable:
@@ -173,7 +175,7 @@ def test_a_submission_that_is_a_file_is_nothing_to_grade(desk):
     """A file in the place of the folder is told of."""
     shutil.rmtree(desk.submission)
     desk.submission.write_text("zip", "utf-8")
-    intake = take_in(desk.submission, STUDY, desk.release, desk.staged)
+    intake = take_in(look_through(desk.submission), STUDY, desk.release, desk.staged)
     assert not intake.gradable
     assert "the submission is not a folder" in intake.problems
 
@@ -183,7 +185,7 @@ def test_a_submission_that_is_a_link_is_nothing_to_grade(desk, tmp_path):
     """A link to somebody else's folder is not followed."""
     link = tmp_path / "link"
     link.symlink_to(desk.submission, target_is_directory=True)
-    intake = take_in(link, STUDY, desk.release, desk.staged)
+    intake = take_in(look_through(link), STUDY, desk.release, desk.staged)
     assert not intake.gradable
     assert "the submission is not a folder" in intake.problems
 
@@ -709,6 +711,11 @@ def test_a_timestamp_that_holds_no_time_is_left_out(desk, content):
 
 
 # ---- Fingerprints
+
+
+def fingerprint(folder):
+    """The digest of everything in a folder."""
+    return taking.fingerprint(look_through(folder))
 
 
 def test_the_fingerprint_stays_while_nothing_changes(desk):

@@ -1,0 +1,48 @@
+"""Reads what nbgrader's gradebook holds of submissions: the truth that a ledger must match.
+
+In SQL: nbgrader, whose classes say the same, takes a second to import, and a command waits for it.
+"""
+
+from collections import defaultdict
+from functools import cache
+
+from sqlalchemy import Engine, NullPool, create_engine, text
+
+Booked = dict[str, list[float | None]]
+GRADES = text("""
+    SELECT s.student_id, n.name, c.name, g.auto_score, g.extra_credit
+    FROM assignment a
+    JOIN submitted_assignment s ON s.assignment_id = a.id
+    JOIN submitted_notebook sn ON sn.assignment_id = s.id
+    JOIN notebook n ON sn.notebook_id = n.id
+    JOIN grade g ON g.notebook_id = sn.id
+    JOIN base_cell c ON g.cell_id = c.id
+    WHERE a.name = :assignment
+        AND (CAST(:student AS VARCHAR(128)) IS NULL OR s.student_id = :student)""")
+
+
+@cache
+def engine(db_url: str) -> Engine:
+    """How to connect to a gradebook, each time anew: another may be put in its place."""
+    return create_engine(db_url, poolclass=NullPool)
+
+
+def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str, Booked]:
+    """The automatic points and the extra credit of each cell, by notebook and cell, of everybody
+    or of one student.
+
+    Points that people give are theirs to change; these are only ours.
+    """
+    found: dict[str, Booked] = defaultdict(dict)
+    with engine(db_url).connect() as gradebook:
+        for who, notebook, cell, points, extra in gradebook.execute(
+                GRADES, {"assignment": assignment, "student": student}):
+            found[who][f"{notebook}/{cell}"] = [points, extra]
+    return dict(found)
+
+
+def holds(found: Booked, claimed: Booked) -> bool:
+    """Whether a gradebook still has what a ledger claims; other extra credit is a person's."""
+    return found.keys() == claimed.keys() and all(
+        points == ours and (extra is None) <= (our_extra is None)
+        for (points, extra), (ours, our_extra) in ((found[c], claimed[c]) for c in found))

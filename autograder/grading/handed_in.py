@@ -1,0 +1,153 @@
+"""Lists what was handed in, in bounded time, whatever that is, and follows no link."""
+
+import hashlib
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.sandbox.limits import MAX_BYTES
+from course.probes import Study
+
+TIMESTAMP = "timestamp.txt"  # when it was handed in, written by nbgrader
+MAX_ALL = 20_000_000  # bytes of all files that count
+MAX_ENTRIES = 2_000  # files, folders and links; of more only what is asked for by name counts
+MAX_NAME = 500  # bytes of a name with its folders: it is copied to where paths are longer
+MAX_SHOWN = 200  # characters of a name
+TOLD = 3  # of those that are ignored for one reason
+WHY = {
+    "link": "{name} is a link and was ignored: only real files count",
+    "hard link": "{name} is a hard link, the same file as another one on this disk, and was "
+                 "ignored: if it is the student's own, replace it by a copy",
+    "odd": "{name} is neither a file nor a folder and was ignored",
+    "large": f"{{name}} has {{size:,}} bytes and was ignored: at most {MAX_BYTES:,} are allowed",
+    "too much": f"{{name}} was ignored: all files together may have at most {MAX_ALL:,} bytes",
+    "deep": "{name} was ignored, with what is in it: its name and those of its folders have more "
+            f"than {MAX_NAME} bytes",
+    "hidden": "", "folder": "",  # nothing that a person wants to hear of
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file, folder or link in a submission: `ignored` says why it does not count, if not."""
+
+    path: Path
+    name: Path  # relative to the submission
+    kind: str  # file, folder, link or other
+    size: int
+    ignored: str  # a key of WHY, or "" for a file that counts
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What lies in a submission, in order of names; `problem` where that is not everything."""
+
+    folder: Path
+    entries: tuple[Entry, ...]
+    problem: str = ""
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that count."""
+        return [entry.path for entry in self.entries if not entry.ignored]
+
+    def problems(self) -> Iterator[str]:
+        """What was ignored and why, in sentences, of which there are never many."""
+        if self.problem:
+            yield self.problem
+        sentences = defaultdict(list)
+        for entry in self.entries:
+            if why := WHY.get(entry.ignored):
+                sentences[why].append(why.format(name=shown(entry.name), size=entry.size))
+        for alike in sentences.values():
+            yield from alike[:TOLD]
+            if alike[TOLD:]:
+                yield f"{len(alike[TOLD:]):,} more were ignored for the same reason"
+
+
+def look_at(submission: Path, study: Study, release: Path) -> HandedIn:
+    """What was handed in; notebooks and module are found whatever lies beside them."""
+    notebooks = {path.name for path in release.glob("*.ipynb")}
+    return look_through(submission, notebooks | {study.module, TIMESTAMP} - {""})
+
+
+def fingerprint(handed_in: HandedIn) -> str:
+    """A digest of what was handed in: it changes when, and only when, that does.
+
+    Of a file that does not count only the size is looked at, as it may be without end.
+    """
+    digest = hashlib.sha256(handed_in.problem.encode())
+    for entry in handed_in.entries:
+        head = f"{entry.name}\0{entry.kind}\0{entry.ignored}\0"
+        digest.update(head.encode("utf-8", "surrogateescape"))
+        if entry.kind == "file" and entry.ignored:
+            digest.update(str(entry.size).encode())
+        elif entry.kind == "file":
+            with entry.path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def look_through(submission: Path, wanted: Collection[str] = ()) -> HandedIn:
+    """What lies in `submission`; of too much, only the files in `wanted` are looked at."""
+    if submission.is_symlink() or not submission.is_dir():
+        return HandedIn(submission, (), "the submission is not a folder")
+    entries: list[Entry] = []
+    problem = ""
+    for entry in _walk(submission, submission):
+        if len(entries) == MAX_ENTRIES:
+            problem = (f"there are more than {MAX_ENTRIES:,} files and folders: only "
+                       f"{', '.join(sorted(wanted)) or 'nothing'} counts")
+            entries = [_entry(submission / name, submission) for name in wanted
+                       if os.path.lexists(submission / name)]
+            break
+        entries.append(entry)
+    return HandedIn(submission, tuple(_within_limits(entries, wanted)), problem)
+
+
+def _walk(folder: Path, submission: Path) -> Iterator[Entry]:
+    with os.scandir(folder) as found:
+        for each in found:
+            entry = _entry(Path(each.path), submission)
+            yield entry
+            if entry.kind == "folder" and entry.ignored != "deep":
+                yield from _walk(entry.path, submission)
+
+
+def _entry(path: Path, submission: Path) -> Entry:
+    status, name = path.lstat(), path.relative_to(submission)
+    kind = ("link" if stat.S_ISLNK(status.st_mode) else
+            "folder" if stat.S_ISDIR(status.st_mode) else
+            "file" if stat.S_ISREG(status.st_mode) else "other")
+    ignored = ("deep" if len(os.fsencode(name)) > MAX_NAME else
+               "link" if kind == "link" else
+               "folder" if kind == "folder" else
+               "odd" if kind == "other" else
+               "hard link" if status.st_nlink > 1 else  # it may be anybody's
+               "large" if status.st_size > MAX_BYTES else
+               "hidden" if any(part.startswith(".") for part in name.parts) else "")
+    return Entry(path, name, kind, status.st_size, ignored)
+
+
+def _within_limits(entries: list[Entry], wanted: Collection[str]) -> Iterator[Entry]:
+    """The entries in order; what is wanted, then modules, are the first to have a place."""
+    size, full = 0, set()
+    for entry in sorted(entries, key=lambda e: (str(e.name) not in wanted,
+                                                e.name.suffix != ".py", e.name)):
+        if not entry.ignored:
+            size += entry.size
+            if size > MAX_ALL:
+                full.add(entry.name)
+    for entry in sorted(entries, key=lambda e: e.name):
+        yield replace(entry, ignored="too much") if entry.name in full else entry
+
+
+def shown(name: Path | str) -> str:
+    """A name, which may be any bytes, as a person can read it on one line."""
+    text = str(name).encode("utf-8", "backslashreplace").decode()
+    if len(text) > MAX_SHOWN:
+        text = f"{text[:MAX_SHOWN // 2]}...{text[-MAX_SHOWN // 2:]}"
+    return text if text.isprintable() else repr(text)

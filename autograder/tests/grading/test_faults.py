@@ -1,0 +1,301 @@
+"""A disk that fills, a gradebook that is locked or read-only: told, and nothing is lost.
+
+The database refuses by itself, at a moment drawn at random, and what was not refused must stand.
+"""
+
+import errno
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.errors import of_the_machine
+from autograder.grading import submission as grading
+from autograder.grading.ledger import Graded, note_fault, standing
+from autograder.release.assignments import release
+from autograder.telling.export import read_marks
+from autograder.tests.grading.test_grading import (
+    CHECK,
+    MODULES,
+    STUDY,
+    config,
+    gradebook,
+    hand_in,
+    ledger,
+    score,
+)
+from autograder.tests.needs import need_isolation
+
+pytestmark = pytest.mark.xdist_group("faults")
+STUDENTS = ("ann", "bob")
+STATEMENTS = 40  # of those that the database is sent for a submission
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory) -> CourseFolder:
+    """A course with two submissions; its gradebook is not waited for."""
+    need_isolation()
+    folder = CourseFolder.create(tmp_path_factory.mktemp("faults") / "course")
+    release(folder, STUDY)
+    for student in STUDENTS:
+        hand_in(folder, student, MODULES["reference"])
+    with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
+        # Small pages, with those of the students full: one more student needs another page.
+        database.executescript("PRAGMA page_size = 512; VACUUM; PRAGMA max_page_count = 1")
+        with suppress(sqlite3.OperationalError):
+            for number in range(1000):
+                database.execute("INSERT INTO student (id) VALUES (?)", (f"{number:03}",))
+                database.commit()
+    config(folder, 'c.CourseDirectory.db_url = c.CourseDirectory.db_url.replace("60", "0")\n')
+    return folder
+
+
+@pytest.fixture
+def course(released, tmp_path) -> CourseFolder:
+    """A copy of it."""
+    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+
+
+@pytest.fixture
+def no_canaries(monkeypatch) -> None:
+    """Leave out the proof before grading: it does not touch the gradebook."""
+    monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
+
+
+def grade_both(folder: CourseFolder, students=STUDENTS) -> dict[str, Graded]:
+    """Grade in this process, and note faults as `grade` does."""
+    found = {}
+    with grading.grader(folder, STUDY, False, None) as grade_one:
+        for student in students:
+            found[student] = grade_one(student)
+            note_fault(folder.results(STUDY.assignment, student), found[student])
+    return found
+
+
+def lock(connection: sqlite3.Connection, other: sqlite3.Connection) -> bool:
+    """Another program begins to write; whether it can."""
+    try:
+        other.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
+def write_protect(connection: sqlite3.Connection, other: sqlite3.Connection) -> bool:
+    """Nothing can be written from here on."""
+    connection.execute("PRAGMA query_only = ON")
+    return True
+
+
+def fill(connection: sqlite3.Connection, other: sqlite3.Connection) -> bool:
+    """The file cannot grow by a page."""
+    connection.execute("PRAGMA max_page_count = 1")
+    return True
+
+
+REFUSALS = {"locked": lock, "read-only": write_protect, "full": fill}
+
+
+@contextmanager
+def refused(folder: CourseFolder, refuse: Callable, moment: int) -> Iterator[None]:
+    """From statement number `moment` on, the gradebook refuses."""
+    count, done = 0, False
+    with closing(sqlite3.connect(folder.root / "gradebook.db", timeout=0,
+                                 isolation_level=None)) as other:
+        def before(connection, *_) -> None:
+            nonlocal count, done
+            count += 1
+            if count >= moment and not done:
+                done = refuse(connection.connection.driver_connection, other)
+
+        event.listen(Engine, "before_cursor_execute", before)
+        try:
+            yield
+        finally:
+            event.remove(Engine, "before_cursor_execute", before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(released, no_canaries, tmp_path,
+                                                              kind):
+    """What is told as graded is in the gradebook, the others are faults; then the same goes on."""
+    draw, faults = random.Random(kind), 0
+    for number in range(20):
+        folder = CourseFolder.open(shutil.copytree(released.root, tmp_path / str(number)))
+        with refused(folder, REFUSALS[kind], draw.randrange(STATEMENTS)):
+            try:
+                first = grade_both(folder, ["ann"])
+            except Exception as error:  # refused at the opening
+                assert of_the_machine(error)
+                first = {}
+        for student, result in first.items():
+            if result.status == "graded":
+                assert score(folder, student) == CHECK.max_points
+            else:
+                faults += 1
+                assert result.status == "fault"
+                assert "the gradebook of " in result.problems[-1]
+                assert standing(folder, STUDY.assignment, student)["status"] == "fault"
+        done = "ann" in first and first["ann"].status == "graded"
+        assert grade_both(folder, ["ann"])["ann"].status == ("unchanged" if done else "graded")
+        assert score(folder, "ann") == CHECK.max_points
+    assert faults > 0
+
+
+# ---- The gradebook is the truth
+
+
+def put_older_back(folder: CourseFolder, older: Path) -> None:
+    """The gradebook of a backup."""
+    shutil.copyfile(older, folder.root / "gradebook.db")
+
+
+def remove(folder: CourseFolder, older: Path) -> None:
+    """A student taken off the roster, with all marks, and put there again."""
+    with gradebook(folder) as book:
+        book.remove_student("ann")
+        book.add_student("ann", first_name="Ann")
+
+
+def overwrite(folder: CourseFolder, older: Path) -> None:
+    """Another number where ours was."""
+    with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
+        database.execute("UPDATE grade SET auto_score = 1 WHERE auto_score = ?",
+                         (CHECK.max_points,))
+        database.commit()
+
+
+@pytest.mark.parametrize("change", [put_older_back, remove, overwrite])
+def test_marks_that_are_not_in_the_gradebook_are_given_again(course, no_canaries, change):
+    """The ledger alone makes nobody "unchanged"; until then the export says what is wrong."""
+    older = shutil.copyfile(course.root / "gradebook.db", course.root / "older.db")
+    assert {r.status for r in grade_both(course).values()} == {"graded"}
+    change(course, older)
+    column, = read_marks(course).columns
+    assert "ann" in {**column.unmarked, **column.doubtful}
+    assert "again" in {**column.unmarked, **column.doubtful}["ann"]
+    assert grade_both(course)["ann"].status == "graded"
+    assert {r.status for r in grade_both(course).values()} == {"unchanged"}
+    assert [score(course, student) for student in STUDENTS] == [CHECK.max_points] * 2
+    column, = read_marks(course).columns
+    assert not column.unmarked and not column.doubtful
+
+
+def test_a_persons_points_are_not_taken_for_a_change(course, no_canaries):
+    """Points and extra credit that somebody gives in formgrader start no grading."""
+    grade_both(course)
+    with gradebook(course) as book:
+        grade = book.find_submission(STUDY.assignment, "ann").notebooks[0].grades[0]
+        grade.manual_score, grade.extra_credit = 3, 2
+        book.db.commit()
+    assert {r.status for r in grade_both(course).values()} == {"unchanged"}
+
+
+def test_a_regrade_that_fails_leaves_the_marks_that_are_booked(course, no_canaries, monkeypatch):
+    """Marked once and not again is told, and counts as what it was, not as nothing."""
+    grade_both(course)
+    hand_in(course, "ann", MODULES["stub"])
+
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(grading, "_autograde", fail)
+        assert grade_both(course)["ann"].status == "fault"
+    assert not ledger(course, "ann").exists()
+    column, = read_marks(course).columns
+    assert column.marks["ann"].score == CHECK.max_points
+    assert "the last time" in column.doubtful["ann"]
+    assert grade_both(course)["ann"].status == "graded"
+    column, = read_marks(course).columns
+    assert column.marks["ann"].score == 0
+    assert not column.doubtful
+
+
+# ---- Sentences
+
+
+COMMANDS = {"grade": ["grade", "study2", "--jobs", "1"], "report": ["report", "study2"],
+            "export": ["export"]}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_gradebook_that_is_none_is_told(course, command):
+    """A file that is no database ends the command with a sentence that names it."""
+    (course.root / "gradebook.db").write_text("something else " * 100, "utf-8")
+    result = CliRunner().invoke(app, [*command, "--course", str(course.root)])
+    assert result.exit_code == 2
+    assert "the gradebook" in result.stderr
+    assert "file is not a database" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", [COMMANDS["report"], COMMANDS["export"]],
+                         ids=["report", "export"])
+def test_a_folder_that_cannot_be_made_is_told(course, no_canaries, command):
+    """A file in the way of a folder is named."""
+    (course.root / "reports").write_text("in the way", "utf-8")
+    result = CliRunner().invoke(app, [*command, "--course", str(course.root)])
+    assert result.exit_code == 2
+    assert str(course.root / "reports") in result.stderr
+
+
+NUMBERS = sorted(set(errno.errorcode) - {errno.EPIPE, errno.ESHUTDOWN})
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: errno.errorcode[number])
+def test_every_error_of_the_system_is_one_sentence(monkeypatch, course, number):
+    """Whatever the system refuses, a command names the file or the disk, and ends."""
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number), "/some/file")
+
+    monkeypatch.setattr(CourseFolder, "open", fail)
+    result = CliRunner().invoke(app, ["export", "--course", str(course.root)])
+    assert result.exit_code == 2
+    assert "/some/file" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system of Linux")
+@pytest.mark.parametrize("room", [0, 50_000, 100_000])
+def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, room):
+    """With little room or none, each submission is graded or a fault; with room it goes on."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)],
+                      check=False, capture_output=True).returncode:
+        pytest.skip("only root can mount a disk to fill it")
+    try:
+        folder = CourseFolder.open(shutil.copytree(released.root, disk / "course"))
+        with (disk / "filler").open("wb", buffering=0) as filler:
+            filler.write(bytes(shutil.disk_usage(disk).free - room))
+        result = CliRunner().invoke(app, ["grade", "study2", "--course", str(folder.root)])
+        assert result.exit_code in ((0, 1, 2) if room else (1, 2))
+        assert "Traceback" not in result.stderr
+        if result.exit_code:
+            assert f"the disk of {folder.root}" in result.stderr
+        else:
+            assert [score(folder, student) for student in STUDENTS] == [CHECK.max_points] * 2
+        for command in (COMMANDS["report"], COMMANDS["export"]):
+            done = CliRunner().invoke(app, [*command, "--course", str(folder.root)])
+            assert done.exit_code in (0, 2)
+            assert done.exception is None or isinstance(done.exception, SystemExit)
+        (disk / "filler").unlink()
+        assert {r.status for r in grade_both(folder).values()} <= {"graded", "unchanged"}
+        assert [score(folder, student) for student in STUDENTS] == [CHECK.max_points] * 2
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)

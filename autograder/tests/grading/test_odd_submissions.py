@@ -1,0 +1,270 @@
+"""One odd submission costs itself only: every command ends, and the neighbours keep their marks.
+
+One class holds every kind at once, beside two students who handed in what is right.
+"""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.commands.overview import overview
+from autograder.course_folder import CourseFolder
+from autograder.grading.batch import grade
+from autograder.grading.handed_in import MAX_ENTRIES
+from autograder.release.assignments import release
+from autograder.tests.grading.test_grading import (
+    CHECK,
+    MODULES,
+    NOTEBOOK,
+    OWN,
+    STUDY,
+    hand_in,
+    own_assignment,
+    own_scores,
+    score,
+    solve,
+)
+from autograder.tests.needs import need_isolation
+
+pytestmark = [
+    pytest.mark.xdist_group("odd"),
+    pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names and files")]
+FULL = CHECK.max_points
+TIES = f"{NOTEBOOK}.ipynb"
+
+
+def pipes(folder: Path) -> None:
+    """Named pipes in the places of files that are read."""
+    for name in (TIES, "data.csv", "timestamp.txt"):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+
+
+def nested(folder: Path) -> None:
+    """Folders in folders, further down than a path can say."""
+    before = Path.cwd()
+    try:
+        os.chdir(folder)
+        for _ in range(300):
+            Path("folder in folder").mkdir()
+            os.chdir("folder in folder")
+        Path("end.py").touch()
+    finally:
+        os.chdir(before)
+
+
+def sparse(folder: Path) -> None:
+    """Files of 200 GB that take no room."""
+    for name in ("big.py", "big.ipynb", ".hidden"):
+        with (folder / name).open("wb") as file:
+            file.truncate(200 * 10**9)
+
+
+def named(folder: Path) -> None:
+    """Names of any bytes, of blanks, of markup and of options."""
+    for name in (b"\xff\xfe.py", b"end .py ", b"<img src=x onerror=alert(1)>.ipynb", b"a\nb.txt",
+                 b" ", b"-rf", b"\xff.ipynb"):
+        (folder / os.fsdecode(name)).write_text("1")
+    (folder / os.fsdecode(b"\xfe dir ")).mkdir()
+    (folder / os.fsdecode(b"\xfe dir /x.py")).touch()
+
+
+def many(folder: Path) -> None:
+    """More files than anybody looks through."""
+    for number in range(MAX_ENTRIES + 1):
+        (folder / f"{number}.txt").touch()
+
+
+def linked(folder: Path) -> None:
+    """Links to the gradebook, in the place of the notebook and beside it."""
+    (folder / TIES).unlink()
+    for name in (TIES, "mine.txt"):
+        (folder / name).symlink_to(folder.parents[2] / "gradebook.db")
+
+
+def edited(edit: Callable[[list], None]) -> Callable[[Path], None]:
+    """Let `edit` change the cells of the notebook, which are plain data."""
+    def change(folder: Path) -> None:
+        data = json.loads((folder / TIES).read_text("utf-8"))
+        edit(data["cells"])
+        (folder / TIES).write_text(json.dumps(data), "utf-8")
+    return change
+
+
+def code(source: str, **more) -> dict:
+    """A code cell as plain data."""
+    return {"cell_type": "code", "id": "odd", "metadata": {}, "source": source, "outputs": [],
+            "execution_count": None, **more}
+
+
+def ask_others(cells: list) -> None:
+    """Checks that there are not, and another study's, in graded cells old and new."""
+    for cell in cells:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("check"):
+            cell["source"] = 'check("study9.nothing")'
+    cells.append(code('check("study8.ladder")', metadata={"nbgrader": {
+        "grade": True, "grade_id": "new", "points": 50, "solution": False, "locked": True,
+        "schema_version": 3, "task": False, "cell_type": "code"}}))
+
+
+EMPTY = {"output_type": "stream", "name": "stdout", "text": ""}
+# What is wrong -> how it is made, the points that are left, and a part of the sentence.
+KINDS = {
+    "pipes": (pipes, FULL, "is neither a file nor a folder"),
+    "nested": (nested, FULL, "its name and those of its folders"),
+    "sparse": (sparse, FULL, "has 200,000,000,000 bytes and was ignored"),
+    "named": (named, FULL, ""),
+    "many": (many, FULL, f"there are more than {MAX_ENTRIES:,} files"),
+    "linked": (linked, FULL, "is a link and was ignored"),
+    "outputs": (edited(lambda cells: cells.insert(0, code("1", outputs=[EMPTY] * 70_000))), FULL,
+                "has 70,000 outputs"),
+    "cells": (edited(lambda cells: cells.extend([code("")] * 30_000)), FULL, "cells, of which"),
+    "others": (edited(ask_others), FULL, ""),
+    "deep": (lambda folder: (folder / TIES).write_text("[" * 90_000 + "]" * 90_000), FULL,
+             "is not a valid notebook"),
+    "brackets": (lambda folder: (folder / STUDY.module).write_text("(" * 90_000), 0, ""),
+    "pipe": (lambda folder: (shutil.rmtree(folder), os.mkfifo(folder)), None, "is not a folder"),
+}
+MISNAMED = (b"\xffodd", b"odd ", b"o\ndd", b"o*d", b"[a-z]", "o\u202ed".encode())
+ODD_BUT_FINE = ("<b>odd", "o'd\"d", "=1+1", "-odd", "o d")
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory) -> dict:
+    """The class after each command: what each of them printed, and how it ended."""
+    need_isolation()
+    folder = CourseFolder.create(tmp_path_factory.mktemp("odd") / "course")
+    release(folder, STUDY)
+    for student in ("ann", "zoe", *ODD_BUT_FINE, *map(os.fsdecode, MISNAMED)):
+        hand_in(folder, student, MODULES["reference"])
+    for student, (make, *_) in KINDS.items():
+        make(hand_in(folder, student, MODULES["reference"]))
+    course = ["--course", str(folder.root)]
+    run = {name: CliRunner().invoke(app, [*words, *course]) for name, words in {
+        "grade": ["grade", "study2", "--json"], "again": ["grade", "study2", "--json"],
+        "feedback": ["feedback", "study2"], "report": ["report", "study2"],
+        "export": ["export"]}.items()}
+    return {"folder": folder, **run}
+
+
+def of(school: dict, name: str) -> dict[str, dict]:
+    """What a run of `grade` says of each student."""
+    return {result["student"]: result for result in json.loads(school[name].stdout)}
+
+
+def test_every_command_ends(school):
+    """No exception leaves a command; `grade` says that some need a look."""
+    assert {name: result.exit_code for name, result in school.items() if name != "folder"} == {
+        "grade": 1, "again": 1, "feedback": 0, "report": 0, "export": 0}
+
+
+@pytest.mark.parametrize("student", ["ann", "zoe", *ODD_BUT_FINE])
+def test_neighbours_keep_their_marks(school, student):
+    """Whoever handed in what is right has all points, and nothing to hear."""
+    assert score(school["folder"], student) == FULL
+    assert of(school, "grade")[student]["problems"] == []
+
+
+@pytest.mark.parametrize("student", KINDS)
+def test_an_odd_submission_is_told_and_marked(school, student):
+    """The module is marked all the same where there is one, and the sentences are few."""
+    _, points, sentence = KINDS[student]
+    result = of(school, "grade")[student]
+    assert result["status"] == ("nothing to grade" if points is None else "graded")
+    assert sentence in "\n".join(result["problems"])
+    assert len(result["problems"]) <= 5
+    if points is not None:
+        assert score(school["folder"], student) == points
+
+
+def test_what_is_odd_stays_unchanged(school):
+    """The second run grades nobody, as nothing has changed since the first."""
+    assert {r["status"] for s, r in of(school, "again").items() if not s.startswith("'")
+            } == {"unchanged"}
+
+
+def test_folders_that_no_student_can_have_are_told_everywhere(school):
+    """Each is named by `grade`, the report and the export, and none is graded."""
+    names = {repr(os.fsdecode(name)) for name in MISNAMED}
+    assert {s for s, r in of(school, "grade").items() if r["status"] == "nothing to grade"
+            } == names | {"pipe"}
+    reports = school["folder"].root / "reports"
+    with (reports / f"{STUDY.assignment}.csv").open(encoding="utf-8", newline="") as file:
+        rows = {line["student"] for line in csv.DictReader(file)}
+    assert {name.lstrip("'").rstrip("'") for name in names} <= {r.strip("'") for r in rows}
+    assert all(name in school["export"].stderr for name in names)
+
+
+def test_the_report_and_the_overview_know_everybody(school):
+    """The report has a line for each of them, and the overview counts those with a name."""
+    text = (school["folder"].root / "reports" / f"{STUDY.assignment}.html").read_text("utf-8")
+    assert all(f'<th scope="row">{student}</th>' in text for student in ("ann", "zoe", *KINDS))
+    found = overview(school["folder"].root)
+    line, = (line for line in found.lines if line.assignment == STUDY.assignment)
+    assert line.handed_in == 2 + len(KINDS) + len(ODD_BUT_FINE)
+    assert all(any(repr(os.fsdecode(name)) in said for said in found.wrong) for name in MISNAMED)
+
+
+def test_the_gradebook_is_on_no_page(school):
+    """What links point to is in nothing that was made of the submission."""
+    for stage in ("autograded", "feedback"):
+        for path in (school["folder"].root / stage / "linked").rglob("*"):
+            assert path.is_dir() or b"SQLite format" not in path.read_bytes()
+
+
+# ---- nbgrader's own door
+
+
+@pytest.fixture
+def course(tmp_path) -> CourseFolder:
+    """A course with study 2."""
+    folder = CourseFolder.create(tmp_path / "course")
+    release(folder, STUDY)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["pipes", "sparse", "linked"])
+def test_nbgraders_own_door_opens_for_plain_files_only(course, kind):
+    """Whoever hands in others is refused with the reason; the neighbours are graded."""
+    for student in ("ann", kind, "zoe"):
+        hand_in(course, student, MODULES["reference"])
+    KINDS[kind][0](course.submission(STUDY.assignment, kind))
+    done = subprocess.run([sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment],
+                          cwd=course.root, check=False, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert f"{kind} cannot be graded here: " in done.stderr
+    assert KINDS[kind][2] in done.stderr
+    assert not (course.root / "autograded" / kind).exists() or not list(
+        (course.root / "autograded" / kind).rglob("*.*"))
+    assert [score(course, student) for student in ("ann", "zoe")] == [FULL, FULL]
+
+
+# ---- Checks in cells that are a student's own
+
+
+@pytest.mark.parametrize("call", ['check("study9.nothing")', 'check("study2.alpha_beta")'])
+def test_a_call_of_check_in_a_manual_cell_is_a_call(course, call):
+    """A student who writes it where a person gives the marks starts no check and makes no fault."""
+    own_assignment(course, more=[new_code_cell("# Explain.", metadata={"nbgrader": {
+        "grade_id": "why", "schema_version": 3, "task": False, "grade": True, "locked": False,
+        "solution": True, "points": 5}})])
+    for student in ("ann", "odd"):
+        solve(course, student, "return 2 * x")
+    path = course.submission(OWN, "odd") / "numbers.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[-1].source = call
+    nbformat.write(notebook, path)
+    graded = {result.student: result for result in grade(course, course.assignment(OWN))}
+    assert {result.status for result in graded.values()} == {"graded"}
+    assert own_scores(course) == {"ann": 10, "odd": 10}
