@@ -26,12 +26,10 @@ from nbgrader.preprocessors import (
 )
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
-from autograder.grading import booked
 from autograder.grading import nbgrader_steps as step
 from autograder.grading.ledger import held
 
-USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step,
-         booked)
+USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
 
 class _Batch(Session):
