@@ -29,10 +29,13 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
         if isinstance(cause, sqlite3.Error):
             of = f" of {course}" if course else ""
             return f"the gradebook{of} cannot be used: {cause}; {GO_ON}"
-        if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, BrokenPipeError):
+        if isinstance(cause, OSError) and not isinstance(cause, BrokenPipeError):
+            if not cause.strerror and str(cause):  # raised with a sentence of its own
+                return str(cause)
             if cause.errno in (errno.ENOSPC, errno.EDQUOT):
                 return f"the disk of {cause.filename or _fullest(course)} is full; {GO_ON}"
-            return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
+            if cause.strerror:
+                return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return None
 
