@@ -85,7 +85,7 @@ class Play:
         "again". Anything that is not on offer now is ignored: it is a click on an older picture.
         """
         with self.board.lock:
-            if move not in self._clicks and move not in self._buttons:
+            if move not in self._offers() and move not in self._offered_buttons():
                 if self._is_thinking:
                     self._paint("It is not your turn: " + self._advice(mine=False))
                 return
@@ -220,17 +220,22 @@ class Play:
 
     def _paint(self, status: str = "") -> None:
         state = self.state
-        mine = state.to_move == self.seat and not state.is_over
-        self._clicks = self._offers() if mine else {}
-        self._buttons = self._offered_buttons(mine)
         row, col = self._target if isinstance(self._target, tuple) and self._target else ("", "")
         chosen = {f"card {self._card}", f"take {self._take}", f"cell {row},{col}"}
         seen = state.observation(self.seat)
-        self.board.show(picture(seen, clicks=self._clicks, chosen=chosen), in_words(seen),
-                        status or self._trouble or self._advice(mine), self._buttons)
+        self.board.show(picture(seen, clicks=self._offers(), chosen=chosen), in_words(seen),
+                        status or self._trouble or self._advice(self._mine),
+                        self._offered_buttons())
+
+    @property
+    def _mine(self) -> bool:
+        """Whether the person is to move."""
+        return self.state.to_move == self.seat and not self.state.is_over
 
     def _offers(self) -> dict[str, str]:
-        """What can be clicked in the picture, with the words for a screen reader."""
+        """What can be clicked in the picture now, with the words for a screen reader."""
+        if not self._mine:
+            return {}
         legal = self.state.legal_actions()
         playable = {action.play_card for action in legal if action.play_card}
         offers = {f"card {card}": f"{card_words(card)}, in your hand"
@@ -244,9 +249,9 @@ class Play:
                 offers[f"cell {row},{col}"] = f"{card_words(card_at(target))}: {words}"
         return offers
 
-    def _offered_buttons(self, mine: bool) -> dict[str, str]:
+    def _offered_buttons(self) -> dict[str, str]:
         buttons = {}
-        if mine:
+        if self._mine:
             for action in self.state.legal_actions():
                 if action == FORGO:
                     buttons["forgo"] = "Forgo the trade"

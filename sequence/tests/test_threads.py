@@ -31,7 +31,7 @@ def clicks(seed):
     """A board on which what is offered is clicked."""
     board, chance = play_board(against=Greedy(), seed=seed), random.Random(seed)
     for _ in range(10):
-        board.click(chance.choice(sorted(board._clicks) or ["new"]))
+        board.click(chance.choice(sorted(board._offers()) or ["new"]))
     return board.states, board.board.shown
 
 

@@ -537,6 +537,16 @@ def test_clicks_from_many_threads_play_a_right_game(seed):
     assert list(read(game.replay)) == game.states
 
 
+def test_before_the_next_picture_no_action_is_on_offer(monkeypatch):
+    """An action was made and the board is yet to be painted: it is not the person's turn."""
+    game = play(against=Random(), seed=1)
+    monkeypatch.setattr(game._asking, "go_on", lambda: None)
+    while len(game.states) == 1:
+        click(game, *sorted({*lit(game), *buttons(game)} - {"new", "undo"}))
+    assert game._offers() == {}
+    assert game._offered_buttons().keys() == {"new", "undo"}
+
+
 def test_a_replay_is_stepped_from_many_threads():
     """The picture that is left is that of the step that is left, and no step is lost."""
     states = play_game([Random(), Random()], seed=1).states

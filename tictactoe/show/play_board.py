@@ -55,8 +55,9 @@ class Play:
         Anything that is not on offer now is ignored: it is a click on an older picture.
         """
         with self.board.lock:
-            if move in self._offers:
-                played = self._offers[move]
+            offers = self._offers()
+            if move in offers:
+                played = offers[move]
                 self._advance(played, self.state.after(played))
             elif move == NEW:
                 self._begin()
@@ -76,6 +77,11 @@ class Play:
     def _mine(self, state: State) -> bool:
         """Whether the person is to move in this state."""
         return (state.to_move == self._side) != self._swapped
+
+    def _offers(self) -> dict[str, Move]:
+        """The moves that the person may make now, whatever the last picture shows."""
+        playing = not self.state.is_terminal() and self._mine(self.state)
+        return {str(move): move for move in self.state.legal_moves()} if playing else {}
 
     def _advance(self, move: Move, state: State) -> None:
         self.states.append(state)
@@ -120,11 +126,11 @@ class Play:
     def _paint(self, news: str) -> None:
         state = self.state
         playing = not state.is_terminal() and self._mine(state)
-        self._offers = {str(move): move for move in state.legal_moves()} if playing else {}
-        clicks = {text: move_words(state, move) for text, move in self._offers.items()}
+        offers = self._offers()
+        clicks = {text: move_words(state, move) for text, move in offers.items()}
         last = self.moves[-1] if self.moves else None
         drawing = draw_state(state, clicks, last, HEIGHT, MOST_WIDTH)
-        buttons = {} if hasattr(state, "boxes") else {text: text for text in self._offers}
+        buttons = {} if hasattr(state, "boxes") else {text: text for text in offers}
         buttons |= {AGAIN: "Ask the agent again"} if self._trouble else {}
         buttons |= {UNDO: "Undo", SWAP: "Change sides", NEW: "New game"}
         if playing:

@@ -204,6 +204,16 @@ def test_an_agent_that_stops_can_be_asked_again(error):
     assert game.moves == [4, 0]
 
 
+@pytest.mark.parametrize("second", ["7", "4", "8"])
+def test_a_click_before_the_next_picture_plays_nobodys_move(monkeypatch, second):
+    """A move was made and the board is yet to be painted: it is not the person's turn."""
+    game = play_against(Steady())
+    with monkeypatch.context() as unpainted:
+        unpainted.setattr(game._asking, "go_on", lambda: None)
+        click(game, "8", second)
+    assert game.moves == [8]
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([*"012345678", NEW, UNDO, SWAP, AGAIN]), max_size=12),
                 min_size=2, max_size=4))

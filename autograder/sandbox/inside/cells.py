@@ -26,6 +26,7 @@ from traitlets.config import Config
 from .isolate import FOLDER
 from .served import Served
 
+AROUND = 100  # characters of an output's own words in a notebook, beside what it shows
 WARM = """
 %matplotlib inline
 import numpy as np
@@ -279,7 +280,7 @@ def _jsonable(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size(data: dict[str, Any]) -> int:
-    return sum(len(value) if isinstance(value, str) else 100 for value in data.values())
+    return AROUND + sum(len(value) if isinstance(value, str) else AROUND for value in data.values())
 
 
 def _text(error: BaseException) -> str:

@@ -133,7 +133,7 @@ def test_any_submission_costs_itself_only(course, grade_one, files, changes):
         assert score(course, "odd") == CHECK.max_points
     with feedback._writer(course, STUDY.assignment) as write:
         if result.status != "nothing to grade":
-            write("odd")
+            write(("odd", ""))
     write_report(course, STUDY)
     for kind in FORMATS:
         assert export(read_marks(course), kind).encode("utf-8")
