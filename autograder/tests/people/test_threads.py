@@ -78,7 +78,7 @@ def clicks(seed):
     chance, told = random.Random(seed), []
     game = play_against(Searcher(3))
     for _ in range(6):
-        game.click(str(chance.choice(game.state.legal_moves())) if game._offers else NEW)
+        game.click(str(chance.choice(game.state.legal_moves())) if game._offers() else NEW)
         told.append((tuple(game.moves), game.board.shown))
     return told
 
