@@ -6,19 +6,27 @@ In SQL: nbgrader, whose classes say the same, takes a second to import, and a co
 from collections import defaultdict
 from functools import cache
 
-from sqlalchemy import Engine, NullPool, create_engine, text
+from sqlalchemy import Engine, NullPool, Row, create_engine, text
 
 Booked = dict[str, list[float | None]]
-GRADES = text("""
-    SELECT s.student_id, n.name, c.name, g.auto_score, g.extra_credit
+OF_NOTEBOOKS = """
     FROM assignment a
     JOIN submitted_assignment s ON s.assignment_id = a.id
     JOIN submitted_notebook sn ON sn.assignment_id = s.id
-    JOIN notebook n ON sn.notebook_id = n.id
+    JOIN notebook n ON sn.notebook_id = n.id"""
+OF_WHOM = """
+    WHERE a.name = :assignment
+        AND (CAST(:student AS VARCHAR(128)) IS NULL OR s.student_id = :student)"""
+GRADES = f"""
+    SELECT s.student_id AS student, n.name AS notebook, c.name AS cell, g.auto_score AS automatic,
+        g.manual_score AS manual, g.extra_credit AS extra, g.needs_manual_grade AS waits,
+        coalesce(gc.max_score, tc.max_score) AS points
+    {OF_NOTEBOOKS}
     JOIN grade g ON g.notebook_id = sn.id
     JOIN base_cell c ON g.cell_id = c.id
-    WHERE a.name = :assignment
-        AND (CAST(:student AS VARCHAR(128)) IS NULL OR s.student_id = :student)""")
+    LEFT JOIN grade_cells gc ON gc.id = c.id
+    LEFT JOIN task_cells tc ON tc.id = c.id
+    {OF_WHOM} ORDER BY n.name, c.name"""
 
 
 @cache
@@ -35,10 +43,15 @@ def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str
     """
     found: dict[str, Booked] = defaultdict(dict)
     with engine(db_url).connect() as gradebook:
-        for who, notebook, cell, points, extra in gradebook.execute(
-                GRADES, {"assignment": assignment, "student": student}):
-            found[who][f"{notebook}/{cell}"] = [points, extra]
+        for grade in gradebook.execute(
+                text(GRADES), {"assignment": assignment, "student": student}):
+            found[grade.student] |= ours(grade)
     return dict(found)
+
+
+def ours(grade: Row) -> Booked:
+    """What one of `GRADES` says that is ours."""
+    return {f"{grade.notebook}/{grade.cell}": [grade.automatic, grade.extra]}
 
 
 def holds(found: Booked, claimed: Booked) -> bool:

@@ -8,7 +8,7 @@ cells run in a process that runs nothing of the submission, and only ask it for 
 
 import atexit
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -93,15 +93,16 @@ class GradingStep(NbGraderPreprocessor):
 
     tests = Dict(help=(
         "What is known of each notebook's own tests, by its name: a table of the instructor's "
-        "`imports`, and of the tests that must be decided `inside`, in the student's own "
-        "interpreter. `autograder grade` finds it out.")).tag(config=True)
+        "`imports`, of the tests that must be decided `inside`, in the student's own interpreter, "
+        "and of what each other one `calls`. `autograder grade` finds it out.")).tag(config=True)
 
     def preprocess(self, nb, resources):
         """Run the cells, mark the checks; `resources` gets "outcomes", "stopped" and "inside".
 
-        "inside" names the graded cells that were decided in the student's own interpreter.
+        "inside" names the graded cells that were decided in the student's own interpreter, and
+        "calls" says of each other test what it called of the submission.
         """
-        known = self.tests.get(resources["metadata"].get("name"))
+        known = self.tests.get(resources["metadata"].get("name"), {})
         folder = Path(resources["metadata"]["path"])
         if factor() != 1:
             self.log.warning(told(factor()))
@@ -115,8 +116,7 @@ class GradingStep(NbGraderPreprocessor):
         ran = Ran([], [])
         if self.run_cells == "always" or any(map(_is_marked, cells)):
             seconds = self.later_seconds if stopped_before else self.cell_seconds
-            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds), outside,
-                            known["imports"] if outside else ())
+            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds), outside, known)
             write_outputs(cells, ran)
         outcomes: list[Outcome] = []
         for cell in checks:
@@ -132,16 +132,20 @@ class GradingStep(NbGraderPreprocessor):
         resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)
         resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells
                                if is_grade(cell) and not _is_one_of(cell, outside)]
+        resources["calls"] = {cells[number].metadata.nbgrader.grade_id: calls
+                              for number, calls in ran.calls.items()}
         return nb, resources
 
     def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path, seconds: float,
-             tests: list[NotebookNode], imports: Sequence[str]) -> Ran:
+             tests: list[NotebookNode], known: Mapping[str, Any]) -> Ran:
         if self.isolation == "process":
             return run_in_kernel(nb, cells, folder, seconds, self.config)
-        numbers = [number for number, cell in enumerate(cells) if _is_one_of(cell, tests)]
+        calls = known.get("calls", {})
+        numbers = {number: calls.get(cell.metadata.nbgrader.grade_id)
+                   for number, cell in enumerate(cells) if _is_one_of(cell, tests)}
 
         def run(sandbox: Sandbox) -> Ran:
-            outside = Outside(self._sandbox("tests"), numbers, imports) if tests else None
+            outside = Outside(self._sandbox("tests"), numbers, known["imports"]) if tests else None
             return sandbox.run_cells(_files(folder), [cell.source for cell in cells], seconds,
                                      self.later_seconds, self.notebook_seconds, outside)
 

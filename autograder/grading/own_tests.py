@@ -25,23 +25,30 @@ Marks = Mapping[str, tuple[float, float]]  # by a test's name: what it earns, an
 def learn_of_tests(step: GradingStep, name: str, solved: NotebookNode, folder: Path) -> Marks:
     """Tell `step` of the tests of the notebook `name`, whose solution lies in `folder`; gives what
     the solution earns."""
-    imports, inside = _imports(solved), []
+    known = {"imports": _imports(solved), "inside": []}
     for _ in range(3):  # a test that is decided inside may take others with it
-        step.tests = step.tests | {name: {"imports": imports, "inside": inside}}
-        marks = marks_of_tests(step, name, solved, folder)
-        failed = [test for test, (points, most) in marks.items() if points < most]
-        if not set(failed) - set(inside):
+        step.tests = step.tests | {name: known}
+        marks, calls = _tested(step, name, solved, folder)
+        failed = {test for test, (points, most) in marks.items() if points < most}
+        if failed <= {*known["inside"]}:
             break
-        inside = [*inside, *failed]
+        known = known | {"inside": [*known["inside"], *sorted(failed - {*known["inside"]})]}
+    step.tests = step.tests | {name: known | {"calls": calls}}
     return marks
 
 
 def marks_of_tests(step: GradingStep, name: str, notebook: NotebookNode, folder: Path) -> Marks:
     """What a notebook's own tests earn."""
-    step.preprocess(notebook, {"metadata": {"path": str(folder), "name": name}})
+    return _tested(step, name, notebook, folder)[0]
+
+
+def _tested(step: GradingStep, name: str, notebook: NotebookNode,
+            folder: Path) -> tuple[Marks, dict[str, list[str]]]:
+    """What a notebook's own tests earn, and what each called of the notebook."""
+    _, found = step.preprocess(notebook, {"metadata": {"path": str(folder), "name": name}})
     marks = {cell.metadata.nbgrader.grade_id: determine_grade(cell)
              for cell in filter(is_own_test, notebook.cells)}
-    return {test: (points or 0, most) for test, (points, most) in marks.items()}
+    return {test: (points or 0, most) for test, (points, most) in marks.items()}, found["calls"]
 
 
 def _imports(notebook: NotebookNode) -> list[str]:

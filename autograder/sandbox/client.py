@@ -65,6 +65,7 @@ class Ran:
     stopped: str | None = None
     seconds: float = 0.0
     cpu: float = 0.0
+    calls: dict[int, list[str]] = field(default_factory=dict)  # of tests outside: what they called
 
     def keep(self, number: int, frame: Mapping[str, Any]) -> None:
         """Keep what a cell put out, as its last message has it."""
@@ -78,7 +79,7 @@ class Outside:
     """The cells that test a notebook from outside: what they import, and where they run."""
 
     sandbox: "Sandbox"  # another one
-    tests: Sequence[int]  # their numbers among all cells
+    tests: Mapping[int, Sequence[str] | None]  # by number: what may be called, None for anything
     imports: Sequence[str]  # the instructor's
 
 
@@ -125,7 +126,7 @@ class Sandbox:
         have only `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
         """
         ran = Ran([None] * len(cells), [None] * len(cells))
-        tests = list(outside.tests) if outside else []
+        tests = outside.tests if outside else {}
         begun = time.monotonic()
         request = {"cells": [None if number in tests else cell
                              for number, cell in enumerate(cells)],
@@ -135,8 +136,9 @@ class Sandbox:
             job = opened.enter_context(self.job("cells", files, request, most))
             if outside:
                 other = opened.enter_context(outside.sandbox.job("tests", {}, {
-                    "tests": {number: cells[number] for number in tests},
-                    "imports": outside.imports, "characters": self.limits.characters}, most))
+                    "tests": {number: cells[number] for number in tests}, "calls": {
+                        number: calls for number, calls in tests.items() if calls is not None},
+                    "imports": list(outside.imports), "characters": self.limits.characters}, most))
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
@@ -185,6 +187,8 @@ class Sandbox:
                 frame = other.receive(ours, notebook)
                 if frame.get("end") == number:
                     break
+                if not isinstance(frame.get("ask"), dict):
+                    raise Ended("a test's process said something odd")
                 job.tell(frame["ask"], theirs)
                 reply = job.receive(theirs, notebook)
                 answer = {key: reply[key] for key in REPLY if key in reply}
@@ -204,6 +208,7 @@ class Sandbox:
                 answer = {"gone": str(up)}
             other.tell(answer, ours)
         ran.keep(number, frame)
+        ran.calls[number] = frame.get("calls", [])
         job.tell({"over": True}, theirs)
         while job.receive(theirs, notebook).get("end") != number:
             pass

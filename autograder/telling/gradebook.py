@@ -15,7 +15,15 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.errors import in_words
-from autograder.grading.booked import Booked, engine, holds
+from autograder.grading.booked import (
+    GRADES,
+    OF_NOTEBOOKS,
+    OF_WHOM,
+    Booked,
+    engine,
+    holds,
+    ours,
+)
 
 CellName = tuple[str, str]  # the notebook's name and the cell's
 
@@ -35,27 +43,9 @@ SUBMISSIONS = """
     SELECT s.student_id, s.timestamp, a.duedate, s.extension
     FROM assignment a JOIN submitted_assignment s ON s.assignment_id = a.id
     WHERE a.name = :assignment"""
-OF_NOTEBOOKS = """
-    FROM assignment a
-    JOIN submitted_assignment s ON s.assignment_id = a.id
-    JOIN submitted_notebook sn ON sn.assignment_id = s.id
-    JOIN notebook n ON sn.notebook_id = n.id"""
-OF_WHOM = """
-    WHERE a.name = :assignment
-        AND (CAST(:student AS VARCHAR(128)) IS NULL OR s.student_id = :student)"""
 PENALTIES = f"""
     SELECT s.student_id, n.name, sn.late_submission_penalty
     {OF_NOTEBOOKS} {OF_WHOM}"""
-GRADES = f"""
-    SELECT s.student_id AS student, n.name AS notebook, c.name AS cell, g.auto_score AS automatic,
-        g.manual_score AS manual, g.extra_credit AS extra, g.needs_manual_grade AS waits,
-        coalesce(gc.max_score, tc.max_score) AS points
-    {OF_NOTEBOOKS}
-    JOIN grade g ON g.notebook_id = sn.id
-    JOIN base_cell c ON g.cell_id = c.id
-    LEFT JOIN grade_cells gc ON gc.id = c.id
-    LEFT JOIN task_cells tc ON tc.id = c.id
-    {OF_WHOM} ORDER BY n.name, c.name"""
 COMMENTS = f"""
     SELECT s.student_id AS student, n.name AS notebook, c.name AS cell,
         t.auto_comment AS automatic, t.manual_comment AS manual
@@ -144,7 +134,7 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
         if given is not None:  # without a mark extra credit does not count, for nbgrader
             marks.extra += grade.extra or 0
         marks.cells[grade.notebook, grade.cell] = given
-        marks.booked[f"{grade.notebook}/{grade.cell}"] = [grade.automatic, grade.extra]
+        marks.booked |= ours(grade)
     for comment in gradebook.execute(text(COMMENTS), everybody):
         if comment.manual is not None:
             found[comment.student].comments.append(comment.manual)

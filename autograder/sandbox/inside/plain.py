@@ -6,7 +6,11 @@ A number, a text, a list of them as they are; everything else is a list that beg
 
 import base64
 import re
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,11 @@ import numpy as np
 DEPTH = 50  # of containers in containers
 ARRAY = re.compile(r"[<>|=][biufcSU]\d{1,6}")  # kinds of items that are no objects
 CONTAINERS = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+BY_TEXT = {"decimal": (Decimal, str, Decimal), "fraction": (Fraction, str, Fraction),
+           "date": (date, date.isoformat, date.fromisoformat),
+           "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
+           "time": (time, time.isoformat, time.fromisoformat)}
+OWN_EQUALITY = (Counter, OrderedDict)  # of dictionaries that compare as such all the same
 Other = Callable[[Any], list]
 
 
@@ -44,6 +53,13 @@ def coded(value: Any, other: Other, depth: int = 0) -> Any:
     if kind is np.ndarray and ARRAY.fullmatch(value.dtype.str):
         return ["array", value.dtype.str, list(value.shape),
                 base64.b64encode(value.tobytes()).decode()]
+    if kind is type({}.keys()):
+        return ["keys", *(coded(key, other, depth + 1) for key in value)]
+    if kind is timedelta:
+        return ["timedelta", value.days, value.seconds, value.microseconds]
+    for name, (made, text, _) in BY_TEXT.items():
+        if kind is made:
+            return [name, text(value)]
     if isinstance(value, np.generic) and ARRAY.fullmatch(value.dtype.str):
         return ["number", value.dtype.str, base64.b64encode(value.tobytes()).decode()]
     return other(value)
@@ -63,6 +79,12 @@ def decoded(data: Any, other: Callable[[list], Any], depth: int = 0) -> Any:
             case ["dict", *items]:
                 return {decoded(key, other, depth + 1): decoded(item, other, depth + 1)
                         for key, item in items}
+            case ["keys", *items]:
+                return dict.fromkeys(decoded(item, other, depth + 1) for item in items).keys()
+            case ["timedelta", int(days), int(seconds), int(microseconds)]:
+                return timedelta(days, seconds, microseconds)
+            case [str(name), str(text)] if name in BY_TEXT:
+                return BY_TEXT[name][2](text)
             case ["int", str(digits)]:
                 return int(digits, 16)
             case ["complex", float(real), float(imaginary)]:
@@ -77,8 +99,20 @@ def decoded(data: Any, other: Callable[[list], Any], depth: int = 0) -> Any:
                 return items.reshape(shape).copy()
             case ["number", str(kind), str(text)] if ARRAY.fullmatch(kind):
                 return np.frombuffer(base64.b64decode(text, validate=True), kind)[0]
-    except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
+    except (TypeError, ValueError, ArithmeticError, IndexError, MemoryError) as error:
         raise NotPlain(f"no plain value: {error}") from error
     if isinstance(data, list):
         return other(data)
     raise NotPlain(f"no plain value: a {type(data).__name__}")
+
+
+def base_of(value: Any) -> Any:
+    """The plain value that an instance of a subclass is, if it compares as that; else `value`.
+
+    A `Counter` is a dictionary, a named tuple a tuple, a member of an `IntEnum` a number.
+    """
+    for base in (dict, list, tuple, set, frozenset, str, int, float):
+        if isinstance(value, base) and type(value) is not base:
+            own = type(value).__eq__ is base.__eq__ or isinstance(value, OWN_EQUALITY)
+            return base(value) if own else value
+    return value

@@ -1,12 +1,15 @@
 """The test's side: names of the submission that are remote, and decide nothing here.
 
 Whatever the submission replies is a plain value, which the test compares, or a `Remote`, which can
-be called and looked into, but not compared: its own `==` would be the student's.
+be called and looked into, but not compared: its own `==` would be the student's. Nor is a method of
+it called unless the instructor's own solution has one there (`Paths`): where that returns a text,
+an object whose `startswith` is always true is no answer.
 """
 
 import ast
 import base64
 import builtins
+import operator
 import pickle
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,50 +19,74 @@ from course.probes.syntax import parsed
 from .plain import NotPlain, coded, decoded
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
+MISSING = object()
 
 
 class Gone(BaseException):
     """The submission's process has ended, or its time is up: the test cannot go on."""
 
 
-class Remote:
-    """Something of the submission that is no plain value."""
+class Paths:
+    """What was called, as in "Account().pay", and, once the instructor's solution has been run,
+    what may be: `known`; None until then."""
 
-    def __init__(self, ask: Ask, number: int, kind: str) -> None:
-        self.__dict__.update(_ask=ask, _number=number, _kind=kind)
+    def __init__(self, known: Iterable[str] | None) -> None:
+        self.known = None if known is None else frozenset(known)
+        self.met: set[str] = set()
+
+    def may(self, path: str) -> bool:
+        """Whether this may be called."""
+        self.met.add(path)
+        return self.known is None or path in self.known
+
+
+class Remote:
+    """Something of the submission that is no plain value; `base` is the plain value that it is
+    besides, as a dictionary is of a `Counter`."""
+
+    def __init__(self, names: "Names", number: int, kind: str, path: str, base: Any) -> None:
+        self.__dict__.update(_names=names, _number=number, _kind=kind, _path=path, _base=base)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it there; lists and the like that it changes change here."""
-        reply = self._ask({"call": self._number, "arguments": coded(list(arguments), _argument),
-                           "named": coded(named, _argument)})
-        value = _value(self._ask, reply)
+        if not self._names.paths.may(self._path):
+            raise NotPlain(f"{self._what()} is not called: {self._path.rpartition('.')[0]} is a "
+                           "plain value in the instructor's solution")
+        reply = self._names.ask({
+            "call": self._number, "arguments": coded(list(arguments), _argument),
+            "named": coded(named, _argument)})
+        value = self._names.value(reply, f"{self._path}()")
         for place, after in reply.get("changed", ()):
-            _change(arguments[place], decoded(after, self._other))
+            _change((named if isinstance(place, str) else arguments)[place],
+                    self._names.value({"value": after}, f"{self._path}()"))
         return value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__name__", "__qualname__", "__doc__"):
             raise AttributeError(name)
-        return self._get({"attribute": name, "of": self._number})
+        known = self._names.paths.known
+        if known is not None and f"{self._path}.{name}" not in known and hasattr(self._base, name):
+            return getattr(self._base, name)
+        return self._get({"attribute": name, "of": self._number}, f".{name}")
 
     @property
     def __doc__(self) -> Any:
-        return self._get({"attribute": "__doc__", "of": self._number})
+        return self._get({"attribute": "__doc__", "of": self._number}, ".__doc__")
 
     def __getitem__(self, key: Any) -> Any:
-        return self._get({"item": coded(key, _argument), "of": self._number})
+        return self._get({"item": coded(key, _argument), "of": self._number}, "[]")
 
     def __len__(self) -> int:
-        return self._get({"length": self._number})
-
-    def __contains__(self, item: Any) -> bool:
-        return self._get({"contains": coded(item, _argument), "of": self._number})
+        return self._get({"length": self._number}, "")
 
     def __iter__(self) -> Any:
-        return self._get({"iterator": self._number})
+        return self._get({"iterator": self._number}, "[]")
 
     def __next__(self) -> Any:
-        return self._get({"next": self._number})
+        reply = self._names.ask({"next": self._number})
+        if "StopIteration" in (reply.get("raised") or ()):
+            raise StopIteration
+        return self._names.value(reply, self._path)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise NotPlain(f"{self._what()} cannot be changed by a test")
@@ -70,32 +97,42 @@ class Remote:
     def _what(self) -> str:
         return f"a {self._kind} of the submission"
 
-    def _get(self, request: dict[str, Any]) -> Any:
-        return _value(self._ask, self._ask(request))
-
-    def _other(self, data: list) -> Any:
-        return _remote(self._ask, data)
+    def _get(self, request: dict[str, Any], step: str) -> Any:
+        return self._names.value(self._names.ask(request), self._path + step)
 
 
-def _refused(name: str) -> Callable:
-    def refuse(self: Remote, *_: Any) -> Any:
-        raise NotPlain(f"{self._what()} is not compared, only plain values are: numbers, texts, "
-                       "containers and arrays of them")
+def _decided(decide: Callable) -> Callable:
+    """An operator that is decided here, by the plain value that a `Remote` is; if it is none, it
+    refuses."""
+    def decided(self: Remote, *others: Any) -> Any:
+        plain = [other._base if type(other) is Remote else other for other in (self, *others)]
+        if any(value is MISSING for value in plain):
+            raise NotPlain(f"{self._what()} is not compared, only plain values are: numbers, "
+                           "texts, containers and arrays of them")
+        return decide(*plain)
 
-    refuse.__name__ = name
-    return refuse
+    return decided
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "hash", "add", "radd", "sub", "rsub",
-              "mul", "rmul", "truediv", "rtruediv", "abs", "float", "int", "index", "neg"):
-    setattr(Remote, f"__{_name}__", _refused(f"__{_name}__"))
+def _turned(decide: Callable) -> Callable:
+    return lambda own, other: decide(other, own)
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "floordiv",
+              "mod", "pow", "and", "or", "xor", "abs", "neg", "index", "contains"):
+    setattr(Remote, f"__{_name}__", _decided(getattr(operator, f"__{_name}__")))
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
+    setattr(Remote, f"__r{_name}__", _decided(_turned(getattr(operator, f"__{_name}__"))))
+for _kind in (bool, hash, float, int):
+    setattr(Remote, f"__{_kind.__name__}__", _decided(_kind))
 
 
 class Names:
     """The submission's names, as the tests of one notebook see them."""
 
     def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+        self.ask = ask
+        self.paths = Paths(None)
         self._given: dict[str, Any] = {}  # by name, what was put among the test's own names
 
     def put(self, source: str, own: dict[str, Any]) -> None:
@@ -106,9 +143,33 @@ class Names:
         for name in _mentioned(source):
             if name in own or hasattr(builtins, name):
                 continue
-            reply = self._ask({"name": name})
+            reply = self.ask({"name": name})
             if not reply.get("missing"):
-                own[name] = self._given[name] = _value(self._ask, reply)
+                own[name] = self._given[name] = self.value(reply, name)
+
+    def value(self, reply: dict[str, Any], path: str) -> Any:
+        """The value in a reply; raises what was raised there, by the nearest of Python's own."""
+        if "value" in reply:
+            return decoded(reply["value"], lambda data: self._remote(data, path))
+        names, said = reply.get("raised"), reply.get("said")
+        for name in names if isinstance(names, list) else []:
+            kind = getattr(builtins, name, None) if isinstance(name, str) else None
+            if isinstance(kind, type) and issubclass(kind, Exception) and kind not in ODD:
+                raise kind(said)
+        raise RuntimeError(said)
+
+    def _remote(self, data: list, path: str) -> Remote:
+        match data:
+            case ["kept", int(number), str(kind)]:
+                return Remote(self, number, kind, path, MISSING)
+            case ["kept", int(number), str(kind), base]:
+                return Remote(self, number, kind, path, self.value({"value": base}, path))
+        raise NotPlain("no value")
+
+
+# They need more than a message; or would end a loop of the test, and all that it has yet to see.
+ODD = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, ExceptionGroup,
+       StopIteration, StopAsyncIteration)
 
 
 def _mentioned(source: str) -> Iterable[str]:
@@ -117,26 +178,6 @@ def _mentioned(source: str) -> Iterable[str]:
     except SyntaxError:  # which running it will tell
         return []
     return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
-
-
-def _value(ask: Ask, reply: dict[str, Any]) -> Any:
-    """The value in a reply; raises what was raised there, by the nearest of Python's own."""
-    if "value" in reply:
-        return decoded(reply["value"], lambda data: _remote(ask, data))
-    names, said = reply.get("raised"), reply.get("said")
-    for name in names if isinstance(names, list) else []:
-        kind = getattr(builtins, name, None) if isinstance(name, str) else None
-        if isinstance(kind, type) and issubclass(kind, Exception) and kind not in (
-                UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, ExceptionGroup):
-            raise kind(said)
-    raise RuntimeError(said)
-
-
-def _remote(ask: Ask, data: list) -> Remote:
-    match data:
-        case ["kept", int(number), str(kind), bool()]:
-            return Remote(ask, number, kind)
-    raise NotPlain("no value")
 
 
 def _argument(value: Any) -> list:

@@ -2,10 +2,10 @@
 
 import base64
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .plain import NotPlain, coded, decoded
+from .plain import NotPlain, base_of, coded, decoded
 
 CHANGEABLE = ("list", "dict", "set", "bytearray", "array")
 
@@ -41,7 +41,8 @@ class Served:
                 arguments = decoded(given, self._own)
                 keywords = decoded(named, self._own)
                 value = self.kept[number](*arguments, **keywords)
-                changed += self._changes(given[1:], arguments)
+                changed += self._changes(enumerate(given[1:]), arguments)
+                changed += self._changes(((name, before) for name, before in named[1:]), keywords)
                 return value
             case {"attribute": name, "of": number}:
                 return getattr(self.kept[number], name)
@@ -53,23 +54,21 @@ class Served:
                 return iter(self.kept[number])
             case {"next": number}:
                 return next(self.kept[number])
-            case {"contains": item, "of": number}:
-                return decoded(item, self._own) in self.kept[number]
         raise NotPlain("no request")
 
-    def _changes(self, given: list, arguments: list) -> list:
-        """The arguments that the call has changed, by their places."""
-        changed = []
-        for place, (before, argument) in enumerate(zip(given, arguments, strict=True)):
+    def _changes(self, given: Iterable[tuple[Any, Any]], arguments: Any) -> Iterator[list]:
+        """The arguments that the call has changed, by their places or names."""
+        for place, before in given:
             if isinstance(before, list) and before[0] in CHANGEABLE:
-                after = coded(argument, self._number)
+                after = coded(arguments[place], self._number)
                 if after != before:
-                    changed.append([place, after])
-        return changed
+                    yield [place, after]
 
     def _number(self, value: Any) -> list:
         self.kept.append(value)
-        return ["kept", len(self.kept) - 1, type(value).__name__, callable(value)]
+        base = base_of(value)
+        plain = [] if base is value else [coded(base, self._number)]
+        return ["kept", len(self.kept) - 1, type(value).__name__, *plain]
 
     def _own(self, data: list) -> Any:
         match data:

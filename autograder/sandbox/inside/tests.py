@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .cells import Runner
-from .remote import Gone, Names
+from .remote import Gone, Names, Paths
 
 
 def run(request: dict[str, Any], send: Callable[[dict], None],
@@ -28,6 +28,7 @@ def run(request: dict[str, Any], send: Callable[[dict], None],
     names = Names(ask)
     while "go" in (turn := receive()):
         source = request["tests"][str(turn["go"])]
+        names.paths = Paths(request["calls"].get(str(turn["go"])))
         try:
             names.put(source, own)
             found = runner.run(source)
@@ -35,4 +36,4 @@ def run(request: dict[str, Any], send: Callable[[dict], None],
             found = {"execution_count": None, "outputs": [{
                 "output_type": "error", "ename": type(error).__name__, "evalue": str(error),
                 "traceback": [f"{type(error).__name__}: {error}"]}]}
-        send({"end": turn["go"]} | found)
+        send({"end": turn["go"], "calls": sorted(names.paths.met)} | found)

@@ -33,6 +33,7 @@ from autograder.tests.grading.test_grading import (
     hand_in,
     score,
 )
+from autograder.tests.grading.test_intake import places
 from autograder.tests.needs import need_isolation
 
 pytestmark = [
@@ -63,15 +64,6 @@ CONTENTS = {
         path.touch(), os.truncate(path, size))),
 }
 FILES = st.lists(st.tuples(st.one_of(KNOWN, NAMES), st.one_of(*CONTENTS.values())), max_size=4)
-
-
-def places(data, path=()):
-    """The paths of all values within plain data."""
-    yield path
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(
-        data, list) else ()
-    for key, value in items:
-        yield from places(value, (*path, key))
 
 
 def put(data, place: tuple, value) -> None:

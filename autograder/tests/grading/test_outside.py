@@ -90,7 +90,8 @@ def ran():
     need_isolation()
     with Sandbox(Limits()) as inside, Sandbox(Limits()) as outside:
         def run(*cells, tests, imports=(), seconds=5):
-            found = inside.run_cells({}, cells, seconds, 1, 30, Outside(outside, tests, imports))
+            found = inside.run_cells({}, cells, seconds, 1, 30, Outside(
+                outside, tests if isinstance(tests, dict) else dict.fromkeys(tests), imports))
             return [_short(outputs) for outputs in found.outputs], found
         yield run
 
@@ -115,7 +116,6 @@ class Account:
     def pay(self, more): self.money += more; return self
     def __len__(self): return 7
     def __getitem__(self, key): return key
-    def __contains__(self, item): return item == 1
 points = {"a": (1, 2.5), "b": {3}}
 """, """
 assert double(2) == 4 and double("ab") == "abab" and double([1]) == [1, 1]
@@ -135,7 +135,7 @@ else:
 """, """
 account = Account(3)
 assert account.pay(2).money == 5 == account.money and Account.limit == 5
-assert len(account) == 7 and account[3] == 3 and 1 in account and 2 not in account
+assert len(account) == 7 and account[3] == 3
 assert list(count()) == [0, 1, 2] and [n for n in count()] == [0, 1, 2]
 assert points == {"a": (1, 2.5), "b": {3}}
 assert not hasattr(account, "nothing")
@@ -154,6 +154,73 @@ def test_live_objects_are_not_compared(ran):
         assert "is not compared, only plain values are" in text
     assert found[3] == []
     assert "cannot be changed by a test" in found[4][0]
+
+
+SUBCLASSES = """
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import IntEnum
+from fractions import Fraction
+Point = namedtuple("Point", "x y")
+class Side(IntEnum): A = 1
+class Text(str): pass
+things = [Counter("aab"), OrderedDict(a=1), defaultdict(list, {1: [2]}), Point(1, 2), Side.A,
+          Text("ab"), Decimal("1.5"), Fraction(1, 3), date(2026, 1, 2), timedelta(1, 2, 3),
+          datetime(2026, 1, 2, tzinfo=timezone.utc), {"a": 1}.keys()]
+def thing(n): return things[n]
+def numbers(): return (n for n in range(3))
+def fill(values, more): values.append(1); more["a"] = 2
+"""
+
+
+def test_other_types_of_the_standard_library_count_as_what_they_are(ran):
+    """A `Counter` that is right is right, whatever the instructor's own solution returns."""
+    found, _ = ran(SUBCLASSES, """
+assert thing(0) == {"a": 2, "b": 1} and thing(0) and "a" in thing(0)
+assert thing(0).get("c") is None and sorted(thing(0).items()) == [("a", 2), ("b", 1)]
+assert thing(1) == {"a": 1} and thing(2) == {1: [2]} and len(thing(2)) == 1
+assert thing(3) == (1, 2) and thing(3).x == 1 and sum(thing(3)) == 3 and thing(3)[1] == 2
+assert thing(4) == 1 and thing(4) + 1 == 2 and 3 - thing(4) == 2 and [5, 6][thing(4)] == 6
+assert thing(5) == "ab" and thing(5).startswith("a") and thing(5) + "c" == "abc"
+assert thing(6) == 1.5 and thing(7) * 3 == 1 and thing(8).year == 2026
+assert thing(9).seconds == 2 and thing(10).utcoffset().seconds == 0 and thing(11) == {"a"}
+assert list(numbers()) == [0, 1, 2] and sum(numbers()) == 3
+values, more = [], {}
+fill(values, more=more)
+assert values == [1] and more == {"a": 2}
+""", tests={1: ["thing", "numbers", "fill"]})
+    assert found[1] == []
+
+
+@pytest.mark.parametrize("test", [
+    "assert f(3).startswith('ab')", "assert 3 in f(3)", "assert f(3).issubset({4})",
+    "assert f(3)", "assert not f(3) != 3", "assert f(3).upper().startswith('A')",
+    "assert xs.index(3) == 7 and xs.count(1)", "assert all(map(stop, [1, 2, 3]))",
+    "for n in range(3):\n    assert stop(n) == n", "assert f(3)(4)", "assert any(f(3).values(5))"])
+def test_no_object_of_a_submission_decides(ran, test):
+    """Where the solution's functions return plain values, an object that says yes to everything is
+    no answer, and an exception ends no loop of the test."""
+    _, told = ran("""
+class Yes:
+    __eq__ = __ne__ = __contains__ = __bool__ = lambda *_: True
+    def __getattr__(self, name): return Yes()
+    def __call__(self, *_, **__): return True
+xs = Yes()
+def f(x): return Yes()
+def stop(x): raise StopIteration
+""", test, tests={1: ["f", "stop"]})
+    assert told.outputs[1][-1].output_type == "error"
+
+
+def test_a_test_may_call_what_it_calls_in_the_solution(ran):
+    """Methods of a class that is asked for; what is called is told."""
+    account = "class Account:\n    def pay(self, more): return more + 1"
+    test = "assert Account().pay(2) == 3"
+    _, told = ran(account, test, tests=[1])
+    assert told.calls[1] == ["Account", "Account().pay"]
+    found, _ = ran(account, test, tests={1: told.calls[1]})
+    assert found[1] == []
 
 
 def test_a_name_belongs_to_whom_defined_it(ran):
