@@ -1,4 +1,4 @@
-"""Runs tasks in worker processes; a worker that dies costs only its own task."""
+"""Runs tasks in worker processes; a worker that dies, or is never done, costs only its own task."""
 
 import multiprocessing
 import os
@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 from autograder.errors import in_words
+from sequence.league.clock import WATCH, Clock, Meter
 
 _context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
 Work = Callable[..., AbstractContextManager[Callable[[Any], Any]]]
@@ -33,6 +34,27 @@ class _Worker:
         self.process.start()
         theirs.close()
         self.task: Any = None  # what it has begun
+        self._meter = Meter(self.process.pid)
+        self._clock: Clock | None = None
+
+    def begin(self, task: Any, seconds: float | None) -> None:
+        """Begin a task, which has so many seconds of computing."""
+        self.task = task
+        self._clock = Clock(self._meter, seconds) if seconds else None
+        self.pipe.send(task)
+
+    def is_late(self) -> bool:
+        """Whether the time of the task is over."""
+        if self._clock is None:
+            return False
+        self._meter.look()
+        return self._clock.is_over
+
+    def stop(self) -> Failed:
+        """End the process at once: there is no other way to end what it does."""
+        self.process.kill()
+        self.process.join()
+        return Failed(f"stopped after {self._clock.within}")
 
     def result(self) -> Any:
         """The result of the task, once the pipe or the process has something to tell."""
@@ -59,11 +81,12 @@ def prepare(modules: Sequence[str]) -> None:
 
 
 def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
-              jobs: int) -> Iterator[tuple[Any, Any]]:
+              jobs: int, seconds: float | None = None) -> Iterator[tuple[Any, Any]]:
     """Yield each task with the result of `with work(*arguments) as do: do(task)`, as they finish.
 
-    The result is `Failed` if that raised or if the worker died. `work`, arguments and tasks must be
-    picklable. Workers end when this process does, after the task that they have begun. Raises
+    The result is `Failed` if that raised, if the worker died, or if it computed for more than
+    `seconds`; the first task of a worker pays for its start, too. `work`, arguments and tasks must
+    be picklable. Workers end when this process does, after the task that they have begun. Raises
     `CannotWork` if `work` cannot be entered before any task is done.
     """
     waiting = list(tasks)[::-1]
@@ -73,13 +96,20 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
         while waiting or any(worker.task is not None for worker in workers):
             for worker in workers:
                 if worker.task is None and waiting:
-                    _begin(worker, waiting.pop())
+                    worker.begin(waiting.pop(), seconds)
             while waiting and len(workers) < jobs:
                 workers.append(_Worker(work, arguments))
-                _begin(workers[-1], waiting.pop())
-            ready = wait([worker.pipe for worker in workers if worker.task is not None])
-            for worker in [w for w in workers if w.pipe in ready]:
-                result, task, worker.task = worker.result(), worker.task, None
+                workers[-1].begin(waiting.pop(), seconds)
+            busy = [worker for worker in workers if worker.task is not None]
+            ready = wait([worker.pipe for worker in busy], WATCH if seconds else None)
+            for worker in busy:
+                if worker.pipe in ready:
+                    result = worker.result()
+                elif worker.is_late():
+                    result = worker.stop()
+                else:
+                    continue
+                task, worker.task = worker.task, None
                 if isinstance(result, CannotWork):
                     if not done:
                         raise result
@@ -92,11 +122,6 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
     finally:
         for worker in workers:
             worker.end()
-
-
-def _begin(worker: _Worker, task: Any) -> None:
-    worker.task = task
-    worker.pipe.send(task)
 
 
 def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:

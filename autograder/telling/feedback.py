@@ -24,6 +24,7 @@ from course.probes import Study, explain
 LOG = "feedback.log"
 RECORD = "feedback.sha256"  # of what pages are made of, and of the pages
 CODE = {".py", ".j2", ".json", ".css"}
+SECONDS = 60  # of computing for one student's pages; a usual one needs a tenth of a second
 MAKERS = ("nbgrader", "nbconvert", "bleach", "mistune", "Pygments")
 Task = tuple[str, str]  # a student, and a digest of what the pages are made of
 
@@ -59,8 +60,8 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
         prepare(["autograder.grading.quick_start", "autograder.telling.feedback_page",
                  "autograder.telling.summary", "autograder.telling.safe_html"])
     try:
-        for (student, _), result in run_tasks(_writer, (folder, assignment), tasks,
-                                              min(jobs or os.cpu_count() or 1, len(tasks))):
+        jobs = min(jobs or os.cpu_count() or 1, len(tasks))
+        for (student, _), result in run_tasks(_writer, (folder, assignment), tasks, jobs, SECONDS):
             log = folder.results(assignment, student) / LOG
             written.append(Feedback(
                 student, _pages(folder, assignment, student),

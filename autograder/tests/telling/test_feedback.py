@@ -20,6 +20,7 @@ from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
 from autograder.release.assignments import release
 from autograder.release.notebooks import answer_id
+from autograder.telling import feedback
 from autograder.telling.export import read_marks
 from autograder.telling.feedback import RECORD, write_feedback
 from autograder.telling.feedback_page import FeedbackWriter
@@ -219,6 +220,22 @@ def test_what_cannot_be_read_costs_its_owner_alone(school):
         written = {page.student: page for page in write_feedback(school, STUDY)}
         assert "feedback.log" in written.pop("cy").problem
         assert {page.unchanged for page in written.values()} == {True}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["*a **b", "[[[[", "|a|b|\n|-|-|\n", "<b><table>"])
+def test_a_text_that_takes_for_ever_costs_its_owner_alone(school, monkeypatch, text):
+    """Rendering is stopped, in a sentence; everybody else has a page."""
+    monkeypatch.setattr(feedback, "SECONDS", 8)
+    path, = (school.root / "autograded" / "ada" / STUDY.assignment).glob("*.ipynb")
+    notebook = json.loads(path.read_text("utf-8"))
+    notebook["cells"].insert(0, {"cell_type": "markdown", "id": "odd", "metadata": {},
+                                 "source": text * 200_000})
+    path.write_text(json.dumps(notebook), "utf-8")
+    pages = {page.student: page for page in write_feedback(school, STUDY)}
+    assert not any(page.problem for student, page in pages.items() if student != "ada")
+    problem = pages["ada"].problem
+    assert problem is None or problem.startswith("stopped after 8 s of computing time")
 
 
 def test_another_configuration_writes_all(school):
