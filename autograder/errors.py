@@ -36,7 +36,7 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
                 return f"the disk of {cause.filename or _fullest(course)} is full; {GO_ON}"
             if cause.strerror:
                 return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+        cause = cause.__cause__
     return None
 
 

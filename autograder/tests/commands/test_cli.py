@@ -213,9 +213,12 @@ def test_every_known_problem_is_told(places, monkeypatch, kind):
 
 
 def test_a_bug_is_not_hidden(places, monkeypatch):
-    """What no user can cause keeps its traceback."""
+    """What no user can cause keeps its traceback, also where it comes of a file that is missing."""
     def fail(*arguments):
-        raise ZeroDivisionError
+        try:
+            (places["course"] / "missing").read_text("utf-8")
+        except OSError:
+            raise ZeroDivisionError  # noqa: B904 - as a slip in a handler is
 
     monkeypatch.setattr(CourseFolder, "open", fail)
     done = autograder("report", "study2", "-c", str(places["course"]))
