@@ -62,6 +62,9 @@ CoursePath = Annotated[Path, typer.Option(
     default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
 Jobs = Annotated[int | None, typer.Option(
     min=1, help="How many to process at once; by default one per core.", show_default=False)]
+Scheduler = Annotated[str | None, typer.Option(
+    metavar="ADDRESS", help="A Dask scheduler, whose workers run the submissions.",
+    show_default=False)]
 Students = Annotated[list[str] | None, typer.Option(
     "--student", help="Only this student; may be given several times.", show_default=False)]
 
@@ -170,6 +173,7 @@ def grade(study: StudyName, course: CoursePath, *, student: Students = None,
           isolation: Annotated[Isolation | None, typer.Option(
               metavar="WHERE", help="Sandbox or process; by default as configured.",
               show_default=False)] = None,
+          scheduler: Scheduler = None,
           as_json: Annotated[bool, typer.Option(
               "--json", help="Print each submission's result as JSON.")] = False
           ) -> None:
@@ -177,7 +181,9 @@ def grade(study: StudyName, course: CoursePath, *, student: Students = None,
     with told():
         folder = CourseFolder.open(course)
         graded = grade_study(folder, folder.assignment(study), student, force=force,
-                             jobs=jobs, isolation=isolation and isolation.value)
+                             jobs=jobs, where={
+                                 "isolation": isolation and isolation.value,
+                                 "scheduler": scheduler})
     if as_json:
         print(json.dumps([asdict(g) | {"needs_a_look": g.needs_a_look} for g in graded], indent=1))
     else:

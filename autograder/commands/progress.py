@@ -1,11 +1,14 @@
 """Releases, grades and writes feedback with a progress bar, then a line for each result."""
 
+from contextlib import closing
 from pathlib import Path
 
 from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
-from autograder.grading.batch import grade
+from autograder.grading.batch import AS_CONFIGURED, Where, config_for, grade
 from autograder.grading.ledger import Graded
+from autograder.sandbox.cluster import Cluster, terms
+from autograder.sandbox.limits import Limits
 from autograder.telling.feedback import write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
@@ -28,7 +31,7 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
 
 def grade_study(folder: CourseFolder, study: Study, students: list[str] | None = None, *,
                 force: bool = False, jobs: int | None = None,
-                isolation: str | None = None) -> list[Graded]:
+                where: Where = AS_CONFIGURED) -> list[Graded]:
     """Grade with a progress bar: how many are done, the rate, the time left, and failures."""
     total = len(set(students) if students else folder.submitted(study.assignment))
     with progress() as bar:
@@ -42,8 +45,18 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
             look += result.needs_a_look
             bar.update(task, advance=1, note=f"{failures} failed, {look} need a look")
 
-        return grade(folder, study, students, force=force, jobs=jobs,
-                     isolation=isolation, done=done)
+        return grade(folder, study, students, force=force, where=where, done=done,
+                     jobs=jobs or at_once(folder, where))
+
+
+def at_once(folder: CourseFolder, where: Where) -> int | None:
+    """How many submissions a cluster, if there is one, runs at once; says which of its workers are
+    not used. Raises `ClusterGone`."""
+    scheduler = config_for(folder, where).GradingStep.get("scheduler")
+    if not scheduler:
+        return None
+    with closing(Cluster(scheduler, complain)) as cluster:
+        return cluster.slots(terms(Limits()))
 
 
 def tell_grades(study: Study, graded: list[Graded]) -> None:

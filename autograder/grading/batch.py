@@ -7,10 +7,11 @@ This module imports little: the workers import nbgrader, all at once, while it l
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
 
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused, in_words
@@ -27,19 +28,23 @@ from autograder.grading.ledger import (
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from course.probes import Study
 
+Where = Mapping[str, str | None]  # options of `GradingStep` by name; None: as configured
+AS_CONFIGURED: Where = {}
+
 
 class GradingError(Refused):
     """Nothing can be graded: there are no submissions, or the machinery cannot be trusted."""
 
 
 def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = None, *,
-          force: bool = False, jobs: int | None = None, isolation: str | None = None,
+          force: bool = False, jobs: int | None = None, where: Where = AS_CONFIGURED,
           done: Callable[[Graded], None] = lambda graded: None) -> list[Graded]:
     """Grade the submissions to `study`, all or those of `students`; `done` gets each result.
 
-    `isolation` overrides the course's configuration. Before anybody is graded, the reference must
-    get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
-    isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
+    `where` says where submissions run ("isolation", "scheduler") if that is not as the course's
+    configuration says. Before anybody is graded, the reference must get full marks and the stub
+    none. Raises `GradingError` if they do not, if submissions cannot be isolated, or if there is
+    nothing to grade, and `CourseFolderError` without a release.
     """
     submitted = _submitted(folder, study, students)
     graded: list[Graded] = [] if students else [
@@ -50,13 +55,14 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
         graded.append(_noted(folder, study, result))
         done(graded[-1])
 
-    for result in () if force else _unchanged(folder, study, submitted, isolation):
+    for result in () if force else _unchanged(folder, study, submitted, where):
         take(result)
     left = sorted({*submitted} - {result.student for result in graded})
     if left:
         prepare(["autograder.grading.submission"])
+    config = config_for(folder, where)
     try:
-        for student, result in run_tasks(_grader, (folder, study, force, isolation), left,
+        for student, result in run_tasks(_grader, (folder, study, force, config), left,
                                          min(jobs or os.cpu_count() or 1, len(left))):
             take(Graded(student, "fault", (result.reason,))  # a fault is never a mark
                  if isinstance(result, Failed) else result)
@@ -92,14 +98,12 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
 
 
 def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
-               isolation: str | None) -> Iterator[Graded]:
+               where: Where) -> Iterator[Graded]:
     """Yield those who need not be graded again, found before there are workers.
 
     What cannot be read is a worker's to tell.
     """
-    config = folder.config()
-    if isolation:
-        config.GradingStep.isolation = isolation
+    config = config_for(folder, where)
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
         marks = booked(config.CourseDirectory.db_url, study.assignment)
@@ -114,6 +118,13 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
                                        marks.get(student, {}))
         if before:
             yield before
+
+
+def config_for(folder: CourseFolder, where: Where) -> Config:
+    """The course's configuration, in which what `where` says of running submissions overrides."""
+    config = folder.config()
+    config.GradingStep.update({name: value for name, value in where.items() if value is not None})
+    return config
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
-from traitlets import Bool, Dict, Enum, Float, Integer
+from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from autograder import verdicts
 from autograder.course_folder import CourseFolder
@@ -32,6 +32,7 @@ from autograder.grading.ledger import note_other_door, write_json
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
+from autograder.sandbox.cluster import ClusterSandbox, cluster
 from autograder.sandbox.limits import Limits
 from autograder.workspace import answers_folder
 from course.probes import Check, load_study
@@ -69,6 +70,9 @@ class GradingStep(NbGraderPreprocessor):
     isolation = Enum(["sandbox", "process"], "sandbox", help=(
         "Where submissions run: 'sandbox', isolated (Linux only), or 'process', in processes that "
         "can do whatever you can do.")).tag(config=True)
+    scheduler = Unicode("", help=(
+        "The address of a Dask scheduler (tcp://HOST:8786 or tls://HOST:8786) whose workers run "
+        "submissions in sandboxes of theirs; by default this machine does.")).tag(config=True)
     run_cells = Enum(["needed", "always"], "needed", help=(
         "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
         "'always', all. The others keep the outputs that were handed in.")).tag(config=True)
@@ -184,11 +188,18 @@ class GradingStep(NbGraderPreprocessor):
             raise
 
     def _sandbox(self, kind: str = "submission") -> Sandbox:
-        limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
-                        processes=self.processes, files_mb=self.files_mb,
-                        characters=self.output_characters)
-        return _sandbox(kind, limits, self.config.CourseDirectory.get("root"),
-                        self.config.Exchange.get("root"))
+        return _sandbox(kind, self.scheduler, self.limits(), *self.hidden())
+
+    def limits(self) -> Limits:
+        """The limits of whatever runs in one process."""
+        return Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
+                      processes=self.processes, files_mb=self.files_mb,
+                      characters=self.output_characters)
+
+    def hidden(self) -> list[Path]:
+        """The folders that no submission may see."""
+        roots = self.config.CourseDirectory.get("root"), self.config.Exchange.get("root")
+        return [Path(folder).resolve() for folder in roots if folder]
 
 
 @dataclass
@@ -221,10 +232,13 @@ def fault_of(error: Exception, course: Path) -> str:
 
 
 @cache
-def _sandbox(_kind: str, limits: Limits, *hidden: str | None) -> Sandbox:
-    """The warm parent of a kind of this process, which cannot see the folders `hidden`; it ends
-    with us."""
-    sandbox = Sandbox(limits, [Path(folder).resolve() for folder in hidden if folder])
+def _sandbox(_kind: str, scheduler: str, limits: Limits,
+             *hidden: Path) -> Sandbox | ClusterSandbox:
+    """The warm parent of a kind of this process, which cannot see the folders `hidden`, or those of
+    a cluster; it ends with us."""
+    if scheduler:
+        return ClusterSandbox(cluster(scheduler), limits, hidden)
+    sandbox = Sandbox(limits, hidden)
     _open.callback(sandbox.close)
     return sandbox
 

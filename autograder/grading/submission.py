@@ -59,14 +59,11 @@ class CanaryError(RuntimeError):
 
 @contextlib.contextmanager
 def grader(folder: CourseFolder, study: Study, force: bool,
-           isolation: str | None) -> Iterator[Callable[[str], Graded]]:
+           config: Config) -> Iterator[Callable[[str], Graded]]:
     """Yield a function that grades one student's submission to `study`.
 
     Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
     """
-    config = folder.config()
-    if isolation:
-        config.GradingStep.isolation = isolation
     config.SaveOutcomes.our_door = True
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)

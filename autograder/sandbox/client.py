@@ -400,21 +400,25 @@ class SandboxPlayer:
         request = {"module": self._module, "agent": AGENT, "seed": seed}
         self._job = self._open.enter_context(
             self._sandbox.job("agent", self._files, request, MAX_REPLIES))
-        reply = self._reply(seconds)
+        reply = self.reply(seconds)
         if "ready" not in reply:
             why = reply.get("error") or reply.get("unknown") or "it gave no valid reply"
             raise Raised(f"could not be loaded: {clean(str(why))}")
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
-        return action_of(self._reply(seconds, observation_to_plain(observation)))
+        return action_of(self.reply(seconds, observation_to_plain(observation)))
 
     def end(self) -> None:
         """End the fork."""
         self._job = None
         self._open.close()
 
-    def _reply(self, seconds: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+    def reply(self, seconds: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What the agent's process says next, to `request` if there is one; as plain data.
+
+        Raises `Late` and `Gone`.
+        """
         clock = self._job.clock(seconds)
         try:
             if request is not None:

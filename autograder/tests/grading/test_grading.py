@@ -1146,7 +1146,7 @@ def test_nothing_stays_open_after_a_submission(course):
 def test_marks_made_without_walls_are_made_again_with_them(course):
     """What was graded with another isolation counts as not graded."""
     hand_in(course, "ann", MODULES["reference"])
-    states = [grade(course, STUDY, isolation=isolation)[0].status
+    states = [grade(course, STUDY, where={"isolation": isolation})[0].status
               for isolation in ("process", "process", None, None)]
     assert states == ["graded", "unchanged", "graded", "unchanged"]
 

@@ -504,7 +504,7 @@ def test_what_was_filled_in_there_is_graded(desk, tmp_path):
     folder = CourseFolder.create(tmp_path / "course")
     release.release(folder, FIRST)
     shutil.copytree(fill(desk), folder.submission(FIRST.assignment, "ada"))
-    graded, = grade(folder, FIRST, isolation="process")
+    graded, = grade(folder, FIRST, where={"isolation": "process"})
     assert (graded.status, graded.problems) == ("graded", ())
     head, *lines = exporting.export(exporting.read_marks(folder), "gradebook").splitlines()
     row, = (dict(zip(head.split(","), line.split(","), strict=True)) for line in lines)

@@ -1,0 +1,267 @@
+"""A sandbox on another machine: each question is a task for a worker of a Dask cluster.
+
+The trusted side sends a submission's files and what they are asked, and gets replies. A worker that
+is lost, a task that was sent twice and a scheduler that is restarted change nothing: asking leaves
+nothing behind, so that whatever has got no reply is asked again.
+"""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox import worker
+from autograder.sandbox.client import Outside, Ran, SandboxFault
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.worker import Agent, Terms, Unfit, kit_digest
+from course.probes import Check
+from course.probes.match import play_ladder
+from course.probes.questions import MATCHES
+from course.probes.replies import Replies
+from sequence import Action, Observation
+from sequence.league.game import Fault, action_of
+from sequence.league.wire import observation_to_plain
+
+CONNECT = 10.0  # seconds for one attempt to reach the scheduler
+PATIENCE = 600.0  # seconds that a cluster may be away, or without a worker
+LOOK = 5.0  # seconds between two looks at a cluster that does not answer
+MISSING = ("grading on a cluster needs Dask: install the extra `cluster` "
+           "(python3 run.py setup cluster)")
+
+
+class ClusterGone(RuntimeError):
+    """The cluster cannot be used; the message says why."""
+
+
+class _Lost(Exception):
+    """What was submitted will get no reply over this connection."""
+
+
+class Cluster:
+    """The connection to the scheduler at `address` ("tcp://host:8786"), renewed where it is lost.
+
+    May be used by several threads. `tell` is told which workers are not used, and why. A cluster
+    may be away, or without a worker that can be used, for `patience` seconds.
+    """
+
+    def __init__(self, address: str, tell: Callable[[str], object] = lambda said: None,
+                 patience: float = PATIENCE) -> None:
+        self.address, self._tell, self._patience = address, tell, patience
+        self._lock = threading.RLock()
+        self._client = None
+        self._unfit: dict[str, str] = {}  # workers that are not used, and why
+
+    def close(self) -> None:
+        """End the connection."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            with contextlib.suppress(Exception):  # there may be nobody at the other end
+                client.close(timeout=1)
+
+    def slots(self, terms: Terms) -> int:
+        """How many tasks the workers that can be used do at once, now.
+
+        Raises `ClusterGone` if there is no scheduler, or no such worker.
+        """
+        client = self._connected(CONNECT)
+        self._examine(client, terms)
+        workers = self._workers(client)
+        if not workers:
+            raise ClusterGone(f"{self._no_worker()}{self._refusals()}")
+        return sum(workers.values())
+
+    def do(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run `function` on one of the workers, and give what it returns.
+
+        Raises what it raises, `SandboxFault` if it ends one worker after the other, and
+        `ClusterGone`.
+        """
+        return self._settled(function, arguments)
+
+    def agent(self, *arguments: Any) -> Any:
+        """A worker's `Agent`; what is asked of it goes straight to that worker. Raises as `do`."""
+        return self._settled(Agent, arguments, actor=True)
+
+    def _settled(self, function: Callable[..., Any], arguments: Sequence[Any],
+                 **how: bool) -> Any:
+        """The result of what is submitted, as often as connection or workers are lost."""
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
+
+        while True:
+            client = self._connected(self._patience)
+            try:
+                workers = [*self._workers(client)] if self._unfit else None
+                return self._awaited(client, client.submit(
+                    function, *arguments, workers=workers, pure=False, **how))
+            except Unfit as unfit:
+                self._refuse(unfit)
+            except KilledWorker as error:
+                raise SandboxFault(f"workers of the cluster ended one after the other ({error})"
+                                   ) from error
+            except (CancelledError, CommClosedError, _Lost):
+                self._forget(client)
+
+    def _awaited(self, client: Any, future: Any) -> Any:
+        """The result of a future. Raises what its task raised, `_Lost`, and `ClusterGone` where
+        there has been no worker for too long."""
+        alone_since = None
+        while True:
+            try:
+                return future.result(timeout=LOOK)
+            except TimeoutError:
+                if future.done():
+                    raise
+            if client.status != "running":
+                raise _Lost
+            if self._workers(client):
+                if alone_since is not None:  # it may wait for workers that are gone
+                    raise _Lost
+            elif time.monotonic() - (alone_since := alone_since or time.monotonic()
+                                     ) > self._patience:
+                raise ClusterGone(f"{self._no_worker()} for {self._patience:g} s"
+                                  f"{self._refusals()}")
+
+    def _workers(self, client: Any) -> dict[str, int]:
+        """The workers that are not known to be unfit, each with how much it does at once."""
+        try:
+            found = client.scheduler_info(n_workers=-1)["workers"]
+        except OSError as error:
+            raise _Lost from error
+        return {address: facts["nthreads"] for address, facts in found.items()
+                if address not in self._unfit}
+
+    def _examine(self, client: Any, terms: Terms) -> None:
+        for address, problem in client.run(worker.examine, terms, on_error="return").items():
+            if problem:
+                self._refuse(Unfit(address, problem if isinstance(problem, str) else
+                                   f"it lacks this kit's sandbox ({problem!r:.200})"))
+
+    def _refuse(self, unfit: Unfit) -> None:
+        address, why = unfit.args
+        with self._lock:
+            known = address in self._unfit
+            self._unfit[address] = why
+        if not known:
+            self._tell(f"the worker at {address} is not used: {why}")
+
+    def _no_worker(self) -> str:
+        return f"the cluster at {self.address} has had no worker that can be used"
+
+    def _refusals(self) -> str:
+        return "".join(f"; {address}: {why}" for address, why in self._unfit.items())
+
+    def _connected(self, patience: float) -> Any:
+        """The client of this connection, a new one if there is none; waits for the scheduler."""
+        with self._lock:
+            begun = time.monotonic()
+            while self._client is None:
+                try:
+                    self._client = _client(self.address)
+                except (OSError, ValueError) as error:
+                    if isinstance(error, ValueError) or time.monotonic() - begun >= patience:
+                        raise ClusterGone(f"there is no scheduler at {self.address}"
+                                          f" ({' '.join(str(error).split()):.200})") from error
+                    time.sleep(min(LOOK, patience))
+            return self._client
+
+    def _forget(self, client: Any) -> None:
+        with self._lock:
+            if self._client is client:
+                self.close()
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ClusterGone(MISSING) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told by us
+    return Client(address, timeout=CONNECT)
+
+
+class ClusterSandbox:
+    """Does what `Sandbox` does, on the workers of a cluster."""
+
+    def __init__(self, cluster: Cluster, limits: Limits, hidden: Sequence[Path] = ()) -> None:
+        self._cluster, self.limits = cluster, limits
+        self._terms = terms(limits, hidden)
+
+    def close(self) -> None:
+        """Nothing: the connection is shared, and sandboxes stay where they are."""
+
+    def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
+                  later_seconds: float, all_seconds: float,
+                  outside: Outside | None = None) -> Ran:
+        """What `Sandbox.run_cells` says; raises also `ClusterGone`."""
+        tests = outside and Outside(None, outside.tests, outside.imports)
+        return self._cluster.do(worker.run_cells, self._terms, dict(files), list(cells),
+                                (cell_seconds, later_seconds, all_seconds), tests)
+
+    def ask(self, files: Mapping[str, bytes], module: str, check: Check, seconds: float,
+            answers: Path | None = None, secret: str = "") -> Replies:
+        """What `Sandbox.ask` says; raises also `ClusterGone`.
+
+        Games are played here, with the opponents and the deals; only the agent runs there.
+        """
+        if module not in files or check.ask not in MATCHES:
+            return self._cluster.do(worker.ask, self._terms, dict(files), module, check, seconds)
+        agent = self._cluster.agent(self._terms, dict(files), module)
+        sources = [data.decode("utf-8", "replace") for name, data in files.items()
+                   if name.endswith(".py")]
+        try:
+            return play_ladder(check, lambda: ClusterPlayer(agent), seconds, answers,
+                               sources=sources, secret=secret)
+        finally:
+            with contextlib.suppress(Exception):  # where the worker is gone, so is the sandbox
+                agent.close().result()
+
+
+class ClusterPlayer:
+    """Connects the league to a submission's agent on a worker."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent, self.spent = agent, 0.0
+
+    def begin(self, seed: int, seconds: float) -> None:
+        """Load the agent; raises `Late`, `Gone` and `Raised`."""
+        self._told(self._agent.begin, seed, seconds)
+
+    def ask(self, observation: Observation, seconds: float) -> Action:
+        """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
+        return action_of(self._told(self._agent.ask, observation_to_plain(observation), seconds))
+
+    def end(self) -> None:
+        """End the agent's process."""
+        self._told(self._agent.end)
+
+    def _told(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            self.spent, reply = method(*arguments).result()
+        except SandboxFault:
+            raise
+        except (OSError, ValueError, CancelledError) as error:  # Dask's own, for a lost worker
+            raise SandboxFault(f"the worker of an agent was lost ({error})") from error
+        if isinstance(reply, Fault):
+            raise reply
+        return reply
+
+
+@cache
+def cluster(address: str) -> Cluster:
+    """This process's connection to a cluster."""
+    return Cluster(address)
+
+
+def terms(limits: Limits, hidden: Sequence[Path] = ()) -> Terms:
+    """What a worker has to be to do this process's work."""
+    return Terms(_kit(), limits, tuple(map(str, hidden)))
+
+
+_kit = cache(kit_digest)

@@ -1,0 +1,188 @@
+"""What a worker of a cluster does: it asks submissions in sandboxes of its own machine.
+
+Dask runs these functions on a worker, whose machine needs `autograder/sandbox` and the public
+packages, and nothing else of ours: no answers, no expected replies, no gradebook. The worker of
+another kit, or where nothing can be isolated, raises `Unfit` before it has done anything.
+"""
+
+import contextlib
+import hashlib
+import platform
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault, SandboxPlayer
+from autograder.sandbox.launch import PACKAGES, CannotIsolate
+from autograder.sandbox.limits import Limits
+from course.probes import Check
+from course.probes.homes import homes
+from course.probes.replies import Replies
+from sequence.league.game import Fault
+
+HERE = Path(__file__).parent
+LIBRARIES = ("ipython", "matplotlib", "numpy")  # what submissions use, and could tell apart
+UNASKED = ("tests", "study")  # how the folders begin whose code asks nothing
+
+
+class Unfit(Exception):
+    """A worker must not be used: its address, and why."""
+
+    def __init__(self, address: str, why: str) -> None:
+        super().__init__(address, why)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a worker has to be, and how it runs submissions: the digest of the kit, the limits, and
+    folders that nothing inside may see if the worker has them."""
+
+    kit: str
+    limits: Limits
+    hidden: tuple[str, ...] = ()
+
+
+def kit_digest() -> str:
+    """A digest of the code that asks submissions, and of the versions that it runs on."""
+    digest = hashlib.sha256(platform.python_version().encode())
+    for name in LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):
+            digest.update(f"{name} {version(name)}".encode())
+    for root in (*(Path(package.__file__).parent for package in PACKAGES), HERE,
+                 *(home / "course" for home in homes()[1:])):
+        for path in sorted(root.rglob("*.py")) + sorted(root.rglob("*.toml")):
+            inside = path.relative_to(root)
+            if not any(part.startswith(UNASKED) for part in inside.parts):
+                digest.update(f"\0{root.name}/{inside.as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+_kit = cache(kit_digest)
+
+
+def examine(terms: Terms) -> str | None:
+    """Why this worker is unfit, in words; None if it can be used."""
+    try:
+        with _used(terms):
+            return None
+    except Unfit as unfit:
+        return unfit.args[1]
+    except SandboxFault as fault:
+        return str(fault)
+
+
+def ask(terms: Terms, files: Mapping[str, bytes], module: str, check: Check,
+        seconds: float) -> Replies:
+    """What `Sandbox.ask` replies here, to a check that is no game."""
+    with _used(terms) as sandbox:
+        return sandbox.ask(files, module, check, seconds)
+
+
+def run_cells(terms: Terms, files: Mapping[str, bytes], cells: Sequence[str],
+              limits: tuple[float, float, float], outside: Outside | None) -> Ran:
+    """What `Sandbox.run_cells` finds here; tests from outside run in a second sandbox."""
+    with _used(terms) as sandbox:
+        if outside is None:
+            return sandbox.run_cells(files, cells, *limits)
+        with _used(terms, "tests") as other:
+            return sandbox.run_cells(files, cells, *limits,
+                                     Outside(other, outside.tests, outside.imports))
+
+
+class Agent:
+    """A submission's agent, for one game after another; stays on a worker while they last.
+
+    It has a sandbox of its own, as games of several submissions may take turns on a worker. Every
+    answer is `(seconds, reply)`, or `(seconds, fault)`, so that one message has both.
+    """
+
+    def __init__(self, terms: Terms, files: Mapping[str, bytes], module: str) -> None:
+        _refuse_other_kits(terms)
+        self._open = _opened(terms)
+        self._player = SandboxPlayer(self._open.sandbox, files, module)
+
+    def begin(self, seed: int, seconds: float) -> tuple[float, Fault | None]:
+        """Load the agent, as `SandboxPlayer.begin` does."""
+        return self._told(lambda: self._player.begin(seed, seconds))
+
+    def ask(self, observation: dict[str, Any], seconds: float) -> tuple[float, Any]:
+        """The agent's reply to an observation, both as plain data."""
+        return self._told(lambda: self._player.reply(seconds, observation))
+
+    def end(self) -> tuple[float, None]:
+        """End the agent's process; another game may begin."""
+        return self._told(self._player.end)
+
+    def close(self) -> None:
+        """End the sandbox."""
+        self._open.sandbox.close()
+
+    def _told(self, work: Callable[[], Any]) -> tuple[float, Any]:
+        with _as_faults():
+            try:
+                reply = work()
+            except Fault as fault:
+                reply = fault
+            return self._player.spent, reply
+
+
+class _Open:
+    """A sandbox that lasts as long as its thread, after which it would end by itself."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.sandbox = Sandbox(terms.limits, [Path(folder) for folder in terms.hidden])
+        weakref.finalize(self, self.sandbox.close)
+
+
+_own = threading.local()
+
+
+@contextlib.contextmanager
+def _used(terms: Terms, kind: str = "submission") -> Iterator[Sandbox]:
+    """This thread's own sandbox of a kind; one in which something fails is not used again."""
+    _refuse_other_kits(terms)
+    found = vars(_own).setdefault("open", {})
+    for other in [other for other in found if other[0] != terms]:
+        del found[other]  # of an earlier run
+    if (terms, kind) not in found:
+        found[terms, kind] = _opened(terms)
+    try:
+        with _as_faults():
+            yield found[terms, kind].sandbox
+    except SandboxFault:
+        found.pop((terms, kind), None)
+        raise
+
+
+def _refuse_other_kits(terms: Terms) -> None:
+    if terms.kit != _kit():
+        raise Unfit(_address(), "it has another version of the kit, of Python (it has "
+                    f"{platform.python_version()}) or of {', '.join(LIBRARIES)}")
+
+
+def _opened(terms: Terms) -> _Open:
+    try:
+        with _as_faults():
+            return _Open(terms)
+    except CannotIsolate as error:
+        raise Unfit(_address(), str(error)) from None
+
+
+@contextlib.contextmanager
+def _as_faults() -> Iterator[None]:
+    """What goes wrong with this machine, as a fault of the sandbox that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise SandboxFault(f"{platform.node()}: {error}") from None
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return get_worker().address
