@@ -19,7 +19,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   book [FOLDER]       make the course a site of static pages, in build/book unless told otherwise
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
-  setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
+  setup [EXTRA ...]   only set up; the extra open_spiel adds the tests against OpenSpiel, cluster
+                      adds Dask, for grading and leagues on other machines
   lock                renew the lock files (needs uv)
   help                this text
 
@@ -34,6 +35,7 @@ BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (28, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
+EXTRAS = ("cluster", "open_spiel")
 AUTOGRADER = ("book", "build", "doctor", "export", "feedback", "grade", "positions", "release",
               "report")
 
@@ -52,13 +54,15 @@ def main(arguments):
     if command not in ("demo", "test", "lab", "league", "bench", "setup", "autograder",
                        *AUTOGRADER):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
-    if command == "setup" and rest and not os.path.exists(extra_lock(rest[0])):
-        return say("there is no extra {!r}; there is open_spiel".format(rest[0]))
+    extras = rest if command == "setup" else []
+    unknown = [extra for extra in extras if extra not in EXTRAS]
+    if unknown:
+        return say("there is no extra {!r}; there are {}".format(unknown[0], ", ".join(EXTRAS)))
     if command == "test" and not rest:
         print("On two cores, every test takes about {} minutes, and the quick ones about {}: "
               "python3 run.py test -m \"not slow\"".format(*TEST_MINUTES), file=sys.stderr)
     try:
-        problem = set_up(rest[0] if command == "setup" and rest else None)
+        problem = set_up(*extras)
     except KeyboardInterrupt:
         say("stopped while setting up; the same command begins it again")
         return 130
@@ -113,10 +117,10 @@ def lab(folder, *arguments):
     return run(["-P", "-m", opener, path, *arguments], path)
 
 
-def set_up(extra):
+def set_up(*extras):
     """Make .venv what the lock says, unless it is; returns a sentence if that cannot be done."""
     stamps = [(os.path.join(VENV, "installed"), LOCK)]
-    if extra:
+    for extra in extras:
         stamps.append((os.path.join(VENV, "installed-" + extra), extra_lock(extra)))
     for stamp, locked in stamps:
         wanted = digest(locked)
@@ -175,14 +179,14 @@ def digest(locked):
 
 
 def lock():
-    """Renew both lock files with uv, for every platform and Python from 3.11 on."""
+    """Renew the lock files with uv, for every platform and Python from 3.11 on."""
     uv = shutil.which("uv")
     if not uv:
         return say("`lock` needs uv: see its installation page, or `pip install uv`")
     compile_ = [uv, "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--upgrade",
                 "--generate-hashes", "--no-annotate", "--no-header", "pyproject.toml"]
     outputs = (["--extra", "test", "--extra", "build", "-o", LOCK],
-               ["--extra", "open_spiel", "-c", LOCK, "-o", extra_lock("open_spiel")])
+               *(["--extra", extra, "-c", LOCK, "-o", extra_lock(extra)] for extra in EXTRAS))
     return max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
 
 

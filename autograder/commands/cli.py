@@ -139,30 +139,35 @@ def release(course: CoursePath, names: Annotated[list[str] | None, typer.Argumen
                 metavar="STUDY", help="By default all studies.", show_default=False)] = None,
             kit: Annotated[bool, typer.Option(
                 "--kit", help="Only make the archive that students download.")] = False,
+            worker: Annotated[bool, typer.Option(
+                "--worker", help="Only make the archive for machines that run submissions.")
+                ] = False,
             output: Annotated[Path | None, typer.Option(
-                metavar="FILE", help="The kit's file, a .zip or .tar.gz; by default in build/.",
+                metavar="FILE", help="The archive, a .zip or .tar.gz; by default in build/.",
                 show_default=False)] = None) -> None:
     """Release assignments into the course folder, which is created if it does not exist."""
     with told():
         wanted = [load_study(name) for name in names or studies()]
-        if kit:
-            release_kit(wanted, output)
+        if kit or worker:
+            release_archive(wanted if kit else None, output)
         elif output:
-            raise Refused("--output names the archive that --kit makes: add --kit")
+            raise Refused("--output names the archive that --kit or --worker makes: add one")
         else:
             release_studies(course, wanted)
 
 
-def release_kit(wanted: list[Study], output: Path | None) -> None:
-    """Make the student kit and say where it is."""
-    from autograder.release.kit import NAME, make_kit
+def release_archive(wanted: list[Study] | None, output: Path | None) -> None:
+    """Make the student kit with the studies that are `wanted`, or without any the worker kit, and
+    say where it is."""
+    from autograder.release import kit, worker_kit
 
-    path = output or kit_folder(f"{NAME}.zip")
+    path = output or kit_folder(f"{worker_kit.NAME if wanted is None else kit.NAME}.zip")
     if output is None:
         path.parent.mkdir(exist_ok=True)
-    with errors.status("Making the kit and searching every byte of it for leaks"):
-        made = make_kit(wanted, path)
-    say(f"student kit: {made.path} ({made.files} files, SHA-256 {made.digest})")
+    with errors.status("Making the archive and searching every byte of it for leaks"):
+        made = worker_kit.make_worker_kit(path) if wanted is None else kit.make_kit(wanted, path)
+    say(f"{'worker' if wanted is None else 'student'} kit: {made.path} ({made.files} files, "
+        f"SHA-256 {made.digest})")
 
 
 @app.command()

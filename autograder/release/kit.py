@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from itertools import chain
@@ -79,6 +79,15 @@ def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
     existing archive is replaced only when every byte of the new one has passed the search for
     leaks. Raises `ReleaseError`.
     """
+    return make_archive(path, NAME, lambda: contents(wanted))
+
+
+def make_archive(path: Path, name: str, contents: Callable[[], Contents],
+                 staff: Sequence[str] = ()) -> Kit:
+    """Make the archive `path` with these contents in a folder `name`, as `make_kit` does.
+
+    `staff`: how the names of those of the staff's files begin that may be in it.
+    """
     pack = next((pack for ending, pack in (
         (".zip", _zip), (".tar.gz", _tar), (".tgz", _tar)) if path.name.endswith(ending)), None)
     if pack is None:
@@ -86,9 +95,9 @@ def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
     if path.is_dir() or not path.parent.is_dir():
         raise ReleaseError(f"{path} is a folder: name a file" if path.is_dir() else
                            f"there is no folder {path.parent}")
-    data = pack(contents(wanted))
+    data = pack(contents(), name)
     files = read(data)
-    if leaks := find_all_leaks(files):
+    if leaks := find_all_leaks(files, staff):
         raise ReleaseError("the kit was not made: " + "; ".join(leaks))
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".kit-", delete=False) as file:
         file.write(data)
@@ -111,7 +120,7 @@ def contents(wanted: Sequence[Study]) -> Contents:
         raise ReleaseError(f"the kit was not made: {', '.join(stale)} not as `autograder build` "
                            "makes it; run it, or undo what was filled in by hand")
     top = (root / "LICENSE", root / "conftest.py")
-    paths = [(root, path) for path in (*_packages(root), *_pages(root), *top)]
+    paths = [(root, path) for path in (*packages(root), *_pages(root), *top)]
     paths += [(study.home, path) for study in wanted
               for path in (*released_files(study), *_public_tables(study))]
     found = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
@@ -137,7 +146,7 @@ def _stale(study: Study) -> Iterator[Path]:
             yield path
 
 
-def _packages(root: Path) -> Iterator[Path]:
+def packages(root: Path) -> Iterator[Path]:
     """The files of the public packages, except the studies' folders: for those the release's
     allowlist holds. Tests with a search in them, or that import tests, stay here: they show how."""
     names = {Path(package.__file__).parent.name for package in PUBLIC_PACKAGES}
@@ -176,7 +185,7 @@ def _own_files(root: Path, found: Contents, wanted: Sequence[Study]) -> dict[str
             dependencies=_toml_list(names), build=_toml_list(build),
             folders=_toml_list(f"course/{study.assignment}" for study in wanted)),
         "requirements.lock": locked((root / "requirements.lock").read_text("utf-8"),
-                                    [*names, *build], _all_requirements(project)),
+                                    [*names, *build], all_requirements(project)),
         "run.py": own_run((TEMPLATES / "run.py.in").read_text("utf-8"),
                           (root / "run.py").read_text("utf-8")),
     }
@@ -218,12 +227,13 @@ def requirements(project: Mapping, found: Contents) -> list[str]:
     """The requirements of the kit's environment: the six packages of the course and what the kit's
     files import, with the versions in `project`, the table of our own pyproject.toml."""
     asked = {canonicalize_name(r.name): str(r)
-             for r in map(Requirement, _all_requirements(project))}
+             for r in map(Requirement, all_requirements(project))}
     wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(found))}
     return [asked.get(name, name) for name in sorted(wanted)]
 
 
-def _all_requirements(project: Mapping) -> list[str]:
+def all_requirements(project: Mapping) -> list[str]:
+    """What our own pyproject.toml asks for, with every extra."""
     return [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
 
 
@@ -300,23 +310,23 @@ def _requires(name: str) -> list[Requirement]:
 # ---- The archive
 
 
-def _zip(found: Contents) -> bytes:
+def _zip(found: Contents, folder: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in found.items():
-            entry = zipfile.ZipInfo(f"{NAME}/{name}", LONG_AGO)
+            entry = zipfile.ZipInfo(f"{folder}/{name}", LONG_AGO)
             entry.create_system = 3  # Unix, so that the rights mean the same wherever it is made
             entry.external_attr = (S_IFREG | _rights(name)) << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
     return buffer.getvalue()
 
 
-def _tar(found: Contents) -> bytes:
+def _tar(found: Contents, folder: str) -> bytes:
     buffer = io.BytesIO()
     with gzip.GzipFile("", "wb", 9, buffer, mtime=0) as packed, \
             tarfile.open(fileobj=packed, mode="w") as archive:
         for name, data in found.items():
-            entry = tarfile.TarInfo(f"{NAME}/{name}")  # owner 0 and the date 0, of nobody
+            entry = tarfile.TarInfo(f"{folder}/{name}")  # owner 0 and the date 0, of nobody
             entry.mode, entry.size = _rights(name), len(data)
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
@@ -337,11 +347,13 @@ def read(data: bytes) -> list[Member]:
         return [Member(entry.name, archive.extractfile(entry).read()) for entry in archive]
 
 
-def find_all_leaks(files: Sequence[Member]) -> list[str]:
-    """The leaks in these files: of any study, of the staff's files, of this machine."""
+def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list[str]:
+    """The leaks in these files: of any study, of the staff's files but those whose names begin as
+    `allowed`, of this machine."""
     found = [leak for name in studies() for leak in find_leaks(load_study(name), files)]
     staff = {path.read_bytes(): path.relative_to(STAFF).as_posix()
-             for path in STAFF.rglob("*") if path.is_file() and path.stat().st_size >= MIN_LEAK}
+             for path in STAFF.rglob("*") if path.is_file() and path.stat().st_size >= MIN_LEAK
+             and not path.relative_to(STAFF).as_posix().startswith(tuple(allowed))}
     written = _written_answers()
     here = re.compile(rf"(?<![\w.~-]){re.escape(os.fspath(COURSE.parent))}(?![\w.-])".encode())
     for file in files:

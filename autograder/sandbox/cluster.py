@@ -97,7 +97,7 @@ class Cluster:
         while True:
             client = self._connected(self._patience)
             try:
-                workers = [*self._workers(client)] if self._unfit else None
+                workers = self._some_worker(client) if self._unfit else None
                 return self._awaited(client, client.submit(
                     function, *arguments, workers=workers, pure=False, **how))
             except Unfit as unfit:
@@ -111,25 +111,33 @@ class Cluster:
     def _awaited(self, client: Any, future: Any) -> Any:
         """The result of a future. Raises what its task raised, `_Lost`, and `ClusterGone` where
         there has been no worker for too long."""
-        alone_since = None
         while True:
             try:
                 return future.result(timeout=LOOK)
             except TimeoutError:
                 if future.done():
                     raise
-            if client.status != "running":
-                raise _Lost
-            if self._workers(client):
-                if alone_since is not None:  # it may wait for workers that are gone
-                    raise _Lost
-            elif time.monotonic() - (alone_since := alone_since or time.monotonic()
-                                     ) > self._patience:
+            if not self._workers(client):
+                self._some_worker(client)
+                raise _Lost  # the task may wait for workers that are gone
+
+    def _some_worker(self, client: Any) -> list[str]:
+        """The workers that are not known to be unfit, as soon as there is one.
+
+        Raises `ClusterGone` where there is none for too long.
+        """
+        begun = time.monotonic()
+        while not (workers := self._workers(client)):
+            if time.monotonic() - begun >= self._patience:
                 raise ClusterGone(f"{self._no_worker()} for {self._patience:g} s"
                                   f"{self._refusals()}")
+            time.sleep(min(LOOK, self._patience))
+        return [*workers]
 
     def _workers(self, client: Any) -> dict[str, int]:
         """The workers that are not known to be unfit, each with how much it does at once."""
+        if client.status != "running":
+            raise _Lost
         try:
             found = client.scheduler_info(n_workers=-1)["workers"]
         except OSError as error:

@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from sequence.board.rules import RULE_SETS
+from sequence.league.cluster import executor
 from sequence.league.game import Limits
 from sequence.league.players import specs as agents
 from sequence.league.players.process import ProcessPlayer
@@ -47,6 +49,8 @@ def parser() -> argparse.ArgumentParser:
     add("--rules", choices=sorted(RULE_SETS), default="draft", help="the rule set (%(default)s)")
     add("--jobs", type=int, default=1,
         help="games side by side, best as many as there are cores (%(default)s)")
+    add("--scheduler", metavar="ADDRESS",
+        help="a Dask scheduler whose workers play the games, like tcp://host:8786")
     add("--first", type=float, default=DEFAULTS.first, metavar="SECONDS",
         help="computing time for a player's first action, loading included (%(default)s)")
     add("--action", type=float, default=DEFAULTS.action, metavar="SECONDS",
@@ -68,8 +72,10 @@ def main(arguments: list[str] | None = None) -> int:
     is_drawn = options["seed"] is None
     options["rules"] = RULE_SETS[options["rules"]]
     options["transport"] = TrustedPlayer if options.pop("trusted") else ProcessPlayer
+    scheduler = options.pop("scheduler")
     try:
-        results = league(**options)
+        with executor(scheduler) if scheduler else nullcontext(options["jobs"]) as jobs:
+            results = league(**options | {"jobs": jobs})
     except LeagueError as error:
         say(f"league: {error}")
         return 2

@@ -2,8 +2,10 @@
 
 import operator
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ from sequence.board.rules import DRAFT, RULE_SETS, Rules
 from sequence.engine import replay
 from sequence.engine.state import State
 from sequence.league.clock import factor, told
+from sequence.league.cluster import Luggage
 from sequence.league.game import Fault, Late, Limits, Played, Player, UnknownAgent, play_game
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import LeagueError, Spec, specs
@@ -42,7 +45,7 @@ class Pairing(NamedTuple):
 
 
 def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
-           out: str | Path | None = None, *, rules: Rules = DRAFT, jobs: int = 1,
+           out: str | Path | None = None, *, rules: Rules = DRAFT, jobs: int | Executor = 1,
            transport: Transport = ProcessPlayer, **limits: float) -> Results:
     """Play a round robin between agents and return its results.
 
@@ -50,7 +53,8 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
     pair plays `deals` deals twice, each agent once from either seat; all pairs play the same deals,
     which `seed` decides. Without a seed a new one is drawn, so that agents cannot guess the cards;
     the results hold it. `limits` are those of `Limits` by name, like `action=0.5`. `jobs` games run
-    side by side; clocks count computing time, so that no agent is late for it.
+    side by side; clocks count computing time, so that no agent is late for it. `jobs`
+    may also be an executor of `concurrent.futures`, like that of `sequence.league.cluster`.
 
     If `out` is a folder, every finished game is written there at once, and the results at the end.
     The same call then continues where an earlier one was stopped, with its seed unless one is
@@ -62,7 +66,8 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
     written to.
     """
     found = specs(agents)
-    deals, jobs = _whole("deals", deals, 1), _whole("jobs", jobs, 1)
+    deals, elsewhere = _whole("deals", deals, 1), isinstance(jobs, Executor)
+    jobs = jobs if elsewhere else _whole("jobs", jobs, 1)
     seed = None if seed is None else _whole("the seed", seed, 0)
     if not (isinstance(rules, Rules) and rules.is_named and rules.players == PLAYERS):
         raise LeagueError(f"a league is played by two players, by one of the rule sets "
@@ -71,8 +76,12 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
         terms = Limits(**limits)
     except (TypeError, ValueError) as error:
         raise LeagueError(str(error)) from error
-    for agent in found:
-        _check(agent, transport, terms)
+    pool = jobs if elsewhere else ThreadPoolExecutor(jobs) if jobs > 1 else None
+    desk = Desk(rules, transport, terms,
+                {agent: Luggage.of(agent) for agent in found} if elsewhere else {})
+    for said in _all(pool, desk.check, found):
+        if said:
+            say(said)
     journal = Journal(None if out is None else Path(out), {
         "agents": [agent.settings() for agent in found], "deals": deals, "seed": seed,
         "rules": rules.name, "limits": asdict(terms),
@@ -83,16 +92,11 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
     if len(left) + len(journal) > len(games):
         raise LeagueError(f"{out} holds games of another league: give another folder")
 
-    def play(game: Pairing) -> None:
-        start = State.deal(rules, deal_seed(seed, game.deal))
-        players = [transport(agent, terms) for agent in game.agents]
-        played = play_game(players, start, game_seed(seed, game), terms)
-        journal.add(_record(game, played), _replay(game, played), game.name)
-
     if factor() != 1:
         say(f"league: {told(factor())}")
     with progress(len(games), len(games) - len(left)) as advance:
-        for _ in _each(play, left, jobs):
+        for game, record, shown in _all(pool, partial(desk.play, seed), left):
+            journal.add(record, shown, game.name)
             advance()
     results = Results(tuple(agent.name for agent in found), journal.records, seed)
     if out is not None:
@@ -134,19 +138,45 @@ def _whole(name: str, value: Any, least: int) -> int:
     return number
 
 
-def _check(agent: Spec, transport: Transport, limits: Limits) -> None:
-    """Load an agent once, to report at once if that fails; it gets its warnings in the games."""
-    player = transport(agent, limits)
-    try:
-        player.begin(0, limits.first)
-    except UnknownAgent as error:
-        raise LeagueError(f"{agent.name} {clean(str(error))}") from error
-    except Fault as fault:
-        sentence = (f"could not be loaded within {fault.within(limits.first)}"
-                    if isinstance(fault, Late) else clean(str(fault)))
-        say(f"warning: {agent.name} {sentence}; it will forfeit its games")
-    finally:
-        player.end()
+class Desk(NamedTuple):
+    """How games are played, here or on another machine: by which rules, players and limits.
+
+    `luggage` has the files of each agent, where they are played on another machine.
+    """
+
+    rules: Rules
+    transport: Transport
+    limits: Limits
+    luggage: Mapping[Spec, Luggage]
+
+    def play(self, seed: int, game: Pairing) -> tuple[Pairing, Record, str]:
+        """Play one game of the league with this seed; its record and its replay."""
+        start = State.deal(self.rules, deal_seed(seed, game.deal))
+        players = [self._player(agent) for agent in game.agents]
+        played = play_game(players, start, game_seed(seed, game), self.limits)
+        return game, _record(game, played), _replay(game, played)
+
+    def check(self, agent: Spec) -> str | None:
+        """Load an agent once, to say at once if that fails; it gets its warnings in the games.
+
+        Raises `LeagueError` for an agent that does not exist.
+        """
+        player = self._player(agent)
+        try:
+            player.begin(0, self.limits.first)
+        except UnknownAgent as error:
+            raise LeagueError(f"{agent.name} {clean(str(error))}") from error
+        except Fault as fault:
+            sentence = (f"could not be loaded within {fault.within(self.limits.first)}"
+                        if isinstance(fault, Late) else clean(str(fault)))
+            return f"warning: {agent.name} {sentence}; it will forfeit its games"
+        finally:
+            player.end()
+        return None
+
+    def _player(self, agent: Spec) -> Player:
+        luggage = self.luggage.get(agent)
+        return self.transport(luggage.unpacked(agent) if luggage else agent, self.limits)
 
 
 def _record(game: Pairing, played: Played) -> Record:
@@ -170,17 +200,19 @@ def _replay(game: Pairing, played: Played) -> str:
     return "".join(f"# {remark}\n" for remark in remarks) + replay.write(played.states)
 
 
-def _each(play: Callable[[Pairing], None], games: Sequence[Pairing], jobs: int) -> Iterator[None]:
-    """Play the games, up to `jobs` at a time; when stopped, finish the games that have begun."""
-    if jobs == 1:
-        yield from map(play, games)
+def _all(pool: Executor | None, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+    """The result of `work` for each item, by the pool if there is one, as they come; when stopped,
+    what has begun is finished. Raises `LeagueError` where a cluster is lost."""
+    if pool is None:
+        yield from map(work, items)
         return
-    from concurrent.futures import ThreadPoolExecutor, as_completed
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(play, game) for game in games]
-        try:
-            for done in as_completed(waiting):
-                yield done.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    waiting = [pool.submit(work, item) for item in items]
+    try:
+        for done in as_completed(waiting):
+            yield done.result()
+    except CancelledError as error:
+        raise LeagueError("the cluster was lost; with a folder for the results, the same league "
+                          "goes on from here") from error
+    finally:
+        for future in waiting:
+            future.cancel()

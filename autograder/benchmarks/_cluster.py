@@ -1,0 +1,127 @@
+"""A Dask cluster of processes on this machine, whose workers have the worker kit alone."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+
+from autograder.release import worker_kit
+
+START = 120  # seconds that scheduler and workers may need on a busy machine
+
+
+class LocalCluster:
+    """A scheduler on the loopback and workers with one thread each, in `folder`; `close` ends them.
+
+    `environment` is added to that of all processes, as Dask's own settings are.
+    """
+
+    def __init__(self, folder: Path, workers: int = 2, *, protocol: str = "tcp",
+                 environment: Mapping[str, str] | None = None) -> None:
+        self.folder, self._workers = folder, workers
+        self._environment = {**os.environ, **(environment or {})}
+        self.address = f"{protocol}://127.0.0.1:{_free_port()}"
+        archive = worker_kit.make_worker_kit(folder / "worker.zip").path
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
+        self.kit = folder / worker_kit.NAME
+        self.scheduler: subprocess.Popen | None = None
+        self.workers: list[subprocess.Popen] = []
+
+    def start(self) -> "LocalCluster":
+        """Start the scheduler and the workers, and wait until they are connected."""
+        self.start_scheduler()
+        for _ in range(self._workers):
+            self.add_worker()
+        self.wait(self._workers)
+        return self
+
+    def start_scheduler(self) -> None:
+        """Start the scheduler, again at the same address."""
+        protocol, _, place = self.address.partition("://")
+        self.scheduler = self._start("scheduler", "scheduler", "--protocol", protocol, "--host",
+                                     "127.0.0.1", "--port", place.partition(":")[2])
+
+    def add_worker(self, *options: str, **environment: str) -> subprocess.Popen:
+        """Start one more worker; if it dies, its nanny starts it again."""
+        number = len(self.workers)
+        self.workers.append(self._start(
+            f"worker{number}", "worker", self.address, "--nthreads", "1", "--nworkers", "1",
+            "--local-directory", str(self.folder / f"scratch{number}"), *options, **environment))
+        return self.workers[-1]
+
+    def kill_worker(self, number: int = 0) -> None:
+        """Kill a worker, not its nanny."""
+        for process in psutil.Process(self.workers[number].pid).children():
+            if "spawn_main" in " ".join(process.cmdline()):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+
+    def restart_scheduler(self, away: float = 0.0) -> None:
+        """Kill the scheduler and, after some seconds, start everything anew: workers end with it.
+        """
+        _end(self.scheduler, signal.SIGKILL)
+        time.sleep(away)
+        while self.workers:
+            _end(self.workers.pop())
+        self.start_scheduler()
+        for _ in range(self._workers):
+            self.add_worker()
+
+    def wait(self, workers: int) -> None:
+        """Wait until so many workers are connected."""
+        code = ("import sys\nfrom distributed import Client\n"
+                "with Client(sys.argv[1], timeout=float(sys.argv[3])) as client:\n"
+                "    client.wait_for_workers(int(sys.argv[2]), timeout=float(sys.argv[3]))\n")
+        subprocess.run([sys.executable, "-P", "-c", code, self.address, str(workers), str(START)],
+                       env=self._environment, check=True, capture_output=True)
+
+    def close(self) -> None:
+        """End all processes."""
+        for process in (*self.workers, self.scheduler):
+            if process is not None:
+                _end(process)
+
+    def _start(self, log: str, *arguments: str, **environment: str) -> subprocess.Popen:
+        with (self.folder / f"{log}.log").open("ab") as said:
+            return subprocess.Popen(
+                [sys.executable, "-P", "-m", "dask", *arguments, "--no-dashboard"],
+                cwd=self.kit, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                start_new_session=True,
+                env={**self._environment, "PYTHONPATH": str(self.kit), **environment})
+
+
+@contextlib.contextmanager
+def local_cluster(folder: Path, workers: int = 2, **options) -> Iterator[LocalCluster]:
+    """A cluster that has started, and ends with the block."""
+    cluster = LocalCluster(folder, workers, **options)
+    try:
+        yield cluster.start()
+    finally:
+        cluster.close()
+
+
+def _end(process: subprocess.Popen, how: signal.Signals = signal.SIGTERM) -> None:
+    """End a process and all that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, how)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]

@@ -1,0 +1,57 @@
+"""Makes the worker kit: what a machine needs to run submissions for a grader on another one.
+
+That is the sandbox and the public packages, without tests and studies. No answers, no positions and
+no expected replies are in it: a worker is sent what it asks a submission, and forgets it.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from string import Template
+
+from autograder.release.derive import COURSE
+from autograder.release.kit import (
+    JUNK,
+    TEMPLATES,
+    Contents,
+    Kit,
+    all_requirements,
+    distributions,
+    imports,
+    locked,
+    make_archive,
+    packages,
+)
+from autograder.release.leaks import shipped
+
+NAME = "adversarial-search-worker"
+STAFF = ("__init__.py", "sandbox/")  # all of `autograder/` that is in it
+LOCK = "requirements-cluster.lock"  # holds what is installed without extras, too
+DASK = ("dask", "distributed")  # `dask worker` is the program that runs there
+
+
+def make_worker_kit(path: Path) -> Kit:
+    """Make the archive `path`, a .zip or a .tar.gz; raises `ReleaseError`."""
+    return make_archive(path, NAME, contents, STAFF)
+
+
+def contents() -> Contents:
+    """Every file of the worker kit, by path."""
+    root = COURSE.parent
+    paths = [root / "LICENSE", *(path for path in packages(root) if "tests" not in path.parts),
+             *_sandbox(root)]
+    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    names = sorted({*distributions(imports(found)), *DASK})
+    found["requirements.lock"] = locked((root / LOCK).read_text("utf-8"), names,
+                                        all_requirements(project)).encode()
+    found["README.md"] = Template((TEMPLATES / "worker.md.in").read_text("utf-8")).substitute(
+        version=project["version"]).encode()
+    return dict(sorted(found.items()))
+
+
+def _sandbox(root: Path) -> Iterator[Path]:
+    """The files of `autograder/` that ask submissions."""
+    staff = root / "autograder"
+    yield staff / "__init__.py"
+    yield from (path for path in shipped(staff / "sandbox") if not JUNK.search(path.name))

@@ -1,0 +1,247 @@
+"""Grading on a Dask cluster: the marks are those of this machine, whatever happens to the cluster.
+
+The workers are real, and have the worker kit alone: what it lacks they cannot need.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from autograder import verdicts, workspace
+from autograder.benchmarks._cluster import LocalCluster, local_cluster
+from autograder.course_folder import CourseFolder
+from autograder.grading.batch import grade
+from autograder.grading.ledger import read_results
+from autograder.release.assignments import release
+from autograder.sandbox.client import Sandbox, SandboxFault
+from autograder.sandbox.cluster import Cluster, ClusterGone, ClusterSandbox, terms
+from autograder.sandbox.limits import Limits
+from autograder.telling.export import read_marks
+from autograder.tests.needs import need_isolation, need_module, need_program
+from course.probes import Check, load_study
+
+need_module("distributed", "grading on a cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]  # one cluster for all
+
+STUDY = load_study("study2")
+MODULES = workspace.module_texts(STUDY)
+CLASS = {"ann": "reference", "bea": "stub", "cem": "second", "dora": [*MODULES][3],
+         "ed": [*MODULES][4], "flo": "endless", "gus": "broken"}
+TEXTS = MODULES | {"endless": "while True:\n    pass\n", "broken": "def AlphaBeta(:\n"}
+LADDER = Check("study8", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2}, False,
+               [{"against": "Random", "agent": "Random", "rates": [0.1, 0.6], "seed": 1}],
+               seconds=600)
+QUICK = """
+import random
+from sequence.agents.beliefs import sample
+from sequence.agents.worth import best_action
+
+class MyAgent:
+    def choose(self, observation):
+        return best_action(sample(observation, random.Random(1)))
+"""
+RAISES = "class MyAgent:\n    def choose(self, observation):\n        raise ZeroDivisionError\n"
+NO_BWRAP = """
+import autograder.sandbox.launch
+
+autograder.sandbox.launch.bubblewrap = lambda: "/nowhere/bwrap"
+"""
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory) -> CourseFolder:
+    """A course in which the class has handed in, and nobody is graded; nobody changes it."""
+    folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
+    release(folder, STUDY)
+    for student, name in CLASS.items():
+        target = folder.submission(STUDY.assignment, student)
+        shutil.copytree(folder.release(STUDY.assignment), target)
+        (target / STUDY.module).write_text(TEXTS[name], "utf-8")
+    return folder
+
+
+@pytest.fixture
+def course(released, tmp_path) -> CourseFolder:
+    """Such a course of one's own."""
+    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+
+
+@pytest.fixture(scope="module")
+def here(released, tmp_path_factory) -> list:
+    """What this machine's own engine gives."""
+    need_isolation()
+    folder = CourseFolder.open(
+        shutil.copytree(released.root, tmp_path_factory.mktemp("here") / "course"))
+    return booked(folder, grade(folder, STUDY))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> LocalCluster:
+    """A cluster with two workers."""
+    need_isolation()
+    with local_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def connection(cluster) -> Cluster:
+    """A connection to it."""
+    with contextlib.closing(Cluster(cluster.address)) as connection:
+        yield connection
+
+
+def booked(folder: CourseFolder, graded: list) -> list:
+    """All that a class was told: marks, outcomes, problems; times are luck."""
+    outcomes = {student: read_results(folder.results(STUDY.assignment, student))
+                for student in CLASS}
+    return [read_marks(folder), [replace(result, seconds=0) for result in graded], outcomes]
+
+
+def test_the_marks_are_those_of_this_machine(course, cluster, here):
+    """Honest, blank, wrong, endless and broken submissions: marks, causes and problems agree."""
+    assert booked(course, grade(course, STUDY, where={"scheduler": cluster.address})) == here
+
+
+def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here):
+    """Workers are killed while they work, and the scheduler is away for a while: nothing is lost,
+    nothing is marked twice."""
+    with local_cluster(tmp_path) as cluster:
+        over = threading.Event()
+
+        def disturb() -> None:
+            for kind in ("worker", "scheduler", "worker", "worker"):
+                if over.wait(4):
+                    return
+                if kind == "scheduler":
+                    cluster.restart_scheduler(away=2)
+                else:
+                    cluster.kill_worker(-1)
+
+        trouble = threading.Thread(target=disturb)
+        trouble.start()
+        done = []
+        try:
+            graded = grade(course, STUDY, where={"scheduler": cluster.address}, done=done.append)
+        finally:
+            over.set()
+            trouble.join()
+    assert sorted(result.student for result in done) == sorted(CLASS)
+    assert booked(course, graded) == here
+
+
+def test_a_ladder_is_played_here_with_an_agent_there(connection):
+    """The deals, and so the replies, are those of a ladder with a sandbox of this machine."""
+    for text in (QUICK, RAISES):
+        files = {"my_agent.py": text.encode()}
+        with Sandbox(Limits()) as sandbox:
+            ours = sandbox.ask(files, "my_agent.py", LADDER, 600, secret="s")
+        theirs = ClusterSandbox(connection, Limits()).ask(
+            files, "my_agent.py", LADDER, 600, secret="s")
+        assert theirs == ours
+
+
+def test_other_modules_are_asked_there(connection):
+    """What a module says, what it lacks, and its own folder's other files."""
+    check = verdicts.hidden_study(STUDY.name).checks["alpha_beta"]
+    sandbox = ClusterSandbox(connection, Limits())
+    assert sandbox.ask({}, STUDY.module, check, 5).broken == f"{STUDY.module} is missing"
+    with Sandbox(Limits()) as ours:
+        for text in (MODULES["reference"], "import os\nos._exit(0)\n"):
+            files = {STUDY.module: text.encode()}
+            assert sandbox.ask(files, STUDY.module, check, 20) == ours.ask(
+                files, STUDY.module, check, 20)
+
+
+def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
+    """One with another kit, one that cannot isolate: all the work goes to the others."""
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "other.py").write_text("'''Another study.'''\n", "utf-8")
+    preload = tmp_path / "preload.py"
+    preload.write_text(NO_BWRAP, "utf-8")
+    strangers = [cluster.add_worker("--name", "stranger", COURSE_STUDIES=str(tmp_path)),
+                 cluster.add_worker("--name", "open", "--preload", str(preload))]
+    try:
+        cluster.wait(4)
+        said = []
+        with contextlib.closing(Cluster(cluster.address, said.append)) as watched:
+            assert watched.slots(terms(Limits())) == 2
+            check = verdicts.hidden_study(STUDY.name).checks["alpha_beta"]
+            files = {STUDY.module: MODULES["reference"].encode()}
+            for _ in range(6):
+                assert not ClusterSandbox(watched, Limits()).ask(
+                    files, STUDY.module, check, 20).broken
+        assert len(said) == 2
+        assert any("another version of the kit" in line for line in said)
+        assert any("cannot be isolated" in line and "bwrap" in line for line in said)
+        # One that nobody has looked at says so itself when it is given work.
+        work = ClusterSandbox(connection, Limits())
+        for _ in range(8):
+            assert not work.ask(files, STUDY.module, check, 20).broken
+    finally:
+        for stranger in strangers:
+            stranger.terminate()
+            stranger.wait()
+
+
+def test_a_cluster_without_a_worker_that_fits_is_refused(connection):
+    """The sentence names each worker, and why."""
+    other = replace(terms(Limits()), kit="another")
+    with pytest.raises(ClusterGone, match=r"no worker that can be used; tcp://.*another version"):
+        connection.slots(other)
+
+
+def test_what_ends_workers_is_a_fault_of_its_own(cluster, connection):
+    """A task that takes one worker after the other with it is not tried for ever."""
+    with pytest.raises(SandboxFault, match="one after the other"):
+        connection.do(os._exit, 1)
+    cluster.wait(2)
+
+
+def test_there_is_no_scheduler(course):
+    """One sentence, and nobody is marked."""
+    command = [sys.executable, "-P", "-m", "autograder", "grade", STUDY.name, "--course",
+               str(course.root), "--scheduler", "tcp://127.0.0.1:9"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no scheduler at tcp://127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(course.root.glob("results/*/*/submission.json"))
+
+
+def test_patience_ends(tmp_path):
+    """Who waits for a scheduler or a worker in vain is told so, after the time that was given."""
+    gone = Cluster("tcp://127.0.0.1:9", patience=0)
+    with pytest.raises(ClusterGone, match="no scheduler"):
+        gone.do(os.getpid)
+    with local_cluster(tmp_path, workers=0) as empty, contextlib.closing(
+            Cluster(empty.address, patience=0)) as connection, \
+            pytest.raises(ClusterGone, match="no worker that can be used for 0 s"):
+        connection.do(os.getpid)
+
+
+def test_an_encrypted_cluster_takes_only_who_has_a_key(tmp_path, monkeypatch):
+    """TLS by Dask's own settings: with the key it works as without TLS, without it it refuses."""
+    openssl = need_program("openssl", "TLS between scheduler and workers")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", "/CN=class", "-keyout", str(key), "-out", str(certificate)],
+                   check=True, capture_output=True)
+    settings = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true",
+                "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    for part in ("SCHEDULER", "WORKER", "CLIENT"):
+        settings[f"DASK_DISTRIBUTED__COMM__TLS__{part}__KEY"] = str(key)
+        settings[f"DASK_DISTRIBUTED__COMM__TLS__{part}__CERT"] = str(certificate)
+    code = ("import sys\nfrom autograder.sandbox.cluster import Cluster\nimport os\n"
+            "print(Cluster(sys.argv[1], patience=0).do(os.getpid) > 0)")
+    with local_cluster(tmp_path, workers=1, protocol="tls", environment=settings) as cluster:
+        for environment, said in ((settings, "True"), ({}, "there is no scheduler")):
+            done = subprocess.run([sys.executable, "-P", "-c", code, cluster.address],
+                                  env={**os.environ, **environment}, capture_output=True,
+                                  text=True, check=False)
+            assert said in done.stdout + done.stderr

@@ -1,0 +1,100 @@
+"""Plays the games of a league on the workers of a Dask cluster: the files of agents go with them.
+
+A worker needs the kit in the version of whoever plays the league, and Dask. What it plays is sent
+back; a game of a worker that is lost is played again by another, and is the same game.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import sequence
+import tictactoe
+from sequence.league.players.specs import LeagueError, Spec
+
+KINDS = (".py", ".json", ".npy", ".npz")  # of files that go with an agent
+MAX_BYTES = 20_000_000  # of one agent's files
+CONNECT = 10  # seconds to reach the scheduler
+
+
+class Luggage(NamedTuple):
+    """The file of an agent and what stands beside it, and the digest of the kit that it is for."""
+
+    files: Mapping[str, bytes]
+    digest: str
+
+    @classmethod
+    def of(cls, agent: Spec) -> "Luggage":
+        """What goes with an agent; nothing but the digest if it is in a module.
+
+        Raises `LeagueError` for a class that was given as such, and for too many bytes.
+        """
+        if agent.made_by is not None:
+            raise LeagueError(f"the class {agent.name} cannot be sent to a cluster: give its "
+                              "module or its file, like 'my_agent.py:MyAgent'")
+        if not agent.is_file:
+            return cls({}, kit_digest())
+        beside = [path for path in sorted(Path(agent.where).parent.iterdir())
+                  if path.suffix in KINDS and path.is_file()]
+        if sum(path.stat().st_size for path in beside) > MAX_BYTES:
+            raise LeagueError(f"beside {agent.where} stand more than {MAX_BYTES:,} bytes of files: "
+                              "give the agent a folder of its own")
+        return cls({path.name: path.read_bytes() for path in beside}, kit_digest())
+
+    def unpacked(self, agent: Spec) -> Spec:
+        """The agent with its files on this machine; raises `LeagueError` if the kit is another."""
+        if self.digest != kit_digest():
+            raise LeagueError("a worker of the cluster has another version of the kit")
+        if not self.files:
+            return agent
+        folder = _unpacked(tuple(sorted(self.files.items())))
+        return replace(agent, where=str(folder / Path(agent.where).name))
+
+
+@cache
+def _unpacked(files: tuple[tuple[str, bytes], ...]) -> Path:
+    """A folder with these files, once for each process."""
+    folder = Path(tempfile.mkdtemp(prefix=f"league-{os.getpid()}-"))
+    for name, data in files:
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@cache
+def kit_digest() -> str:
+    """A digest of the code by which games are played."""
+    digest = hashlib.sha256()
+    for package in (tictactoe, sequence):
+        root = Path(package.__file__).parent
+        for path in sorted(root.rglob("*.py")):
+            inside = path.relative_to(root)
+            if "tests" not in inside.parts:
+                digest.update(f"{root.name}/{inside.as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def executor(address: str) -> Iterator[Callable]:
+    """An executor, as of `concurrent.futures`, of the cluster with the scheduler at `address`.
+
+    Raises `LeagueError` where there is none.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise LeagueError("a league on a cluster needs Dask: install the extra `cluster` "
+                          "(python3 run.py setup cluster)") from None
+    try:
+        client = Client(address, timeout=CONNECT)
+    except (OSError, ValueError) as error:
+        raise LeagueError(f"there is no scheduler at {address} ({error})") from error
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise LeagueError(f"the cluster at {address} has no worker")
+        yield client.get_executor(pure=False)
