@@ -100,7 +100,7 @@ def booked(folder: CourseFolder, graded: list) -> list:
     """All that a class was told: marks, outcomes, problems; times are luck."""
     outcomes = {student: read_results(folder.results(STUDY.assignment, student))
                 for student in CLASS}
-    return [read_marks(folder), [replace(result, seconds=0) for result in graded], outcomes]
+    return [replace(read_marks(folder), folder=None), [replace(result, seconds=0) for result in graded], outcomes]
 
 
 def test_the_marks_are_those_of_this_machine(course, cluster, here):
