@@ -98,8 +98,9 @@ def connection(cluster) -> Cluster:
 
 def booked(folder: CourseFolder, graded: list) -> list:
     """All that a class was told: marks, outcomes, problems; times are luck."""
-    outcomes = {student: read_results(folder.results(STUDY.assignment, student))
-                for student in CLASS}
+    outcomes = {(student, name): [outcome | {"seconds": 0} for outcome in found["outcomes"]]
+                for student in CLASS for name, found in read_results(
+                    folder.results(STUDY.assignment, student)).items()}
     return [replace(read_marks(folder), folder=None), [replace(result, seconds=0) for result in graded], outcomes]
 
 
