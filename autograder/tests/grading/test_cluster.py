@@ -161,8 +161,9 @@ def test_other_modules_are_asked_there(connection):
 
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
     """One with another kit, one that cannot isolate: all the work goes to the others."""
-    (tmp_path / "course").mkdir()
-    (tmp_path / "course" / "other.py").write_text("'''Another study.'''\n", "utf-8")
+    questions = tmp_path / "course" / "probes"
+    questions.mkdir(parents=True)
+    (questions / "other.py").write_text("'''Another study.'''\n", "utf-8")
     preload = tmp_path / "preload.py"
     preload.write_text(NO_BWRAP, "utf-8")
     strangers = [cluster.add_worker("--name", "stranger", COURSE_STUDIES=str(tmp_path)),
