@@ -80,7 +80,8 @@ class LocalCluster:
         """Wait until so many workers are connected."""
         code = ("import sys\nfrom distributed import Client\n"
                 "with Client(sys.argv[1], timeout=float(sys.argv[3])) as client:\n"
-                "    client.wait_for_workers(int(sys.argv[2]), timeout=float(sys.argv[3]))\n")
+                "    if workers := int(sys.argv[2]):\n"
+                "        client.wait_for_workers(workers, timeout=float(sys.argv[3]))\n")
         subprocess.run([sys.executable, "-P", "-c", code, self.address, str(workers), str(START)],
                        env=self._environment, check=True, capture_output=True)
 

@@ -146,10 +146,13 @@ class Cluster:
                 if address not in self._unfit}
 
     def _examine(self, client: Any, terms: Terms) -> None:
-        for address, problem in client.run(worker.examine, terms, on_error="return").items():
-            if problem:
-                self._refuse(Unfit(address, problem if isinstance(problem, str) else
-                                   f"it lacks this kit's sandbox ({problem!r:.200})"))
+        asked = {address: client.submit(worker.examine, terms, workers=[address], pure=False)
+                 for address in self._workers(client)}
+        for address, future in asked.items():
+            problem = future.exception(timeout=self._patience)
+            if problem is not None:
+                self._refuse(problem if isinstance(problem, Unfit) else
+                             Unfit(address, f"it lacks this kit's sandbox ({problem!r:.200})"))
 
     def _refuse(self, unfit: Unfit) -> None:
         address, why = unfit.args
@@ -190,7 +193,8 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError as error:
         raise ClusterGone(MISSING) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told by us
+    for name in ("distributed", "distributed.client", "distributed.core"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # what is lost is told by us
     return Client(address, timeout=CONNECT)
 
 

@@ -65,15 +65,10 @@ def kit_digest() -> str:
 _kit = cache(kit_digest)
 
 
-def examine(terms: Terms) -> str | None:
-    """Why this worker is unfit, in words; None if it can be used."""
-    try:
-        with _used(terms):
-            return None
-    except Unfit as unfit:
-        return unfit.args[1]
-    except SandboxFault as fault:
-        return str(fault)
+def examine(terms: Terms) -> None:
+    """Raise `Unfit` unless this worker can be used, `SandboxFault` where its sandbox fails."""
+    with _used(terms):
+        return
 
 
 def ask(terms: Terms, files: Mapping[str, bytes], module: str, check: Check,

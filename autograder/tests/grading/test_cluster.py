@@ -101,7 +101,8 @@ def booked(folder: CourseFolder, graded: list) -> list:
     outcomes = {(student, name): [outcome | {"seconds": 0} for outcome in found["outcomes"]]
                 for student in CLASS for name, found in read_results(
                     folder.results(STUDY.assignment, student)).items()}
-    return [replace(read_marks(folder), folder=None), [replace(result, seconds=0) for result in graded], outcomes]
+    return [replace(read_marks(folder), folder=None),
+            [replace(result, seconds=0) for result in graded], outcomes]
 
 
 def test_the_marks_are_those_of_this_machine(course, cluster, here):
