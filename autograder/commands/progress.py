@@ -5,9 +5,10 @@ from pathlib import Path
 
 from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
+from autograder.errors import Refused
 from autograder.grading.batch import AS_CONFIGURED, Where, config_for, grade
 from autograder.grading.ledger import Graded
-from autograder.sandbox.cluster import Cluster, terms
+from autograder.sandbox.cluster import Cluster, ClusterGone, terms
 from autograder.sandbox.limits import Limits
 from autograder.telling.feedback import write_feedback
 from course.probes import Study
@@ -51,12 +52,15 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
 
 def at_once(folder: CourseFolder, where: Where) -> int | None:
     """How many submissions a cluster, if there is one, runs at once; says which of its workers are
-    not used. Raises `ClusterGone`."""
+    not used. Raises `Refused` if none can be used."""
     scheduler = config_for(folder, where).GradingStep.get("scheduler")
     if not scheduler:
         return None
-    with closing(Cluster(scheduler, complain)) as cluster:
-        return cluster.slots(terms(Limits()))
+    try:
+        with closing(Cluster(scheduler, complain)) as cluster:
+            return cluster.slots(terms(Limits()))
+    except ClusterGone as error:
+        raise Refused(str(error)) from error
 
 
 def tell_grades(study: Study, graded: list[Graded]) -> None:
