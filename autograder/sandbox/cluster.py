@@ -175,9 +175,10 @@ class Cluster:
             while self._client is None:
                 try:
                     self._client = _client(self.address)
-                except (OSError, ValueError) as error:
-                    if isinstance(error, ValueError) or time.monotonic() - begun >= patience:
-                        raise ClusterGone(f"there is no scheduler at {self.address}"
+                except (OSError, TypeError, ValueError) as error:  # the last two: an odd address,
+                    waited = time.monotonic() - begun              # or one for TLS without a key
+                    if not isinstance(error, OSError) or waited >= patience:
+                        raise ClusterGone(f"no scheduler can be reached at {self.address}"
                                           f" ({' '.join(str(error).split()):.200})") from error
                     time.sleep(min(LOOK, patience))
             return self._client

@@ -92,8 +92,9 @@ def executor(address: str) -> Iterator[Callable]:
                           "(python3 run.py setup cluster)") from None
     try:
         client = Client(address, timeout=CONNECT)
-    except (OSError, ValueError) as error:
-        raise LeagueError(f"there is no scheduler at {address} ({error})") from error
+    except (OSError, TypeError, ValueError) as error:  # the last two: an odd address, TLS
+        raise LeagueError(f"no scheduler can be reached at {address} "
+                          f"({' '.join(str(error).split()):.200})") from error
     with client:
         if not client.scheduler_info()["workers"]:
             raise LeagueError(f"the cluster at {address} has no worker")
