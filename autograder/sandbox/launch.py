@@ -30,9 +30,11 @@ SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", 
 SHARED = (Path("/"), Path("/usr"), Path("/usr/local"))  # where Python may stand beside all else
 DEVICES = ("null", "full", "random", "urandom")  # zero can be mapped as uncounted memory
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
-# Root gives up what it does not need to make a child nobody; a user is root only of a namespace.
-AS_ROOT = ("--cap-drop", "ALL", *(word for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
-                                  for word in ("--cap-add", f"CAP_{name}")))
+# Root gives up what it does not need to make a child nobody, and to end it; a user is root only of
+# a namespace.
+AS_ROOT = ("--cap-drop", "ALL", *(
+    word for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
+    for word in ("--cap-add", f"CAP_{name}")))
 AS_USER = ("--unshare-user", "--uid", "1000", "--gid", "1000",
            "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
 FIRST_UID = 2_000_000_000  # where no user is; one for each warm parent, so that counts are apart

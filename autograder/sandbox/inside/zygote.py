@@ -56,6 +56,7 @@ def main() -> None:
         socket.send_fds(control, [b'{"started": true}'], [pidfd])
         if control in select.select([pidfd, control], [], [])[0]:  # the trusted side is gone
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            return
         os.close(pidfd)
         _, status, usage = os.wait4(pid, 0)
         control.sendmsg([json.dumps(
