@@ -7,7 +7,7 @@ This module imports little: the workers import nbgrader, all at once, while it l
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -59,8 +59,9 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
         take(result)
     left = sorted({*submitted} - {result.student for result in graded})
     try:
-        for result in _graded(folder, study, left, force, jobs, isolation) if left else ():
-            take(result)
+        with closing(_graded(folder, study, left, force, jobs, isolation)) as results:
+            for result in results:
+                take(result)
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
     return sorted(graded, key=lambda g: g.student)
@@ -72,6 +73,8 @@ def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool
 
     One proof counts for all workers, which run on this machine, from the same files.
     """
+    if not students:
+        return
     prepare(MODULES)
     config = _config(folder, isolation)
     sandbox = config.GradingStep.get("isolation", "sandbox") == "sandbox"
@@ -79,11 +82,11 @@ def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool
         (_, tests), = run_tasks(_prover, (folder, study, isolation, door), [study.name], 1)
         if isinstance(tests, Failed):
             raise CannotWork(tests.reason)
-        for student, result in run_tasks(
-                _grader, (folder, study, force, isolation, door, tests), students,
-                min(jobs or os.cpu_count() or 1, len(students))):
-            yield (Graded(student, "fault", (result.reason,))  # a fault is never a mark
-                   if isinstance(result, Failed) else result)
+        with closing(run_tasks(_grader, (folder, study, force, isolation, door, tests), students,
+                               min(jobs or os.cpu_count() or 1, len(students)))) as results:
+            for student, result in results:
+                yield (Graded(student, "fault", (result.reason,))  # a fault is never a mark
+                       if isinstance(result, Failed) else result)
 
 
 def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:

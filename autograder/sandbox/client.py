@@ -277,7 +277,9 @@ class Sandbox:
             finally:
                 job.kill()
                 end = json.loads(self._control.recv(1 << 16) or b"{}")
-                job.status, job.cpu = end.get("ended", 0), end.get("cpu", 0.0)
+                if not end:  # then the process ended with it, whatever it did
+                    raise SandboxFault("the sandbox has ended")
+                job.status, job.cpu = end["ended"], end["cpu"]
 
 
 class Job:

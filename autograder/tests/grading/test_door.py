@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import sys
+import threading
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ from autograder.grading.batch import GradingError
 from autograder.grading.ledger import Graded
 from autograder.grading.workers import Failed
 from autograder.sandbox import launch
-from autograder.sandbox.client import Sandbox
+from autograder.sandbox.client import Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
 from autograder.tests.browser.harness import wait_until
 from autograder.tests.needs import need_isolation
@@ -125,6 +126,15 @@ def test_a_grader_who_is_gone_leaves_nothing_running(opened):
         assert other.run_cells({}, ["print(1)"], 10, 1, 20).outputs[0][0].text == "1\n"
 
 
+def test_a_sandbox_that_ends_takes_no_marks(opened):
+    """If all that is behind the door is killed, what was running there has not failed."""
+    path, behind = opened
+    with Sandbox(LIMITS, door=path) as sandbox:
+        threading.Timer(0.5, behind.kill).start()
+        with pytest.raises(SandboxFault):
+            sandbox.run_cells({}, [WAIT], 60, 1, 60)
+
+
 def test_ctrl_c_does_not_reach_what_runs(opened):
     """It is for the command, which lets its workers finish."""
     _, behind = opened
@@ -160,8 +170,8 @@ def begun(monkeypatch, tmp_path):
     def grade(proof):
         def run_tasks(work, arguments, tasks, jobs):
             found.append((work, jobs, arguments[-1]))
-            return [(task, proof if work is batch._prover else Graded(task, "graded"))
-                    for task in tasks]
+            for task in tasks:
+                yield task, proof if work is batch._prover else Graded(task, "graded")
 
         monkeypatch.setattr(batch, "run_tasks", run_tasks)
         return batch.grade(CourseFolder.create(tmp_path / "course"), load_study("study2"),
