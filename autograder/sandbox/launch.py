@@ -91,7 +91,7 @@ def door(hidden: Iterable[Path] = ()) -> Iterator[Path | None]:
                     _command(rights, tuple(hidden), theirs, listening), stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                     pass_fds=[theirs.fileno(), listening.fileno()])
-        except OSError:  # a path that is too long, say
+        except (OSError, ImportError):  # a path that is too long, or no bubblewrap: a worker tells
             yield None
             return
         opened.callback(process.wait)
