@@ -1,12 +1,14 @@
 """Releases, grades and writes feedback with a progress bar, then a line for each result."""
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
-from autograder.telling.feedback import write_feedback
+from autograder.telling.feedback import Feedback, write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
 
@@ -58,13 +60,22 @@ def tell_grades(study: Study, graded: list[Graded]) -> None:
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
 
 
+def grades_as_json(graded: list[Graded]) -> list[dict[str, Any]]:
+    """Each submission's result as plain data."""
+    return [asdict(result) | {"needs_a_look": result.needs_a_look} for result in graded]
+
+
 def feedback_study(folder: CourseFolder, study: Study, students: list[str] | None = None,
-                   jobs: int | None = None) -> bool:
-    """Write feedback pages with a progress bar; returns whether all could be written."""
+                   jobs: int | None = None) -> list[Feedback]:
+    """Write feedback pages with a progress bar."""
     with progress() as bar:
         task = bar.add_task(f"Feedback {study.name}", total=None, note="")
-        pages = write_feedback(folder, study, students, jobs,
-                               done=lambda page: bar.update(task, advance=1, note=page.student))
+        return write_feedback(folder, study, students, jobs,
+                              done=lambda page: bar.update(task, advance=1, note=page.student))
+
+
+def tell_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> bool:
+    """Print a line for each page that is missing, and how many there are; whether there are all."""
     failed = [page for page in pages if page.problem]
     for page in failed:
         complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")

@@ -5,14 +5,16 @@ continues where it stopped. A failure counts for its own submission, and the oth
 This module imports little: the workers import nbgrader, all at once, while it looks at the class.
 """
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
 
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, hidden_folders
 from autograder.errors import Refused, in_words
 from autograder.grading.booked import booked
 from autograder.grading.handed_in import look_at
@@ -25,7 +27,10 @@ from autograder.grading.ledger import (
     state_of,
 )
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
+from autograder.sandbox.launch import door as warm_parents
 from course.probes import Study
+
+MODULES = ("autograder.grading.submission",)  # which workers import
 
 
 class GradingError(Refused):
@@ -53,16 +58,35 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     for result in () if force else _unchanged(folder, study, submitted, isolation):
         take(result)
     left = sorted({*submitted} - {result.student for result in graded})
-    if left:
-        prepare(["autograder.grading.submission"])
     try:
-        for student, result in run_tasks(_grader, (folder, study, force, isolation), left,
-                                         min(jobs or os.cpu_count() or 1, len(left))):
-            take(Graded(student, "fault", (result.reason,))  # a fault is never a mark
-                 if isinstance(result, Failed) else result)
+        with closing(_graded(folder, study, left, force, jobs, isolation)) as results:
+            for result in results:
+                take(result)
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
     return sorted(graded, key=lambda g: g.student)
+
+
+def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool,
+            jobs: int | None, isolation: str | None) -> Iterator[Graded]:
+    """Yield the results of these students; the canaries are proved before the first one's.
+
+    One proof counts for all workers, which run on this machine, from the same files.
+    """
+    if not students:
+        return
+    prepare(MODULES)
+    config = _config(folder, isolation)
+    sandbox = config.GradingStep.get("isolation", "sandbox") == "sandbox"
+    with warm_parents(hidden_folders(config)) if sandbox else nullcontext() as door:
+        (_, tests), = run_tasks(_prover, (folder, study, isolation, door), [study.name], 1)
+        if isinstance(tests, Failed):
+            raise CannotWork(tests.reason)
+        with closing(run_tasks(_grader, (folder, study, force, isolation, door, tests), students,
+                               min(jobs or os.cpu_count() or 1, len(students)))) as results:
+            for student, result in results:
+                yield (Graded(student, "fault", (result.reason,))  # a fault is never a mark
+                       if isinstance(result, Failed) else result)
 
 
 def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
@@ -97,9 +121,7 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
 
     What cannot be read is a worker's to tell.
     """
-    config = folder.config()
-    if isolation:
-        config.GradingStep.isolation = isolation
+    config = _config(folder, isolation)
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
         marks = booked(config.CourseDirectory.db_url, study.assignment)
@@ -107,7 +129,7 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
         return
     for student in students:
         results, before = folder.results(study.assignment, student), None
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if (results / LEDGER).is_file():
                 handed_in = look_at(folder.submission(study.assignment, student), study, release)
                 before = graded_before(results, student, state_of(handed_in, grader),
@@ -116,10 +138,22 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
             yield before
 
 
-@contextlib.contextmanager
-def _grader(*arguments) -> Iterator[Callable[[str], Graded]]:
-    """The worker's side, whose module is imported in the worker alone."""
+def _config(folder: CourseFolder, isolation: str | None) -> Config:
+    config = folder.config()
+    if isolation:
+        config.GradingStep.isolation = isolation
+    return config
+
+
+def _prover(*arguments) -> AbstractContextManager[Callable[[str], Any]]:
+    """The worker's side of the proof, whose module is imported in the worker alone."""
+    from autograder.grading.submission import prover
+
+    return prover(*arguments)
+
+
+def _grader(*arguments) -> AbstractContextManager[Callable[[str], Graded]]:
+    """The worker's side of the grading, whose module is imported in the worker alone."""
     from autograder.grading.submission import grader
 
-    with grader(*arguments) as grade_one:
-        yield grade_one
+    return grader(*arguments)

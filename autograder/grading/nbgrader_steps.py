@@ -21,10 +21,10 @@ from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
-from traitlets import Bool, Dict, Enum, Float, Integer
+from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from autograder import verdicts
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, hidden_folders
 from autograder.errors import in_words
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
@@ -90,6 +90,10 @@ class GradingStep(NbGraderPreprocessor):
     files_mb = Integer(64, help="Megabytes that may be written to files.").tag(config=True)
     output_characters = Integer(2_000_000, help="Characters of output that are kept."
                                 ).tag(config=True)
+
+    door = Unicode(help=(
+        "The path of the door to a warm parent, if one has been started in advance: `autograder "
+        "grade` sets it.")).tag(config=True)
 
     tests = Dict(help=(
         "What is known of each notebook's own tests, by its name: a table of the instructor's "
@@ -187,8 +191,7 @@ class GradingStep(NbGraderPreprocessor):
         limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
                         processes=self.processes, files_mb=self.files_mb,
                         characters=self.output_characters)
-        return _sandbox(kind, limits, self.config.CourseDirectory.get("root"),
-                        self.config.Exchange.get("root"))
+        return _sandbox(kind, limits, self.door, *hidden_folders(self.config))
 
 
 @dataclass
@@ -221,10 +224,10 @@ def fault_of(error: Exception, course: Path) -> str:
 
 
 @cache
-def _sandbox(_kind: str, limits: Limits, *hidden: str | None) -> Sandbox:
+def _sandbox(_kind: str, limits: Limits, door: str, *hidden: Path) -> Sandbox:
     """The warm parent of a kind of this process, which cannot see the folders `hidden`; it ends
     with us."""
-    sandbox = Sandbox(limits, [Path(folder).resolve() for folder in hidden if folder])
+    sandbox = Sandbox(limits, hidden, Path(door) if door else None)
     _open.callback(sandbox.close)
     return sandbox
 

@@ -13,10 +13,11 @@ import tempfile
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbgrader.converters import Autograde
@@ -57,20 +58,36 @@ class CanaryError(RuntimeError):
     """A known right answer does not get full marks, or a known wrong one gets some."""
 
 
+Tests = Mapping[str, Any]  # what is known of an instructor's own tests, see `GradingStep.tests`
+
+
 @contextlib.contextmanager
-def grader(folder: CourseFolder, study: Study, force: bool,
-           isolation: str | None) -> Iterator[Callable[[str], Graded]]:
+def prover(folder: CourseFolder, study: Study, isolation: str | None = None,
+           door: Path | None = None) -> Iterator[Callable[[str], Tests]]:
+    """Prove the canaries; yield a function that gives what this found out about own tests.
+
+    Raises `CanaryError`, or `CannotIsolate`. `door`: see `sandbox.launch`.
+    """
+    step = GradingStep(config=_config(folder, isolation, door))
+    prove_by_canaries(step, folder, study)
+    yield lambda _: step.tests
+
+
+@contextlib.contextmanager
+def grader(folder: CourseFolder, study: Study, force: bool, isolation: str | None,
+           door: Path | None = None, tests: Tests | None = None
+           ) -> Iterator[Callable[[str], Graded]]:
     """Yield a function that grades one student's submission to `study`.
 
-    Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
+    `tests` are what a `prover` has found on this machine, just now. Without them the canaries are
+    proved first, with what that raises.
     """
-    config = folder.config()
-    if isolation:
-        config.GradingStep.isolation = isolation
+    if tests is None:
+        with prover(folder, study, isolation, door) as found:
+            tests = found(study.name)
+    config = _config(folder, isolation, door)
     config.SaveOutcomes.our_door = True
-    step = GradingStep(config=config)
-    prove_by_canaries(step, folder, study)
-    config.GradingStep.tests = step.tests
+    config.GradingStep.tests = tests
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
@@ -82,6 +99,15 @@ def grader(folder: CourseFolder, study: Study, force: bool,
                 return Graded(student, "fault", (in_words(error, folder.root),))
 
         yield grade
+
+
+def _config(folder: CourseFolder, isolation: str | None, door: Path | None) -> Config:
+    config = folder.config()
+    if isolation:
+        config.GradingStep.isolation = isolation
+    if door:
+        config.GradingStep.door = str(door)
+    return config
 
 
 def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
