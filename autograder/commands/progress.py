@@ -6,6 +6,7 @@ from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
+from autograder.grading.needed import limits_in_words
 from autograder.telling.feedback import write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
@@ -46,8 +47,9 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
                      isolation=isolation, done=done)
 
 
-def tell_grades(study: Study, graded: list[Graded]) -> None:
-    """Print a line for each problem, by how much limits were scaled, and how many were graded."""
+def tell_grades(folder: CourseFolder, study: Study, graded: list[Graded],
+                isolation: str | None = None) -> None:
+    """Print a line for each problem, the limits of time, and how many were graded."""
     for result in graded:
         for problem in result.problems:
             complain(f"{study.assignment}/{result.student}: {problem}")
@@ -55,6 +57,8 @@ def tell_grades(study: Study, graded: list[Graded]) -> None:
         complain(f"{study.assignment}: {told(factor())}")
     count = {status: sum(g.status == status for g in graded)
              for status in ("graded", "unchanged", "nothing to grade", "fault")}
+    if count["graded"] and (limits := limits_in_words(folder, study, isolation)):
+        say(f"{study.assignment}: {limits}")
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
 
 

@@ -44,10 +44,12 @@ from autograder.grading.ledger import (
     state_of,
 )
 from autograder.grading.gradebook_session import one_session
+from autograder.grading.needed import remembered
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
+from sequence.league.clock import factor
 
 
 PATIENT = 10  # times the limit of a check, for the reference: that it is late is nobody's fault
@@ -71,6 +73,8 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)
     config.GradingStep.tests = step.tests
+    config.GradingStep.needed = remembered(folder, study, grader_state(folder, study, config),
+                                           step.needed)
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
@@ -139,6 +143,8 @@ def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> 
                         f"the {name} gets {outcome.earned:g} of {outcome.points:g} points for "
                         f"{outcome.check}" + (f" ({outcome.problem})" if outcome.problem else "")
                         + "; if answers or positions were edited, run `autograder build`")
+                if name == "reference":
+                    _note_needed(step, check.id)
     _prove_own_cells(step, folder, study, texts.get("reference"))
 
 
@@ -162,6 +168,7 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             if module is not None:
                 (place / study.module).write_text(module, "utf-8")
             points, most = _points(learn_of_tests(step, path.stem, solved, place))
+            _note_needed(step, path.name)
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
                                   f"{points:g} of {most:g} points: correct it or its tests")
@@ -174,6 +181,12 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
                                   "nothing solved: its tests pass whatever students write, so "
                                   "correct them and release again")
+
+
+def _note_needed(step: GradingStep, what: str) -> None:
+    """Tell `step` what the right answer has computed, where that was measured."""
+    if computed := step.computed.get(what):
+        step.needed = step.needed | {what: round(computed / factor(), 3)}
 
 
 def _points(marks: Marks) -> tuple[float, float]:

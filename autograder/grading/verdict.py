@@ -4,9 +4,10 @@ The hidden cases come from `autograder/verdicts/`, the comparison is `course.pro
 words are `course.probes.explain`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from autograder import verdicts
@@ -36,12 +37,18 @@ Ask = Callable[[str, Check, float], Replies]  # a module's name, what it is aske
 
 
 class Seconds(NamedTuple):
-    """The time limits of one check: `given` overrides the check's own and the `usual` one; what
-    only explains, as a trace does, has `later`."""
+    """The time limits of checks: `given` overrides the check's own and the `usual` one, and none is
+    above what `limits` has for it; what only explains, as a trace does, has `later`."""
 
     given: float | None
     usual: float
     later: float
+    limits: Mapping[str, float] = MappingProxyType({})  # by the check's id
+
+    def of(self, check: Check) -> float:
+        """The limit of one check."""
+        seconds = self.given or check.seconds or self.usual
+        return min(seconds, self.limits.get(check.id, seconds))
 
 
 @dataclass
@@ -78,7 +85,7 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     check = next(c for c in study.checks.values() if c.id == check_id)
 
     def replies_to(asked: Check) -> Replies:
-        return ask(study.module, asked, seconds.given or asked.seconds or seconds.usual)
+        return ask(study.module, asked, seconds.of(asked))
 
     def briefly(asked: Check) -> Replies:  # what only explains
         return ask(study.module, asked, seconds.later)

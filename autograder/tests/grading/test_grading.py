@@ -62,7 +62,8 @@ NOTEBOOK = "02_alpha_beta"
 MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
-LIMITS = "\nc.GradingStep.cell_seconds = {timeout}\nc.GradingStep.probe_seconds = {probe}\n"
+LIMITS = ("\nc.GradingStep.cell_seconds = {timeout}\n"
+          "c.GradingStep.probe_seconds = c.GradingStep.least_seconds = {probe}\n")
 ALWAYS = 'c.GradingStep.run_cells = "always"\n'
 BREAK_FOR_LOU = '''
 def break_for_lou(notebook, resources):
@@ -1167,7 +1168,7 @@ def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
     """The short limit holds for the notebooks that follow, too."""
     study = load_study("study3")
     release(course, study)
-    config(course, "\nc.GradingStep.probe_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
+    config(course, "\nc.GradingStep.least_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
     loops = "\n".join(f"def {name}(*a): \n    while True: pass\n" for name in (
         "lane_counts", "heuristic", "is_quiescent", "priority", "by_priority"))
     hand_in(course, "kit", loops, study=study)
