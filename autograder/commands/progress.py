@@ -56,7 +56,10 @@ def tell_grades(folder: CourseFolder, study: Study, graded: list[Graded],
     if factor() != 1:
         complain(f"{study.assignment}: {told(factor())}")
     count = {status: sum(g.status == status for g in graded)
-             for status in ("graded", "unchanged", "nothing to grade", "fault")}
+             for status in ("graded", "unchanged", "nothing to grade", "fault", "left")}
+    if count["left"]:
+        complain(f"{study.assignment}: grading stopped, as everybody would meet the same fault: "
+                 f"{count['left']} submissions are left for the same command later")
     if count["graded"] and (limits := limits_in_words(folder, study, isolation)):
         say(f"{study.assignment}: {limits}")
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))

@@ -18,6 +18,7 @@ from autograder.grading.booked import booked
 from autograder.grading.handed_in import look_at
 from autograder.grading.ledger import (
     LEDGER,
+    FaultForAll,
     Graded,
     graded_before,
     grader_state,
@@ -38,7 +39,8 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     """Grade the submissions to `study`, all or those of `students`; `done` gets each result.
 
     `isolation` overrides the course's configuration. Before anybody is graded, the reference must
-    get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
+    get full marks and the stub none. After a fault that everybody would meet, the rest is left for
+    the same command later. Raises `GradingError` if they do not, if submissions cannot be
     isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
     submitted = _submitted(folder, study, students)
@@ -58,10 +60,14 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     try:
         for student, result in run_tasks(_grader, (folder, study, force, isolation), left,
                                          min(jobs or os.cpu_count() or 1, len(left))):
-            take(Graded(student, "fault", (result.reason,))  # a fault is never a mark
-                 if isinstance(result, Failed) else result)
+            take((FaultForAll if result.for_all else Graded)(
+                student, "fault", (result.reason,))  # a fault is never a mark
+                if isinstance(result, Failed) else result)
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
+    for student in sorted({*submitted} - {result.student for result in graded}):
+        graded.append(Graded(student, "left"))
+        done(graded[-1])
     return sorted(graded, key=lambda g: g.student)
 
 

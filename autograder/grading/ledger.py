@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from traitlets.config import Config
 
@@ -32,9 +33,12 @@ class Graded:
     """The result of grading one submission.
 
     `status`: "graded"; "unchanged" (graded before, and nothing has changed since); "nothing to
-    grade"; "fault" (the machinery failed: no marks were given). `problems` are sentences about what
-    was handed in, and why a check or a cell was stopped.
+    grade"; "fault" (the machinery failed: no marks were given); "left" (not begun, after a fault
+    that everybody would meet). `problems` are sentences about what was handed in, and why a check
+    or a cell was stopped.
     """
+
+    for_all: ClassVar[bool] = False
 
     student: str
     status: str
@@ -44,7 +48,13 @@ class Graded:
     @property
     def needs_a_look(self) -> bool:
         """Whether a person should look at what was handed in, or at the machinery."""
-        return bool(self.problems) or self.status in ("nothing to grade", "fault")
+        return bool(self.problems) or self.status in ("nothing to grade", "fault", "left")
+
+
+class FaultForAll(Graded):
+    """A fault that everybody else would meet as well, such as a full disk."""
+
+    for_all = True
 
 
 def read_ledger(path: Path) -> dict | None:

@@ -26,7 +26,7 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.errors import in_words
+from autograder.errors import in_words, is_for_all
 from autograder.grading.booked import Booked, booked
 from autograder.grading.handed_in import look_at
 from autograder.grading.intake import take_in
@@ -34,6 +34,7 @@ from autograder.grading.ledger import (
     LEDGER,
     LOG,
     OTHER_DOOR,
+    FaultForAll,
     Graded,
     enter,
     graded_before,
@@ -83,7 +84,7 @@ def grader(folder: CourseFolder, study: Study, force: bool,
             try:
                 return grade_one(folder, study, config, force, student)
             except Exception as error:
-                return Graded(student, "fault", (in_words(error, folder.root),))
+                return _fault(folder, study, student, error, in_words(error, folder.root))
 
         yield grade
 
@@ -115,14 +116,22 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 try:
                     _autograde(config, study, student, Path(temporary), results / LOG)
                 except Exception as error:
-                    return Graded(student, "fault", (
-                        *intake.problems, f"{fault_of(error, folder.root)} (see {results / LOG})"))
+                    return _fault(folder, study, student, error, *intake.problems,
+                                  f"{fault_of(error, folder.root)} (see {results / LOG})")
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))
         claimed = marks() if result.status == "graded" else {}
         enter(ledger, {"state": state, "marks": claimed, **asdict(result)})
         return result
+
+
+def _fault(folder: CourseFolder, study: Study, student: str, error: Exception,
+           *problems: str) -> Graded:
+    results = folder.results(study.assignment, student)
+    shared = (folder.root, results.parent, folder.root / "autograded", folder.root / "gradebook.db")
+    kind = FaultForAll if is_for_all(error, shared) else Graded
+    return kind(student, "fault", problems)
 
 
 def _marks(config: Config, study: Study, student: str) -> Booked:

@@ -69,6 +69,10 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
             done(written[-1])
     except CannotWork as error:
         raise GradingError(f"no feedback was written: {error}") from error
+    if left := len(wanted) - len(written):
+        why = next(page.problem for page in reversed(written) if page.problem)
+        raise GradingError(f"feedback stopped, and the pages of {left} students are left for the "
+                           f"same command later: {why}")
     return sorted(written)
 
 
