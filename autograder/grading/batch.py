@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused, in_words
-from autograder.grading.booked import booked
+from autograder.grading.booked import booked, require_gradebook
 from autograder.grading.handed_in import look_at
 from autograder.grading.ledger import (
     LEDGER,
@@ -83,6 +83,7 @@ def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
 
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     folder.require_release(study)
+    require_gradebook(folder, study.assignment)
     submitted = list(folder.submitted(study.assignment))
     if students is not None:
         wanted = list(dict.fromkeys(students))

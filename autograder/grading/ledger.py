@@ -8,10 +8,10 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from traitlets.config import Config
 
@@ -26,6 +26,9 @@ EARLIER = f"{LEDGER}.earlier"  # the last entry, from when its submission is gra
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
+NOTHING = "nothing to grade"
+OF_BEFORE = ("what was handed in last is nothing that can be graded, so the marks of the "
+             "submission before it stand")
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ def graded_before(results: Path, student: str, state: dict[str, str],
     `found` is booked, still has its marks: it is left alone."""
     old = read_ledger(results / LEDGER)
     if old is None or old["state"] != state or (
-            old["status"] == "graded" and not holds(found, old.get("marks", {}))):
+            old["status"] == "graded" and not holds(found, old.get("marks", {}))) or (
+            old["status"] == NOTHING and found and not old.get("marks")):
         return None
     return Graded(student, "unchanged", tuple(old["problems"]))
 
@@ -91,6 +95,11 @@ def grader_state(folder: CourseFolder, study: Study, config: Config) -> dict[str
     """What decides the marks of all submissions, and where they run."""
     return {"grader": grader_digest(folder, study),
             "isolation": config.GradingStep.get("isolation", "sandbox")}
+
+
+def stands(entry: Mapping[str, Any]) -> bool:
+    """Whether a submission that cannot be graded follows one whose marks stand."""
+    return entry["status"] == NOTHING and bool(entry.get("marks"))
 
 
 def set_aside(ledger: Path) -> None:

@@ -16,6 +16,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import determine_grade
 
 from autograder.grading.nbgrader_steps import GradingStep, is_own_test
+from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from autograder.sandbox.client import CannotIsolate
 from course.probes.syntax import FOR_THE_SHELL, parsed
 
@@ -64,13 +65,22 @@ def _imports(notebook: NotebookNode) -> list[str]:
 
 
 class TellInside(NbGraderPreprocessor):
-    """Says, when an assignment is released, which of its tests can be decided inside only."""
+    """Says, when an assignment is released, which of its tests can be decided inside only, and
+    refuses checks that do not exist."""
 
     def preprocess(self, nb, resources):
-        """Try the tests of a notebook on its solution, and leave it as it is."""
+        """Try the tests of a notebook on its solution, and leave it as it is.
+
+        Raises `NotebookError` for checks that do not exist.
+        """
+        name, folder = resources["metadata"]["name"], Path(resources["metadata"]["path"])
+        try:
+            complain_about_unknown_checks(nb, folder / f"{name}.ipynb")
+        except NotebookError as error:
+            self.log.error("%s", error)  # nbgrader says more, but not at once
+            raise
         if any(map(is_own_test, nb.cells)):
             step = GradingStep(config=self.config)
-            name, folder = resources["metadata"]["name"], Path(resources["metadata"]["path"])
             try:
                 learn_of_tests(step, name, deepcopy(nb), folder)
             except CannotIsolate as error:

@@ -33,6 +33,7 @@ from autograder.grading.intake import take_in
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
+    NOTHING,
     OTHER_DOOR,
     FaultForAll,
     Graded,
@@ -48,6 +49,7 @@ from autograder.grading.gradebook_session import one_session
 from autograder.grading.needed import remembered
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
+from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
 from sequence.league.clock import factor
@@ -111,7 +113,7 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
             staged = Path(temporary) / student / study.assignment
             intake = take_in(handed_in, study, folder.release(study.assignment), staged)
             if not intake.gradable:
-                result = Graded(student, "nothing to grade", intake.problems)
+                result = Graded(student, NOTHING, intake.problems)
             else:
                 try:
                     _autograde(config, study, student, Path(temporary), results / LOG)
@@ -121,8 +123,7 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))
-        claimed = marks() if result.status == "graded" else {}
-        enter(ledger, {"state": state, "marks": claimed, **asdict(result)})
+        enter(ledger, {"state": state, "marks": marks(), **asdict(result)})
         return result
 
 
@@ -167,6 +168,10 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
                           "to prove that a right answer gets its marks")
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
+        try:
+            complain_about_unknown_checks(solved, path)
+        except NotebookError as error:
+            raise CanaryError(f"{error}; correct it in source/ and release again") from None
         tests = {cell.metadata.nbgrader.grade_id: cell.source
                  for cell in solved.cells if is_own_test(cell)}
         if not tests:

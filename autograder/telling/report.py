@@ -12,6 +12,7 @@ import sqlalchemy
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autograder.course_folder import CourseFolder
+from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import read_results, standing
 from autograder.telling.export import plain_cell
 from autograder.telling.gradebook import (
@@ -76,6 +77,7 @@ class Class:
 
 def look_at(folder: CourseFolder, study: Study) -> Class:
     """Read the marks of everybody who handed in something, and the outcomes of their checks."""
+    require_gradebook(folder, study.assignment)
     odd = suspicions(folder, study)
     with open_gradebook(folder) as gradebook:
         marks, names = marks_of(gradebook, study.assignment), _names(students_of(gradebook))

@@ -29,6 +29,8 @@ from autograder.grading.batch import grade
 from autograder.grading.ledger import FaultForAll, Graded, note_fault, standing
 from autograder.release.assignments import release
 from autograder.telling.export import read_marks
+from autograder.telling.feedback import write_feedback
+from autograder.telling.report import look_at
 from autograder.tests.grading.test_grading import (
     CHECK,
     MODULES,
@@ -364,3 +366,67 @@ def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, ro
         assert [score(folder, student) for student in STUDENTS] == [CHECK.max_points] * 2
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+# ---- What is not there
+
+
+def remove_gradebook(folder: CourseFolder) -> None:
+    """Somebody deletes the file."""
+    (folder.root / "gradebook.db").unlink()
+
+
+def empty_gradebook(folder: CourseFolder) -> None:
+    """As some program leaves it that only looked."""
+    (folder.root / "gradebook.db").write_bytes(b"")
+
+
+def forget_assignment(folder: CourseFolder) -> None:
+    """A gradebook from before the release is put back."""
+    with gradebook(folder) as book:
+        book.remove_assignment(STUDY.assignment)
+
+
+@pytest.mark.parametrize("lose", [remove_gradebook, empty_gradebook, forget_assignment])
+def test_a_gradebook_that_is_gone_is_told_by_every_command(course, no_canaries, lose):
+    """In one sentence, and none of them makes a new one; after a release, marks are given again."""
+    grade_both(course)
+    lose(course)
+    size = [path.stat().st_size for path in course.root.glob("gradebook.db")]
+    for command in (*COMMANDS.values(), ["feedback", "study2"]):
+        result = CliRunner().invoke(app, [*command, "--course", str(course.root)])
+        assert result.exit_code == 2
+        assert "although submissions were graded: put a copy of it back, or" in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+    assert [path.stat().st_size for path in course.root.glob("gradebook.db")] == size
+    (course.root / "gradebook.db").unlink(missing_ok=True)
+    release(course, STUDY)
+    assert {result.status for result in grade_both(course).values()} == {"graded"}
+    assert [score(course, student) for student in STUDENTS] == [CHECK.max_points] * 2
+
+
+def test_marks_stand_when_nothing_follows(course, no_canaries):
+    """Whoever hands in an empty folder after graded work keeps its marks, and is told so."""
+    grade_both(course)
+    handed_in = course.submission(STUDY.assignment, "ann")
+    shutil.rmtree(handed_in)
+    handed_in.mkdir()
+    for status in ("nothing to grade", "unchanged"):
+        assert grade_both(course)["ann"].status == status
+        column, = read_marks(course).columns
+        assert column.marks["ann"].score == score(course, "ann") == CHECK.max_points
+        assert "so the marks of the submission before it stand" in column.doubtful["ann"]
+        row = next(row for row in look_at(course, STUDY).rows if row.student == "ann")
+        assert row.score == CHECK.max_points
+        assert any("the submission before it" in reason for reason in row.reasons)
+    pages = {page.student: page for page in write_feedback(course, STUDY)}
+    assert pages["ann"].problem is None
+    page, = pages["ann"].folder.glob("*.html")
+    assert "so the marks of the submission before it stand." in page.read_text("utf-8")
+    hand_in(course, "ann", MODULES["stub"])
+    assert grade_both(course)["ann"].status == "graded"
+    column, = read_marks(course).columns
+    assert column.marks["ann"].score == 0
+    assert not column.doubtful
+    write_feedback(course, STUDY)
+    assert "before it stand" not in page.read_text("utf-8")
