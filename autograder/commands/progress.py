@@ -21,9 +21,17 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
         task = bar.add_task("Releasing", total=len(wanted), note="")
         for study in wanted:
             bar.update(task, note=study.assignment)
-            where = release(folder, study)
+            inside: dict[str, list[str]] = {}
+
+            def note(notebook: str, test: str, inside: dict[str, list[str]] = inside) -> None:
+                inside.setdefault(notebook, []).append(test)
+
+            where = release(folder, study, note)
             bar.advance(task)
             say(f"released {study.assignment}: {where}")
+            for notebook, tests in inside.items():
+                say(f"{notebook}: decided inside the submission's process, where they can be "
+                    f"fooled, because they need live objects: {', '.join(tests)}")
     return folder
 
 

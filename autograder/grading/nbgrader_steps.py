@@ -88,6 +88,9 @@ class GradingStep(NbGraderPreprocessor):
     later_seconds = Float(2, help=(
         "Seconds of computing for one cell, or one check, after another of the same submission "
         "was stopped.")).tag(config=True)
+    more_seconds = Float(20, help=(
+        "Seconds of computing for all that is asked of a submission besides the hidden cases: "
+        "values by which errors are carried forward, and what explains.")).tag(config=True)
     notebook_seconds = Float(60, help="Seconds of computing for all cells of a notebook."
                              ).tag(config=True)
     cpu_seconds = Integer(60, help=(
@@ -199,7 +202,7 @@ class GradingStep(NbGraderPreprocessor):
 
         limits = {each: self._limit(each, math.inf) for each in self.needed}
         return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds,
-                                             limits), known)
+                                             limits, self.more_seconds), known)
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         answers = answers_folder(load_study(check.study))

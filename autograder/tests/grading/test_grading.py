@@ -30,6 +30,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 
 from autograder import verdicts, workspace
+from autograder.commands.progress import release_studies
 from autograder.course_folder import (
     CONFIG_FILE,
     CourseFolder,
@@ -360,6 +361,28 @@ def test_a_missing_file_is_told(course, monkeypatch, tmp_path):
     monkeypatch.setattr(releasing, "released_files", lambda study: [tmp_path / "05_new.ipynb"])
     with pytest.raises(ReleaseError, match=r"05_new\.ipynb of .* is missing: run"):
         release(course, STUDY)
+
+
+TESTS = {  # of an instructor's own, in a study's notebook
+    "of-values": "assert AlphaBeta.__name__ == 'AlphaBeta'",
+    "of-objects": "assert isinstance(AlphaBeta(), AlphaBeta)",
+    "wrong": "assert False"}
+
+
+def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tmp_path, capsys):
+    """By name, with the reason; neither those decided outside nor those that fail anyway."""
+    module, path = releasing.released_files(STUDY)
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells += [new_code_cell(test, metadata={"nbgrader": {
+        "grade_id": name, "grade": True, "locked": True, "solution": False, "task": False,
+        "points": 1, "schema_version": 3}}) for name, test in TESTS.items()]
+    nbformat.write(notebook, tmp_path / path.name)
+    monkeypatch.setattr(releasing, "released_files", lambda study: [module, tmp_path / path.name])
+    release_studies(course.root, [STUDY])
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("released study2_alpha_beta")
+    assert [line.rpartition(": ")[2] for line in said[1:]] == ["of-objects"]
+    assert said[1].startswith(f"{NOTEBOOK}.ipynb: decided inside the submission's process")
 
 
 # ---- Marks

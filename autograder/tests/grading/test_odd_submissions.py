@@ -15,6 +15,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
@@ -25,6 +27,7 @@ from autograder.grading.handed_in import MAX_ENTRIES
 from autograder.grading.own_tests import TellInside
 from autograder.release.assignments import release
 from autograder.release.notebooks import NotebookError
+from autograder.telling.feedback import write_feedback
 from autograder.tests.grading.test_grading import (
     CHECK,
     MODULES,
@@ -250,6 +253,34 @@ def test_nbgraders_own_door_opens_for_plain_files_only(course, kind):
     assert not (course.root / "autograded" / kind).exists() or not list(
         (course.root / "autograded" / kind).rglob("*.*"))
     assert [score(course, student) for student in ("ann", "zoe")] == [FULL, FULL]
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # of nbgrader's models
+def test_formgraders_buttons_grade_and_write_pages_of_plain_files_only(course):
+    """Through nbgrader's own API: a link to the gradebook comes out nowhere, a neighbour's page
+    is the one that our command writes."""
+    for student in ("ann", "linked"):
+        hand_in(course, student, MODULES["reference"])
+    linked(course.submission(STUDY.assignment, "linked"))
+    config = course.config()
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
+    done = {student: api.autograde(STUDY.assignment, student) for student in ("ann", "linked")}
+    assert {student: result["success"] for student, result in done.items()} == {
+        "ann": True, "linked": False}
+    assert "linked cannot be graded here: " in done["linked"]["error"] + done["linked"]["log"]
+    pages = {student: api.generate_feedback(STUDY.assignment, student, force=True)["success"]
+             for student in ("ann", "linked")}
+    assert pages["ann"]
+    page = course.root / "feedback" / "ann" / STUDY.assignment / f"{NOTEBOOK}.html"
+    theirs = page.read_bytes()
+    assert f"{FULL:g} of {FULL:g} points".encode() in theirs
+    book = (course.root / "gradebook.db").read_bytes()[:16]
+    assert not [path for folder in ("autograded", "feedback")
+                for path in (course.root / folder).rglob("*")
+                if path.is_symlink() or (path.is_file() and path.read_bytes()[:16] == book)]
+    shutil.rmtree(page.parent)
+    write_feedback(course, STUDY, ["ann"])
+    assert page.read_bytes() == theirs
 
 
 # ---- Checks that do not exist, or not here
