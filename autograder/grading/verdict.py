@@ -99,8 +99,12 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
         if left <= 0 or known.waited > patience(seconds.more) * factor():
             return Replies((None,) * len(asked.cases), stopped=NO_MORE)
         replies = ask(study.module, asked, min(most, left))
-        known.computed += (replies.computed or replies.seconds) / factor()
-        known.waited += replies.seconds
+        if replies.computed:
+            known.computed += replies.computed / factor()
+        elif replies.stopped:  # without a sandbox, where it is not measured
+            known.computed += min(most, left)
+        if replies.computed or replies.stopped:  # else load could decide
+            known.waited += replies.seconds
         return replies
 
     def values_of(asked: Check) -> Replies:
