@@ -77,11 +77,13 @@ class Class:
 
 def look_at(folder: CourseFolder, study: Study) -> Class:
     """Read the marks of everybody who handed in something, and the outcomes of their checks."""
-    require_gradebook(folder, study.assignment)
     odd = suspicions(folder, study)
     with open_gradebook(folder) as gradebook:
         marks, names = marks_of(gradebook, study.assignment), _names(students_of(gradebook))
-        everything = assignments_of(gradebook).get(study.assignment, {})
+        known = assignments_of(gradebook)
+    if study.assignment not in known:
+        require_gradebook(folder, study.assignment)
+    everything = known.get(study.assignment, {})
     checks = {check.grade_id for check in study.checks.values()}
     cells = {name: everything[name] for name in _in_order(folder, study, everything)
              if name[1] not in checks}
