@@ -182,12 +182,13 @@ def grade(study: StudyName, course: CoursePath, *, student: Students = None,
     """Grade the submissions to a study. Exit status 1 if some need a look."""
     with told():
         folder = CourseFolder.open(course)
+        where = isolation and isolation.value
         graded = grade_study(folder, folder.assignment(study), student, force=force,
-                             jobs=jobs, isolation=isolation and isolation.value)
+                             jobs=jobs, isolation=where)
     if as_json:
         print(json.dumps(grades_as_json(graded), indent=1))
     else:
-        tell_grades(folder.assignment(study), graded)
+        tell_grades(folder, folder.assignment(study), graded, where)
     raise typer.Exit(NEEDS_A_LOOK if any(g.needs_a_look for g in graded) else 0)
 
 
@@ -425,7 +426,7 @@ def demo(course: Annotated[Path, typer.Option(
 
         pages = []
         for study in wanted:
-            tell_grades(study, grade_study(folder, study, jobs=jobs))
+            tell_grades(folder, study, grade_study(folder, study, jobs=jobs))
             tell_feedback(folder, study, feedback_study(folder, study, jobs=jobs))
             pages += write_report(folder, study)
     console.print()

@@ -52,7 +52,7 @@ def whole_evening(folder: CourseFolder, study: Study, students: list[str] | None
     Thread(target=import_module, args=(REPORT,), daemon=True).start()
     graded = grade_study(folder, study, students, force=force, jobs=jobs, isolation=isolation)
     if tell:
-        tell_grades(study, graded)
+        tell_grades(folder, study, graded, isolation)
     marked = [student for student in students or folder.submitted(study.assignment)
               if standing(folder, study.assignment, student)["status"] == "graded"]
     pages = feedback_study(folder, study, marked, jobs) if marked else []

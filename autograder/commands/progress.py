@@ -8,6 +8,7 @@ from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
+from autograder.grading.needed import limits_in_words
 from autograder.telling.feedback import Feedback, write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
@@ -22,9 +23,17 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
         task = bar.add_task("Releasing", total=len(wanted), note="")
         for study in wanted:
             bar.update(task, note=study.assignment)
-            where = release(folder, study)
+            inside: dict[str, list[str]] = {}
+
+            def note(notebook: str, test: str, inside: dict[str, list[str]] = inside) -> None:
+                inside.setdefault(notebook, []).append(test)
+
+            where = release(folder, study, note)
             bar.advance(task)
             say(f"released {study.assignment}: {where}")
+            for notebook, tests in inside.items():
+                say(f"{notebook}: decided inside the submission's process, where they can be "
+                    f"fooled, because they need live objects: {', '.join(tests)}")
     return folder
 
 
@@ -48,15 +57,21 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
                      isolation=isolation, done=done)
 
 
-def tell_grades(study: Study, graded: list[Graded]) -> None:
-    """Print a line for each problem, by how much limits were scaled, and how many were graded."""
+def tell_grades(folder: CourseFolder, study: Study, graded: list[Graded],
+                isolation: str | None = None) -> None:
+    """Print a line for each problem, the limits of time, and how many were graded."""
     for result in graded:
         for problem in result.problems:
             complain(f"{study.assignment}/{result.student}: {problem}")
     if factor() != 1:
         complain(f"{study.assignment}: {told(factor())}")
     count = {status: sum(g.status == status for g in graded)
-             for status in ("graded", "unchanged", "nothing to grade", "fault")}
+             for status in ("graded", "unchanged", "nothing to grade", "fault", "left")}
+    if count["left"]:
+        complain(f"{study.assignment}: grading stopped, as everybody would meet the same fault: "
+                 f"{count['left']} submissions are left for the same command later")
+    if count["graded"] and (limits := limits_in_words(folder, study, isolation)):
+        say(f"{study.assignment}: {limits}")
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
 
 

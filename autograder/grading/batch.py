@@ -16,10 +16,11 @@ from traitlets.config import Config
 
 from autograder.course_folder import CourseFolder, hidden_folders
 from autograder.errors import Refused, in_words
-from autograder.grading.booked import booked
+from autograder.grading.booked import booked, require_gradebook
 from autograder.grading.handed_in import look_at
 from autograder.grading.ledger import (
     LEDGER,
+    FaultForAll,
     Graded,
     graded_before,
     grader_state,
@@ -43,7 +44,8 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     """Grade the submissions to `study`, all or those of `students`; `done` gets each result.
 
     `isolation` overrides the course's configuration. Before anybody is graded, the reference must
-    get full marks and the stub none. Raises `GradingError` if they do not, if submissions cannot be
+    get full marks and the stub none. After a fault that everybody would meet, the rest is left for
+    the same command later. Raises `GradingError` if they do not, if submissions cannot be
     isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
     submitted = _submitted(folder, study, students)
@@ -64,6 +66,9 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
                 take(result)
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
+    for student in sorted({*submitted} - {result.student for result in graded}):
+        graded.append(Graded(student, "left"))
+        done(graded[-1])
     return sorted(graded, key=lambda g: g.student)
 
 
@@ -79,14 +84,15 @@ def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool
     config = _config(folder, isolation)
     sandbox = config.GradingStep.get("isolation", "sandbox") == "sandbox"
     with warm_parents(hidden_folders(config)) if sandbox else nullcontext() as door:
-        (_, tests), = run_tasks(_prover, (folder, study, isolation, door), [study.name], 1)
-        if isinstance(tests, Failed):
-            raise CannotWork(tests.reason)
-        with closing(run_tasks(_grader, (folder, study, force, isolation, door, tests), students,
+        (_, found), = run_tasks(_prover, (folder, study, isolation, door), [study.name], 1)
+        if isinstance(found, Failed):
+            raise CannotWork(found.reason)
+        with closing(run_tasks(_grader, (folder, study, force, isolation, door, found), students,
                                min(jobs or os.cpu_count() or 1, len(students)))) as results:
             for student, result in results:
-                yield (Graded(student, "fault", (result.reason,))  # a fault is never a mark
-                       if isinstance(result, Failed) else result)
+                yield ((FaultForAll if result.for_all else Graded)(
+                    student, "fault", (result.reason,))  # a fault is never a mark
+                    if isinstance(result, Failed) else result)
 
 
 def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
@@ -101,6 +107,7 @@ def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
 
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     folder.require_release(study)
+    require_gradebook(folder, study.assignment)
     submitted = list(folder.submitted(study.assignment))
     if students is not None:
         wanted = list(dict.fromkeys(students))

@@ -15,8 +15,9 @@ import signal
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
@@ -66,6 +67,7 @@ class Ran:
     seconds: float = 0.0
     cpu: float = 0.0
     calls: dict[int, list[str]] = field(default_factory=dict)  # of tests outside: what they called
+    longest: float = 0.0  # seconds of computing of the cell that needed most
 
     def keep(self, number: int, frame: Mapping[str, Any]) -> None:
         """Keep what a cell put out, as its last message has it."""
@@ -122,12 +124,13 @@ class Sandbox:
             self._process.wait()
 
     def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
-                  later_seconds: float, all_seconds: float,
-                  outside: "Outside | None" = None) -> Ran:
+                  later_seconds: float, all_seconds: float, outside: "Outside | None" = None, *,
+                  limits: Mapping[int, float] = MappingProxyType({})) -> Ran:
         """Run code cells, in order, beside `files`; those of `outside` in a process of their own.
 
-        A cell that does not finish in `cell_seconds` of computing is interrupted, and later ones
-        have only `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
+        A cell that does not finish in `cell_seconds` of computing, or in its own of `limits`, is
+        interrupted, and later ones have only `later_seconds`; all together have `all_seconds`.
+        Raises `SandboxFault`.
         """
         ran = Ran([None] * len(cells), [None] * len(cells))
         tests = outside.tests if outside else {}
@@ -146,7 +149,9 @@ class Sandbox:
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
-                    seconds = later_seconds if ran.late else cell_seconds
+                    seconds = limits.get(number, cell_seconds)
+                    if ran.late:
+                        seconds = min(seconds, later_seconds)
                     if number in tests:
                         self._run_test(job, other, number, ran, notebook, seconds)
                     else:
@@ -177,6 +182,7 @@ class Sandbox:
                 continue
             if frame.get("end") == number:
                 ran.keep(number, frame)
+                ran.longest = max(ran.longest, cell.spent)
                 return
 
     def _run_test(self, job: "Job", other: "Job", number: int, ran: Ran, notebook: Clock,
@@ -212,6 +218,7 @@ class Sandbox:
                 answer = {"gone": str(up)}
             other.tell(answer, ours)
         ran.keep(number, frame)
+        ran.longest = max(ran.longest, theirs.spent, ours.spent)
         ran.calls[number] = frame.get("calls", [])
         job.tell({"over": True}, theirs)
         while job.receive(theirs, notebook).get("end") != number:
@@ -247,7 +254,8 @@ class Sandbox:
         if stopped == "":
             stopped = (None if answered == len(cases) or "broken" in frames[-1:]
                        else f"the process ended before it had answered{job.how_it_ended()}")
-        return read_replies(frames, len(cases), stopped, time.monotonic() - begun)
+        return replace(read_replies(frames, len(cases), stopped, time.monotonic() - begun),
+                       computed=job.cpu)
 
     @contextlib.contextmanager
     def job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],

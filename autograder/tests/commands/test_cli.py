@@ -269,10 +269,12 @@ BOB = f"{ALPHA_BETA}/bob: the folder is empty: nothing was handed in\n"
 
 
 def test_where_nothing_needs_a_look_the_exit_status_is_0(school):
-    """Only ada is graded, and there is nothing on stderr."""
+    """Only ada is graded, the limits are told, and there is nothing on stderr."""
     done = school[1][0]
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"{ALPHA_BETA}: 1 graded\n"
+    assert done.stdout == (
+        f"{ALPHA_BETA}: the limit of computing time is 2 s (20 times what the instructor's own "
+        f"solution needs, at least 2 s)\n{ALPHA_BETA}: 1 graded\n")
 
 
 def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
