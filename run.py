@@ -24,8 +24,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   lock                renew the lock files (needs uv)
   help                this text
 
-Everything else is the autograder's: release, grade, feedback, report, export, doctor, positions,
-build.
+Everything else is the autograder's: release, grade, feedback, report, evening (grade,
+feedback and report in one), export, doctor, positions, build.
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """
@@ -36,8 +36,8 @@ PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (28, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
 EXTRAS = ("cluster", "open_spiel")
-AUTOGRADER = ("book", "build", "doctor", "export", "feedback", "grade", "positions", "release",
-              "report")
+AUTOGRADER = ("book", "build", "doctor", "evening", "export", "feedback", "grade", "positions",
+              "release", "report")
 
 
 def main(arguments):

@@ -232,6 +232,12 @@ def _nbgrader() -> Path:
     return Path(find_spec("nbgrader").origin).parent
 
 
+def hidden_folders(config: Config) -> list[Path]:
+    """The folders of a course that no submission may see."""
+    found = (config.CourseDirectory.get("root"), config.Exchange.get("root"))
+    return [Path(folder).resolve() for folder in found if folder]
+
+
 def put_environment_on_path() -> None:
     """Put the environment's programs on PATH, because nbgrader calls `alembic` by name."""
     programs = str(Path(sys.executable).parent)

@@ -4,12 +4,19 @@ Only the standard library is imported, as commands that refuse should do so at o
 """
 
 import errno
+import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 GO_ON = "when that is mended, the same command goes on from here"
+EVERYWHERE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+REFUSALS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
+            sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB)
 
 
 class Refused(Exception):
@@ -24,8 +31,7 @@ def in_words(error: BaseException, course: Path | None = None) -> str:
 
 def of_the_machine(error: BaseException, course: Path | None = None) -> str | None:
     """A sentence for what the system or the gradebook's database refused; None if they did not."""
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in _causes(error):
         if isinstance(cause, sqlite3.Error):
             of = f" of {course}" if course else ""
             return f"the gradebook{of} cannot be used: {cause}; {GO_ON}"
@@ -36,8 +42,33 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
                 return f"the disk of {cause.filename or _fullest(course)} is full; {GO_ON}"
             if cause.strerror:
                 return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
-        cause = cause.__cause__
     return None
+
+
+def is_for_all(error: BaseException, shared: Iterable[Path] = ()) -> bool:
+    """Whether whoever comes next would meet the same: a full disk, a gradebook that stays locked,
+    one of the `shared` folders and files that cannot be written, or what says so `for_all`."""
+    numbers = EVERYWHERE
+    if any(place.exists() and not os.access(place, os.W_OK) for place in shared):
+        numbers += FORBIDDEN
+    return any(getattr(cause, "for_all", False) or (
+        cause.errno in numbers if isinstance(cause, OSError) else _is_of_the_database(cause))
+        for cause in _causes(error))
+
+
+def _is_of_the_database(error: BaseException) -> bool:
+    """Whether a database as such refuses, and not what it was asked; drivers name errors alike."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in REFUSALS
+    return not hasattr(error, "orig") and "OperationalError" in {  # SQLAlchemy's own has a cause
+        kind.__name__ for kind in type(error).__mro__}
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
 
 
 def _fullest(course: Path | None) -> Path:

@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +23,15 @@ from autograder.commands.console import (
     show_findings,
     where_table,
 )
-from autograder.commands.progress import feedback_study, grade_study, release_studies, tell_grades
+from autograder.commands.evening import whole_evening
+from autograder.commands.progress import (
+    feedback_study,
+    grade_study,
+    grades_as_json,
+    release_studies,
+    tell_feedback,
+    tell_grades,
+)
 from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -62,11 +69,15 @@ CoursePath = Annotated[Path, typer.Option(
     default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
 Jobs = Annotated[int | None, typer.Option(
     min=1, help="How many to process at once; by default one per core.", show_default=False)]
+Students = Annotated[list[str] | None, typer.Option(
+    "--student", help="Only this student; may be given several times.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Grade unchanged submissions again, too.")]
+Isolated = Annotated[Isolation | None, typer.Option(
+    "--isolation", metavar="WHERE", help="Sandbox or process; by default as configured.",
+    show_default=False)]
 Scheduler = Annotated[str | None, typer.Option(
     metavar="ADDRESS", help="A Dask scheduler, whose workers run the submissions.",
     show_default=False)]
-Students = Annotated[list[str] | None, typer.Option(
-    "--student", help="Only this student; may be given several times.", show_default=False)]
 
 
 @contextmanager
@@ -172,12 +183,7 @@ def release_archive(wanted: list[Study] | None, output: Path | None) -> None:
 
 @app.command()
 def grade(study: StudyName, course: CoursePath, *, student: Students = None,
-          force: Annotated[bool, typer.Option(
-              "--force", help="Grade unchanged submissions again, too.")] = False,
-          jobs: Jobs = None,
-          isolation: Annotated[Isolation | None, typer.Option(
-              metavar="WHERE", help="Sandbox or process; by default as configured.",
-              show_default=False)] = None,
+          force: Force = False, jobs: Jobs = None, isolation: Isolated = None,
           scheduler: Scheduler = None,
           as_json: Annotated[bool, typer.Option(
               "--json", help="Print each submission's result as JSON.")] = False
@@ -185,14 +191,13 @@ def grade(study: StudyName, course: CoursePath, *, student: Students = None,
     """Grade the submissions to a study. Exit status 1 if some need a look."""
     with told():
         folder = CourseFolder.open(course)
+        where = {"isolation": isolation and isolation.value, "scheduler": scheduler}
         graded = grade_study(folder, folder.assignment(study), student, force=force,
-                             jobs=jobs, where={
-                                 "isolation": isolation and isolation.value,
-                                 "scheduler": scheduler})
+                             jobs=jobs, where=where)
     if as_json:
-        print(json.dumps([asdict(g) | {"needs_a_look": g.needs_a_look} for g in graded], indent=1))
+        print(json.dumps(grades_as_json(graded), indent=1))
     else:
-        tell_grades(folder.assignment(study), graded)
+        tell_grades(folder, folder.assignment(study), graded, where)
     raise typer.Exit(NEEDS_A_LOOK if any(g.needs_a_look for g in graded) else 0)
 
 
@@ -202,7 +207,8 @@ def feedback(study: StudyName, course: CoursePath, student: Students = None,
     """Write the feedback pages of everybody who has been graded. Exit status 1 if some failed."""
     with told():
         folder = CourseFolder.open(course)
-        whole = feedback_study(folder, folder.assignment(study), student, jobs)
+        wanted = folder.assignment(study)
+        whole = tell_feedback(folder, wanted, feedback_study(folder, wanted, student, jobs))
     raise typer.Exit(0 if whole else NEEDS_A_LOOK)
 
 
@@ -217,6 +223,23 @@ def report(study: StudyName, course: CoursePath) -> None:
 
         for path in write_report(folder, wanted):
             say(f"report: {path}")
+
+
+@app.command()
+def evening(study: StudyName, course: CoursePath, *, student: Students = None,
+            force: Force = False, jobs: Jobs = None, isolation: Isolated = None,
+          scheduler: Scheduler = None,
+            as_json: Annotated[bool, typer.Option(
+                "--json", help="Print results, pages and the report as JSON.")] = False) -> None:
+    """Grade, write feedback and write the report, in one go. Exit status 1 if some need a look."""
+    with told():
+        folder = CourseFolder.open(course)
+        found = whole_evening(folder, folder.assignment(study), student, force=force, jobs=jobs,
+                              where={"isolation": isolation and isolation.value,
+                                     "scheduler": scheduler}, tell=not as_json)
+    if as_json:
+        print(json.dumps(found.to_json(), indent=1))
+    raise typer.Exit(NEEDS_A_LOOK if found.needs_a_look else 0)
 
 
 @app.command()
@@ -414,8 +437,8 @@ def demo(course: Annotated[Path, typer.Option(
 
         pages = []
         for study in wanted:
-            tell_grades(study, grade_study(folder, study, jobs=jobs))
-            feedback_study(folder, study, jobs=jobs)
+            tell_grades(folder, study, grade_study(folder, study, jobs=jobs))
+            tell_feedback(folder, study, feedback_study(folder, study, jobs=jobs))
             pages += write_report(folder, study)
     console.print()
     console.print(where_table([

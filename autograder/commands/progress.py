@@ -1,16 +1,19 @@
 """Releases, grades and writes feedback with a progress bar, then a line for each result."""
 
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
 from autograder.grading.batch import AS_CONFIGURED, Where, config_for, grade
 from autograder.grading.ledger import Graded
+from autograder.grading.needed import limits_in_words
 from autograder.sandbox.cluster import Cluster, ClusterGone, terms
 from autograder.sandbox.limits import Limits
-from autograder.telling.feedback import write_feedback
+from autograder.telling.feedback import Feedback, write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
 
@@ -24,9 +27,17 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
         task = bar.add_task("Releasing", total=len(wanted), note="")
         for study in wanted:
             bar.update(task, note=study.assignment)
-            where = release(folder, study)
+            inside: dict[str, list[str]] = {}
+
+            def note(notebook: str, test: str, inside: dict[str, list[str]] = inside) -> None:
+                inside.setdefault(notebook, []).append(test)
+
+            where = release(folder, study, note)
             bar.advance(task)
             say(f"released {study.assignment}: {where}")
+            for notebook, tests in inside.items():
+                say(f"{notebook}: decided inside the submission's process, where they can be "
+                    f"fooled, because they need live objects: {', '.join(tests)}")
     return folder
 
 
@@ -63,25 +74,41 @@ def at_once(folder: CourseFolder, where: Where) -> int | None:
         raise Refused(str(error)) from error
 
 
-def tell_grades(study: Study, graded: list[Graded]) -> None:
-    """Print a line for each problem, by how much limits were scaled, and how many were graded."""
+def tell_grades(folder: CourseFolder, study: Study, graded: list[Graded],
+                where: Where = AS_CONFIGURED) -> None:
+    """Print a line for each problem, the limits of time, and how many were graded."""
     for result in graded:
         for problem in result.problems:
             complain(f"{study.assignment}/{result.student}: {problem}")
     if factor() != 1:
         complain(f"{study.assignment}: {told(factor())}")
     count = {status: sum(g.status == status for g in graded)
-             for status in ("graded", "unchanged", "nothing to grade", "fault")}
+             for status in ("graded", "unchanged", "nothing to grade", "fault", "left")}
+    if count["left"]:
+        complain(f"{study.assignment}: grading stopped, as everybody would meet the same fault: "
+                 f"{count['left']} submissions are left for the same command later")
+    if count["graded"] and (limits := limits_in_words(
+            folder, study, config_for(folder, where))):
+        say(f"{study.assignment}: {limits}")
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
 
 
+def grades_as_json(graded: list[Graded]) -> list[dict[str, Any]]:
+    """Each submission's result as plain data."""
+    return [asdict(result) | {"needs_a_look": result.needs_a_look} for result in graded]
+
+
 def feedback_study(folder: CourseFolder, study: Study, students: list[str] | None = None,
-                   jobs: int | None = None) -> bool:
-    """Write feedback pages with a progress bar; returns whether all could be written."""
+                   jobs: int | None = None) -> list[Feedback]:
+    """Write feedback pages with a progress bar."""
     with progress() as bar:
         task = bar.add_task(f"Feedback {study.name}", total=None, note="")
-        pages = write_feedback(folder, study, students, jobs,
-                               done=lambda page: bar.update(task, advance=1, note=page.student))
+        return write_feedback(folder, study, students, jobs,
+                              done=lambda page: bar.update(task, advance=1, note=page.student))
+
+
+def tell_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> bool:
+    """Print a line for each page that is missing, and how many there are; whether there are all."""
     failed = [page for page in pages if page.problem]
     for page in failed:
         complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")

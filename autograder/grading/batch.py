@@ -5,20 +5,22 @@ continues where it stopped. A failure counts for its own submission, and the oth
 This module imports little: the workers import nbgrader, all at once, while it looks at the class.
 """
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, hidden_folders
 from autograder.errors import Refused, in_words
-from autograder.grading.booked import booked
+from autograder.grading.booked import booked, require_gradebook
 from autograder.grading.handed_in import look_at
 from autograder.grading.ledger import (
     LEDGER,
+    FaultForAll,
     Graded,
     graded_before,
     grader_state,
@@ -26,10 +28,12 @@ from autograder.grading.ledger import (
     state_of,
 )
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
+from autograder.sandbox.launch import door as warm_parents
 from course.probes import Study
 
 Where = Mapping[str, str | None]  # options of `GradingStep` by name; None: as configured
 AS_CONFIGURED: Where = {}
+MODULES = ("autograder.grading.submission",)  # which workers import
 
 
 class GradingError(Refused):
@@ -43,10 +47,11 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
 
     `where` says where submissions run ("isolation", "scheduler") if that is not as the course's
     configuration says. Before anybody is graded, the reference must get full marks and the stub
-    none. Raises `GradingError` if they do not, if submissions cannot be isolated, or if there is
-    nothing to grade, and `CourseFolderError` without a release.
+    none. After a fault that everybody would meet, the rest is left for the same command later.
+    Raises `GradingError` if they do not, if submissions cannot be isolated, or if there is nothing
+    to grade, and `CourseFolderError` without a release.
     """
-    submitted = _submitted(folder, study, students)
+    submitted, config = _submitted(folder, study, students), config_for(folder, where)
     graded: list[Graded] = [] if students else [
         Graded(name, "nothing to grade", (why,))
         for name, why in folder.misnamed(study.assignment).items()]
@@ -55,20 +60,42 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
         graded.append(_noted(folder, study, result))
         done(graded[-1])
 
-    for result in () if force else _unchanged(folder, study, submitted, where):
+    for result in () if force else _unchanged(folder, study, submitted, config):
         take(result)
     left = sorted({*submitted} - {result.student for result in graded})
-    if left:
-        prepare(["autograder.grading.submission"])
-    config = config_for(folder, where)
     try:
-        for student, result in run_tasks(_grader, (folder, study, force, config), left,
-                                         min(jobs or os.cpu_count() or 1, len(left))):
-            take(Graded(student, "fault", (result.reason,))  # a fault is never a mark
-                 if isinstance(result, Failed) else result)
+        with closing(_graded(folder, study, left, force, jobs, config)) as results:
+            for result in results:
+                take(result)
     except CannotWork as error:
         raise GradingError(f"nothing was graded: {error}") from error
+    for student in sorted({*submitted} - {result.student for result in graded}):
+        graded.append(Graded(student, "left"))
+        done(graded[-1])
     return sorted(graded, key=lambda g: g.student)
+
+
+def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool,
+            jobs: int | None, config: Config) -> Iterator[Graded]:
+    """Yield the results of these students; the canaries are proved before the first one's.
+
+    One proof, here, counts for all: workers run on this machine, from the same files, or on others
+    from files with the same digest. No answer is ever sent to another machine.
+    """
+    if not students:
+        return
+    prepare(MODULES)
+    sandbox = config.GradingStep.get("isolation", "sandbox") == "sandbox"
+    with warm_parents(hidden_folders(config)) if sandbox else nullcontext() as door:
+        (_, found), = run_tasks(_prover, (folder, study, config, door), [study.name], 1)
+        if isinstance(found, Failed):
+            raise CannotWork(found.reason)
+        with closing(run_tasks(_grader, (folder, study, force, config, door, found), students,
+                               min(jobs or os.cpu_count() or 1, len(students)))) as results:
+            for student, result in results:
+                yield ((FaultForAll if result.for_all else Graded)(
+                    student, "fault", (result.reason,))  # a fault is never a mark
+                    if isinstance(result, Failed) else result)
 
 
 def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
@@ -83,6 +110,7 @@ def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
 
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     folder.require_release(study)
+    require_gradebook(folder, study.assignment)
     submitted = list(folder.submitted(study.assignment))
     if students is not None:
         wanted = list(dict.fromkeys(students))
@@ -98,12 +126,11 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
 
 
 def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
-               where: Where) -> Iterator[Graded]:
+               config: Config) -> Iterator[Graded]:
     """Yield those who need not be graded again, found before there are workers.
 
     What cannot be read is a worker's to tell.
     """
-    config = config_for(folder, where)
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
         marks = booked(config.CourseDirectory.db_url, study.assignment)
@@ -111,7 +138,7 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
         return
     for student in students:
         results, before = folder.results(study.assignment, student), None
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if (results / LEDGER).is_file():
                 handed_in = look_at(folder.submission(study.assignment, student), study, release)
                 before = graded_before(results, student, state_of(handed_in, grader),
@@ -127,10 +154,15 @@ def config_for(folder: CourseFolder, where: Where) -> Config:
     return config
 
 
-@contextlib.contextmanager
-def _grader(*arguments) -> Iterator[Callable[[str], Graded]]:
-    """The worker's side, whose module is imported in the worker alone."""
+def _prover(*arguments) -> AbstractContextManager[Callable[[str], Any]]:
+    """The worker's side of the proof, whose module is imported in the worker alone."""
+    from autograder.grading.submission import prover
+
+    return prover(*arguments)
+
+
+def _grader(*arguments) -> AbstractContextManager[Callable[[str], Graded]]:
+    """The worker's side of the grading, whose module is imported in the worker alone."""
     from autograder.grading.submission import grader
 
-    with grader(*arguments) as grade_one:
-        yield grade_one
+    return grader(*arguments)

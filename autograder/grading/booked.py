@@ -5,8 +5,13 @@ In SQL: nbgrader, whose classes say the same, takes a second to import, and a co
 
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
-from sqlalchemy import Engine, NullPool, Row, create_engine, text
+from sqlalchemy import Engine, NullPool, Row, create_engine, make_url, text
+from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
+
+from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.errors import in_words, is_for_all
 
 Booked = dict[str, list[float | None]]
 OF_NOTEBOOKS = """
@@ -33,6 +38,47 @@ GRADES = f"""
 def engine(db_url: str) -> Engine:
     """How to connect to a gradebook, each time anew: another may be put in its place."""
     return create_engine(db_url, poolclass=NullPool)
+
+
+def require_gradebook(folder: CourseFolder, assignment: str | None = None) -> None:
+    """Raise `CourseFolderError` where there is no gradebook, or none that knows the assignment.
+
+    Who asks an SQLite file that is not there makes an empty one, and who grades without the
+    assignment fails with everybody.
+    """
+    db_url = folder.config().CourseDirectory.db_url
+    if not _is_there(db_url):
+        lacks = f"there is no gradebook in {folder.root}"
+    elif assignment and not _knows(folder, db_url, assignment):
+        lacks = f"the gradebook of {folder.root} does not know {assignment}"
+    else:
+        return
+    if next(folder.root.glob(f"results/{assignment or '*'}/*/submission.json"), None) is None:
+        raise CourseFolderError(f"{lacks} yet: run `autograder release STUDY` first")
+    what = assignment or "every assignment"
+    raise CourseFolderError(f"{lacks}, although submissions were graded: put a copy of it back, or "
+                            f"release {what} and grade again, which gives all marks but those that "
+                            "people gave")
+
+
+def _is_there(db_url: str) -> bool:
+    url = make_url(db_url)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return True
+    path = Path(url.database)
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _knows(folder: CourseFolder, db_url: str, assignment: str) -> bool:
+    try:
+        with engine(db_url).connect() as gradebook:
+            found = gradebook.execute(text("SELECT 1 FROM assignment WHERE name = :name"),
+                                      {"name": assignment})
+            return found.first() is not None
+    except SQLAlchemyError as error:
+        if is_for_all(error) or not isinstance(error, (OperationalError, ProgrammingError)):
+            raise CourseFolderError(in_words(error, folder.root)) from error
+        return False  # there is no such table
 
 
 def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str, Booked]:

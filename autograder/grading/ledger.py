@@ -8,9 +8,10 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from traitlets.config import Config
 
@@ -25,6 +26,9 @@ EARLIER = f"{LEDGER}.earlier"  # the last entry, from when its submission is gra
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
+NOTHING = "nothing to grade"
+OF_BEFORE = ("what was handed in last is nothing that can be graded, so the marks of the "
+             "submission before it stand")
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,12 @@ class Graded:
     """The result of grading one submission.
 
     `status`: "graded"; "unchanged" (graded before, and nothing has changed since); "nothing to
-    grade"; "fault" (the machinery failed: no marks were given). `problems` are sentences about what
-    was handed in, and why a check or a cell was stopped.
+    grade"; "fault" (the machinery failed: no marks were given); "left" (not begun, after a fault
+    that everybody would meet). `problems` are sentences about what was handed in, and why a check
+    or a cell was stopped.
     """
+
+    for_all: ClassVar[bool] = False
 
     student: str
     status: str
@@ -44,7 +51,13 @@ class Graded:
     @property
     def needs_a_look(self) -> bool:
         """Whether a person should look at what was handed in, or at the machinery."""
-        return bool(self.problems) or self.status in ("nothing to grade", "fault")
+        return bool(self.problems) or self.status in ("nothing to grade", "fault", "left")
+
+
+class FaultForAll(Graded):
+    """A fault that everybody else would meet as well, such as a full disk."""
+
+    for_all = True
 
 
 def read_ledger(path: Path) -> dict | None:
@@ -67,7 +80,8 @@ def graded_before(results: Path, student: str, state: dict[str, str],
     `found` is booked, still has its marks: it is left alone."""
     old = read_ledger(results / LEDGER)
     if old is None or old["state"] != state or (
-            old["status"] == "graded" and not holds(found, old.get("marks", {}))):
+            old["status"] == "graded" and not holds(found, old.get("marks", {}))) or (
+            old["status"] == NOTHING and found and not old.get("marks")):
         return None
     return Graded(student, "unchanged", tuple(old["problems"]))
 
@@ -81,6 +95,11 @@ def grader_state(folder: CourseFolder, study: Study, config: Config) -> dict[str
     """What decides the marks of all submissions, and where they run."""
     return {"grader": grader_digest(folder, study),
             "isolation": config.GradingStep.get("isolation", "sandbox")}
+
+
+def stands(entry: Mapping[str, Any]) -> bool:
+    """Whether a submission that cannot be graded follows one whose marks stand."""
+    return entry["status"] == NOTHING and bool(entry.get("marks"))
 
 
 def set_aside(ledger: Path) -> None:

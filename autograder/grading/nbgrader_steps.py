@@ -8,6 +8,7 @@ cells run in a process that runs nothing of the submission, and only ask it for 
 
 import atexit
 import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,11 +25,12 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from autograder import verdicts
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, hidden_folders
 from autograder.errors import in_words
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
-from autograder.grading.ledger import note_other_door, write_json
+from autograder.grading.ledger import grader_state, note_other_door, write_json
+from autograder.grading.needed import LEAST, MOST, TIMES, limit, recalled
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
@@ -38,7 +40,7 @@ from autograder.workspace import answers_folder
 from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
-from course.probes.process import SECONDS, ask_module
+from course.probes.process import ask_module
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 from sequence.league.clock import factor, told
@@ -76,13 +78,23 @@ class GradingStep(NbGraderPreprocessor):
     run_cells = Enum(["needed", "always"], "needed", help=(
         "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
         "'always', all. The others keep the outputs that were handed in.")).tag(config=True)
-    cell_seconds = Float(10, help=(
-        "Seconds of computing for one cell. What only waits is stopped after ten times as long "
-        "and half a minute more, and so with all limits of time.")).tag(config=True)
-    probe_seconds = Float(SECONDS, help="Seconds of computing for one check.").tag(config=True)
+    times_needed = Float(TIMES, min=1, help=(
+        "A check, or a cell of the release, may compute for so many times as long as the "
+        "instructor's own solution.")).tag(config=True)
+    least_seconds = Float(LEAST, min=0, help=(
+        "Seconds of computing that a check or a cell has at least, however little the "
+        "instructor's own solution needs.")).tag(config=True)
+    cell_seconds = Float(MOST, help=(
+        "Seconds of computing that one cell has at most. What only waits is stopped after ten "
+        "times as long and half a minute more, and so with all limits of time.")).tag(config=True)
+    probe_seconds = Float(MOST, help="Seconds of computing that one check has at most."
+                          ).tag(config=True)
     later_seconds = Float(2, help=(
         "Seconds of computing for one cell, or one check, after another of the same submission "
         "was stopped.")).tag(config=True)
+    more_seconds = Float(20, help=(
+        "Seconds of computing for all that is asked of a submission besides the hidden cases: "
+        "values by which errors are carried forward, and what explains.")).tag(config=True)
     notebook_seconds = Float(60, help="Seconds of computing for all cells of a notebook."
                              ).tag(config=True)
     cpu_seconds = Integer(60, help=(
@@ -95,10 +107,20 @@ class GradingStep(NbGraderPreprocessor):
     output_characters = Integer(2_000_000, help="Characters of output that are kept."
                                 ).tag(config=True)
 
+    door = Unicode(help=(
+        "The path of the door to a warm parent, if one has been started in advance: `autograder "
+        "grade` sets it.")).tag(config=True)
+
     tests = Dict(help=(
         "What is known of each notebook's own tests, by its name: a table of the instructor's "
         "`imports`, of the tests that must be decided `inside`, in the student's own interpreter, "
         "and of what each other one `calls`. `autograder grade` finds it out.")).tag(config=True)
+
+    needed = Dict(help=(
+        "Seconds that the instructor's own solution computes, for each check by its id, and for "
+        "the longest cell of each notebook by its file's name. `autograder grade` measures them."
+        )).tag(config=True)
+    computed = Dict(help="What the module, or the notebook, that was run last has computed.")
 
     def preprocess(self, nb, resources):
         """Run the cells, mark the checks; `resources` gets "outcomes", "stopped" and "inside".
@@ -106,7 +128,9 @@ class GradingStep(NbGraderPreprocessor):
         "inside" names the graded cells that were decided in the student's own interpreter, and
         "calls" says of each other test what it called of the submission.
         """
-        known = self.tests.get(resources["metadata"].get("name"), {})
+        name = resources["metadata"].get("name")
+        known = self.tests.get(name, {})
+        self._recall(resources.get("nbgrader", {}))
         folder = Path(resources["metadata"]["path"])
         if factor() != 1:
             self.log.warning(told(factor()))
@@ -119,8 +143,11 @@ class GradingStep(NbGraderPreprocessor):
                    and cell.metadata.nbgrader.grade_id not in known["inside"]]
         ran = Ran([], [])
         if self.run_cells == "always" or any(map(_is_marked, cells)):
-            seconds = self.later_seconds if stopped_before else self.cell_seconds
-            ran = self._run(nb, cells, folder, min(seconds, self.cell_seconds), outside, known)
+            seconds = min(self.cell_seconds,
+                          self.later_seconds if stopped_before else self.cell_seconds)
+            released = min(seconds, self._limit(f"{name}.ipynb", self.cell_seconds))
+            ran = self._run(nb, cells, folder, seconds, outside, known, released=released)
+            self.computed[f"{name}.ipynb"] = ran.longest
             write_outputs(cells, ran)
         outcomes: list[Outcome] = []
         for cell in checks:
@@ -140,18 +167,38 @@ class GradingStep(NbGraderPreprocessor):
                               for number, calls in ran.calls.items()}
         return nb, resources
 
+    def _recall(self, where: Mapping[str, str]) -> None:
+        """Know what `autograder grade` measured, by nbgrader's own door, too."""
+        root = self.config.CourseDirectory.get("root")
+        if not (root and where) or self.needed:
+            return
+        folder = CourseFolder(Path(root))
+        if folder.release(where["assignment"]).is_dir():
+            study = folder.assignment(where["assignment"])
+            self.needed = recalled(folder, study, grader_state(folder, study, self.config))
+
+    def _limit(self, what: str, most: float) -> float:
+        """The limit of a check or of a notebook's cells, which is never above `most`."""
+        needed = self.needed.get(what)
+        return most if needed is None else limit(needed, self.times_needed, self.least_seconds,
+                                                 most)
+
     def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path, seconds: float,
-             tests: list[NotebookNode], known: Mapping[str, Any]) -> Ran:
+             tests: list[NotebookNode], known: Mapping[str, Any], *, released: float) -> Ran:
         if self.isolation == "process":
             return run_in_kernel(nb, cells, folder, seconds, self.config)
         calls = known.get("calls", {})
         numbers = {number: calls.get(cell.metadata.nbgrader.grade_id)
                    for number, cell in enumerate(cells) if _is_one_of(cell, tests)}
+        # What students add has no counterpart that could have been measured.
+        limits = {number: released for number, cell in enumerate(cells)
+                  if "nbgrader" in cell.metadata}
 
         def run(sandbox: Sandbox) -> Ran:
             outside = Outside(self._sandbox("tests"), numbers, known["imports"]) if tests else None
             return sandbox.run_cells(_files(folder), [cell.source for cell in cells], seconds,
-                                     self.later_seconds, self.notebook_seconds, outside)
+                                     self.later_seconds, self.notebook_seconds, outside,
+                                     limits=limits)
 
         return self._inside(run)
 
@@ -161,8 +208,9 @@ class GradingStep(NbGraderPreprocessor):
         def ask(module: str, check: Check, most: float) -> Replies:
             return self._ask(folder, module, check, most)
 
-        return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds),
-                      known)
+        limits = {each: self._limit(each, math.inf) for each in self.needed}
+        return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds,
+                                             limits, self.more_seconds), known)
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         answers = answers_folder(load_study(check.study))
@@ -170,8 +218,10 @@ class GradingStep(NbGraderPreprocessor):
         secret = CourseFolder(Path(root)).secret() if root and check.ask in MATCHES else ""
         if self.isolation == "process":
             return ask_module(folder / module, check, seconds, answers, secret=secret)
-        return self._inside(
+        replies = self._inside(
             lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers, secret))
+        self.computed[check.id] = replies.computed
+        return replies
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""
@@ -187,19 +237,14 @@ class GradingStep(NbGraderPreprocessor):
             _submission.fault = str(fault)
             raise
 
-    def _sandbox(self, kind: str = "submission") -> Sandbox:
-        return _sandbox(kind, self.scheduler, self.limits(), *self.hidden())
-
-    def limits(self) -> Limits:
-        """The limits of whatever runs in one process."""
-        return Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
-                      processes=self.processes, files_mb=self.files_mb,
-                      characters=self.output_characters)
-
-    def hidden(self) -> list[Path]:
-        """The folders that no submission may see."""
-        roots = self.config.CourseDirectory.get("root"), self.config.Exchange.get("root")
-        return [Path(folder).resolve() for folder in roots if folder]
+    def _sandbox(self, kind: str = "submission") -> Sandbox | ClusterSandbox:
+        limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
+                        processes=self.processes, files_mb=self.files_mb,
+                        characters=self.output_characters)
+        hidden = hidden_folders(self.config)
+        if self.scheduler:
+            return ClusterSandbox(cluster(self.scheduler), limits, hidden)
+        return _sandbox(kind, limits, self.door, *hidden)
 
 
 @dataclass
@@ -232,13 +277,10 @@ def fault_of(error: Exception, course: Path) -> str:
 
 
 @cache
-def _sandbox(_kind: str, scheduler: str, limits: Limits,
-             *hidden: Path) -> Sandbox | ClusterSandbox:
-    """The warm parent of a kind of this process, which cannot see the folders `hidden`, or those of
-    a cluster; it ends with us."""
-    if scheduler:
-        return ClusterSandbox(cluster(scheduler), limits, hidden)
-    sandbox = Sandbox(limits, hidden)
+def _sandbox(_kind: str, limits: Limits, door: str, *hidden: Path) -> Sandbox:
+    """The warm parent of a kind of this process, which cannot see the folders `hidden`; it ends
+    with us."""
+    sandbox = Sandbox(limits, hidden, Path(door) if door else None)
     _open.callback(sandbox.close)
     return sandbox
 

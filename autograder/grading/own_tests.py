@@ -7,16 +7,22 @@ decided inside, as by nbgrader, where somebody who knows how can make it pass.
 
 import ast
 import contextlib
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import determine_grade
+from traitlets import Any
 
+from autograder import workspace
 from autograder.grading.nbgrader_steps import GradingStep, is_own_test
+from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from autograder.sandbox.client import CannotIsolate
+from course.probes import UnknownCheck, load_study
 from course.probes.syntax import FOR_THE_SHELL, parsed
 
 Marks = Mapping[str, tuple[float, float]]  # by a test's name: what it earns, and the most
@@ -64,20 +70,54 @@ def _imports(notebook: NotebookNode) -> list[str]:
 
 
 class TellInside(NbGraderPreprocessor):
-    """Says, when an assignment is released, which of its tests can be decided inside only."""
+    """Says, when an assignment is released, which of its tests can be decided inside only, and
+    refuses checks that do not exist."""
+
+    tell = Any(lambda notebook, test: None, help=(
+        "Is called with the name of a notebook and that of each such test.")).tag(config=True)
 
     def preprocess(self, nb, resources):
-        """Try the tests of a notebook on its solution, and leave it as it is."""
+        """Try the tests of a notebook on its solution, and leave it as it is.
+
+        Raises `NotebookError` for checks that do not exist.
+        """
+        name, folder = resources["metadata"]["name"], Path(resources["metadata"]["path"])
+        try:
+            complain_about_unknown_checks(nb, folder / f"{name}.ipynb")
+        except NotebookError as error:
+            self.log.error("%s", error)  # nbgrader says more, but not at once
+            raise
         if any(map(is_own_test, nb.cells)):
             step = GradingStep(config=self.config)
-            name, folder = resources["metadata"]["name"], Path(resources["metadata"]["path"])
             try:
-                learn_of_tests(step, name, deepcopy(nb), folder)
+                with _solved(folder, resources["nbgrader"]["assignment"]) as place:
+                    marks = learn_of_tests(step, name, deepcopy(nb), place)
             except CannotIsolate as error:
                 self.log.info("tests are not tried: %s", error)
-            for test in step.tests.get(name, {"inside": ()})["inside"]:
-                self.log.warning("%s.ipynb: %s", name, inside_sentence(test))
+                return nb, resources
+            for test, (points, most) in marks.items():
+                if points < most:
+                    self.log.warning("%s.ipynb: the test %r fails with your own solution", name,
+                                     test)
+                elif test in step.tests[name]["inside"]:
+                    self.log.warning("%s.ipynb: %s", name, inside_sentence(test))
+                    self.tell(f"{name}.ipynb", test)
         return nb, resources
+
+
+@contextlib.contextmanager
+def _solved(folder: Path, assignment: str) -> Iterator[Path]:
+    """A folder with an assignment's files, in which the module of a study is the reference."""
+    try:
+        study = load_study(assignment)
+    except UnknownCheck:  # the instructor's own, which lies there solved
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="solved-") as temporary:
+        place = Path(temporary) / assignment
+        shutil.copytree(folder, place)
+        (place / study.module).write_text(workspace.module_texts(study)["reference"], "utf-8")
+        yield place
 
 
 def inside_sentence(test: str) -> str:

@@ -13,10 +13,12 @@ import tempfile
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbgrader.converters import Autograde
@@ -26,14 +28,16 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.errors import in_words
+from autograder.errors import in_words, is_for_all
 from autograder.grading.booked import Booked, booked
 from autograder.grading.handed_in import look_at
 from autograder.grading.intake import take_in
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
+    NOTHING,
     OTHER_DOOR,
+    FaultForAll,
     Graded,
     enter,
     graded_before,
@@ -44,10 +48,13 @@ from autograder.grading.ledger import (
     state_of,
 )
 from autograder.grading.gradebook_session import one_session
+from autograder.grading.needed import remembered
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
+from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
+from sequence.league.clock import factor
 
 
 PATIENT = 10  # times the limit of a check, for the reference: that it is late is nobody's fault
@@ -57,17 +64,40 @@ class CanaryError(RuntimeError):
     """A known right answer does not get full marks, or a known wrong one gets some."""
 
 
-@contextlib.contextmanager
-def grader(folder: CourseFolder, study: Study, force: bool,
-           config: Config) -> Iterator[Callable[[str], Graded]]:
-    """Yield a function that grades one student's submission to `study`.
+Found = Mapping[str, Any]  # by the proof of the canaries: values of options of `GradingStep`
 
-    Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
+
+@contextlib.contextmanager
+def prover(folder: CourseFolder, study: Study, config: Config,
+           door: Path | None = None) -> Iterator[Callable[[str], Found]]:
+    """Prove the canaries; yield a function that gives what this found out about own tests, and the
+    seconds that right answers need.
+
+    Raises `CanaryError`, or `CannotIsolate`. `door`: see `sandbox.launch`.
     """
-    config.SaveOutcomes.our_door = True
+    config = _through(config, door)
+    config.GradingStep.scheduler = ""  # answers stay on this machine
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)
-    config.GradingStep.tests = step.tests
+    needed = remembered(folder, study, grader_state(folder, study, config), step.needed)
+    yield lambda _: {"tests": step.tests, "needed": needed}
+
+
+@contextlib.contextmanager
+def grader(folder: CourseFolder, study: Study, force: bool, config: Config,
+           door: Path | None = None, found: Found | None = None
+           ) -> Iterator[Callable[[str], Graded]]:
+    """Yield a function that grades one student's submission to `study`.
+
+    `found` is what a `prover` gave on this machine, just now. Without it the canaries are proved
+    first, with what that raises.
+    """
+    if found is None:
+        with prover(folder, study, config, door) as prove:
+            found = prove(study.name)
+    config = _through(config, door)
+    config.SaveOutcomes.our_door = True
+    config.GradingStep.update(found)
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
@@ -76,9 +106,17 @@ def grader(folder: CourseFolder, study: Study, force: bool,
             try:
                 return grade_one(folder, study, config, force, student)
             except Exception as error:
-                return Graded(student, "fault", (in_words(error, folder.root),))
+                return _fault(folder, study, student, error, in_words(error, folder.root))
 
         yield grade
+
+
+def _through(config: Config, door: Path | None) -> Config:
+    """A copy of the configuration, by which sandboxes are reached through the door, if any."""
+    config = deepcopy(config)
+    if door:
+        config.GradingStep.door = str(door)
+    return config
 
 
 def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
@@ -103,19 +141,26 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
             staged = Path(temporary) / student / study.assignment
             intake = take_in(handed_in, study, folder.release(study.assignment), staged)
             if not intake.gradable:
-                result = Graded(student, "nothing to grade", intake.problems)
+                result = Graded(student, NOTHING, intake.problems)
             else:
                 try:
                     _autograde(config, study, student, Path(temporary), results / LOG)
                 except Exception as error:
-                    return Graded(student, "fault", (
-                        *intake.problems, f"{fault_of(error, folder.root)} (see {results / LOG})"))
+                    return _fault(folder, study, student, error, *intake.problems,
+                                  f"{fault_of(error, folder.root)} (see {results / LOG})")
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))
-        claimed = marks() if result.status == "graded" else {}
-        enter(ledger, {"state": state, "marks": claimed, **asdict(result)})
+        enter(ledger, {"state": state, "marks": marks(), **asdict(result)})
         return result
+
+
+def _fault(folder: CourseFolder, study: Study, student: str, error: Exception,
+           *problems: str) -> Graded:
+    results = folder.results(study.assignment, student)
+    shared = (folder.root, results.parent, folder.root / "autograded", folder.root / "gradebook.db")
+    kind = FaultForAll if is_for_all(error, shared) else Graded
+    return kind(student, "fault", problems)
 
 
 def _marks(config: Config, study: Study, student: str) -> Booked:
@@ -136,6 +181,8 @@ def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> 
                         f"the {name} gets {outcome.earned:g} of {outcome.points:g} points for "
                         f"{outcome.check}" + (f" ({outcome.problem})" if outcome.problem else "")
                         + "; if answers or positions were edited, run `autograder build`")
+                if name == "reference":
+                    _note_needed(step, check.id)
     _prove_own_cells(step, folder, study, texts.get("reference"))
 
 
@@ -149,6 +196,10 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
                           "to prove that a right answer gets its marks")
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
+        try:
+            complain_about_unknown_checks(solved, path)
+        except NotebookError as error:
+            raise CanaryError(f"{error}; correct it in source/ and release again") from None
         tests = {cell.metadata.nbgrader.grade_id: cell.source
                  for cell in solved.cells if is_own_test(cell)}
         if not tests:
@@ -159,6 +210,7 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
             if module is not None:
                 (place / study.module).write_text(module, "utf-8")
             points, most = _points(learn_of_tests(step, path.stem, solved, place))
+            _note_needed(step, path.name)
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
                                   f"{points:g} of {most:g} points: correct it or its tests")
@@ -171,6 +223,12 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
                                   "nothing solved: its tests pass whatever students write, so "
                                   "correct them and release again")
+
+
+def _note_needed(step: GradingStep, what: str) -> None:
+    """Tell `step` what the right answer has computed, where that was measured."""
+    if computed := step.computed.get(what):
+        step.needed = step.needed | {what: round(computed / factor(), 3)}
 
 
 def _points(marks: Marks) -> tuple[float, float]:

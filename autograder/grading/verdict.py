@@ -4,9 +4,11 @@ The hidden cases come from `autograder/verdicts/`, the comparison is `course.pro
 words are `course.probes.explain`.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from autograder import verdicts
@@ -30,18 +32,28 @@ from course.probes import Check, Observation, Study, load_expected
 from course.probes.outcome import Outcome, Shown, as_alone, mark, others_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
+from sequence.league.clock import factor, patience
 
 CAUSES = ("slip", "cause", "matching", "found_in", "not_in", "is_doubtful", "common", "resembles")
+NO_MORE = "not asked, as asking had taken too long"
 Ask = Callable[[str, Check, float], Replies]  # a module's name, what it is asked, and for how long
 
 
 class Seconds(NamedTuple):
-    """The time limits of one check: `given` overrides the check's own and the `usual` one; what
-    only explains, as a trace does, has `later`."""
+    """The time limits of checks: `given` overrides the check's own and the `usual` one, and none is
+    above what `limits` has for it; what only explains, as a trace does, has `later`. All that is
+    asked besides the hidden cases has `more` together, for all checks of a submission."""
 
     given: float | None
     usual: float
     later: float
+    limits: Mapping[str, float] = MappingProxyType({})  # by the check's id
+    more: float = math.inf
+
+    def of(self, check: Check) -> float:
+        """The limit of one check."""
+        seconds = self.given or check.seconds or self.usual
+        return min(seconds, self.limits.get(check.id, seconds))
 
 
 @dataclass
@@ -65,6 +77,8 @@ class Known:
     shown: dict[str, Shown] = field(default_factory=dict)
     replies: dict[str, Replies] = field(default_factory=dict)  # also to checks yet to be decided
     machine: dict[str, frozenset[int]] = field(default_factory=dict)  # the machine-made slips
+    computed: float = 0.0  # seconds, of what was asked besides the hidden cases
+    waited: float = 0.0  # for that, on the wall
 
 
 def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None) -> Outcome:
@@ -78,10 +92,26 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     check = next(c for c in study.checks.values() if c.id == check_id)
 
     def replies_to(asked: Check) -> Replies:
-        return ask(study.module, asked, seconds.given or asked.seconds or seconds.usual)
+        return ask(study.module, asked, seconds.of(asked))
+
+    def more(asked: Check, most: float) -> Replies:
+        left = seconds.more - known.computed
+        if left <= 0 or known.waited > patience(seconds.more) * factor():
+            return Replies((None,) * len(asked.cases), stopped=NO_MORE)
+        replies = ask(study.module, asked, min(most, left))
+        if replies.computed:
+            known.computed += replies.computed / factor()
+        elif replies.stopped:  # without a sandbox, where it is not measured
+            known.computed += min(most, left)
+        if replies.computed or replies.stopped:  # else load could decide
+            known.waited += replies.seconds
+        return replies
+
+    def values_of(asked: Check) -> Replies:
+        return more(asked, seconds.of(asked))
 
     def briefly(asked: Check) -> Replies:  # what only explains
-        return ask(study.module, asked, seconds.later)
+        return more(asked, seconds.later)
 
     def first_replies(asked: Check) -> Replies:
         if asked.id not in known.replies:
@@ -93,7 +123,7 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     known.shown[check_id] = Shown(outcome.full, outcome.matching)
     known.machine[check_id] = _machine_slips(asked)
     if outcome.is_wrong_somewhere and not outcome.is_match:
-        asked.given = _better(asked, outcome, first_replies, replies_to)
+        asked.given = _better(asked, outcome, first_replies, values_of)
     if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
         asked.trace = briefly(trace_check(check, outcome.case["asked"]))
     shown = _in_its_light(asked, known)
@@ -132,7 +162,7 @@ def _by(given: Given, asked: Asked) -> Outcome:
 
 
 def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Replies],
-            replies_to: Callable[[Check], Replies]) -> Given | None:
+            values_of: Callable[[Check], Replies]) -> Given | None:
     """What is right given the student's own functions, if that has a better mark."""
     others = {other.id: other for other in asked.study.checks.values()
               if other is not asked.check and other.ask not in MATCHES}
@@ -148,10 +178,10 @@ def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Repli
     def loses(function: str) -> bool:
         return function in functions_asked(asked.check) or loses_elsewhere(function)
 
-    given = carried_forward(asked.check, replies_to, loses_elsewhere)
+    given = carried_forward(asked.check, values_of, loses_elsewhere)
     both = functions_asked(asked.check) & functions_built_on(asked.check)
     if both and (given is None or not _by(given, asked).full):
-        here = carried_forward(asked.check, replies_to, loses)
+        here = carried_forward(asked.check, values_of, loses)
         if here and not _by(here, asked).full:  # a function that is asked here must cost something
             given = max(filter(None, (given, here)), key=lambda found: _by(found, asked).earned)
     return given if given and _by(given, asked).earned > plain.earned else None

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
-from autograder.errors import in_words
+from autograder.errors import in_words, is_for_all
 from sequence.league.clock import WATCH, Clock, Meter
 
 _context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
@@ -19,6 +19,7 @@ class Failed(NamedTuple):
     """Takes the place of a result: the task could not be done, and why in one line."""
 
     reason: str
+    for_all: bool = False  # and so would all others
 
 
 class CannotWork(RuntimeError):
@@ -85,7 +86,8 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
     """Yield each task with the result of `with work(*arguments) as do: do(task)`, as they finish.
 
     The result is `Failed` if that raised, if the worker died, or if it computed for more than
-    `seconds`; the first task of a worker pays for its start, too. `work`, arguments and tasks must
+    `seconds`; the first task of a worker pays for its start, too. After a result that is `for_all`
+    no more tasks are begun, as they would have it too. `work`, arguments and tasks must
     be picklable. Workers end when this process does, after the task that they have begun. Raises
     `CannotWork` if `work` cannot be entered before any task is done.
     """
@@ -118,6 +120,8 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
                 if isinstance(result, Failed) and not worker.process.is_alive():
                     workers.remove(worker)
                 done += 1
+                if getattr(result, "for_all", False):
+                    waiting.clear()
                 yield task, result
     finally:
         for worker in workers:
@@ -144,7 +148,7 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
             try:
                 result = do(task)
             except Exception as error:
-                result = Failed(in_words(error))
+                result = Failed(in_words(error), is_for_all(error))
             try:
                 pipe.send(result)
             except OSError:

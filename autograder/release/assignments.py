@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -26,8 +26,12 @@ def released_files(study: Study) -> list[Path]:
             *(path.with_suffix(".ipynb") for path in notebook_texts(study.folder))]
 
 
-def release(folder: CourseFolder, study: Study) -> Path:
+def release(folder: CourseFolder, study: Study,
+            tell: Callable[[str, str], object] = lambda notebook, test: None) -> Path:
     """Release `study` into the course folder; returns the folder of what students get.
+
+    `tell` gets the notebook and the name of each of the instructor's own tests that can be decided
+    only inside the submission's process.
 
     An earlier release is replaced only when the new one has passed the search for leaks. Raises
     `ReleaseError`.
@@ -42,7 +46,7 @@ def release(folder: CourseFolder, study: Study) -> Path:
                                    "run `autograder build`")
             shutil.copy(path, source / path.name)
         _refuse_leaks(study, source)
-        _generate(folder, study, Path(temporary))
+        _generate(folder, study, Path(temporary), tell)
         _refuse_leaks(study, released)
         for name, stage in stages.items():
             target = folder.root / name / study.assignment
@@ -57,13 +61,15 @@ def _refuse_leaks(study: Study, files: Path) -> None:
         raise ReleaseError(f"{study.assignment} was not released: " + "; ".join(leaks))
 
 
-def _generate(folder: CourseFolder, study: Study, stages: Path) -> None:
+def _generate(folder: CourseFolder, study: Study, stages: Path,
+              tell: Callable[[str, str], object]) -> None:
     """nbgrader's own `generate_assignment`, from and to folders in `stages`: locks, checksums, and
     the cells into the gradebook."""
     config = folder.config()
     config.CourseDirectory.source_directory = str(stages / "source")
     config.CourseDirectory.release_directory = str(stages / "release")
     config.CourseDirectory.assignment_id = study.assignment
+    config.TellInside.tell = tell
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
     converter.force = True
     log_file = folder.root / "results" / study.assignment / "release.log"

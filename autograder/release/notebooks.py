@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.errors import Refused
-from course.probes import Check, Study
+from course.probes import Check, Study, UnknownCheck, load_check, load_study
 
 CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\((["'])([a-z0-9_.]+)\1\)""")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -56,6 +56,27 @@ def complain_about_graded_cells(notebooks: Iterable[NotebookNode], study: Study)
             raise NotebookError(f"{study.assignment}: the cell {grade_id} occurs "
                                 f"{ids.count(grade_id)} times in the notebooks, but must occur "
                                 "once")
+
+
+def complain_about_unknown_checks(notebook: NotebookNode, path: Path) -> None:
+    """Raise `NotebookError` where a graded cell asks for a check that nobody can pass.
+
+    That is one that does not exist, or one of a module that does not lie beside the notebook.
+    """
+    for cell in notebook.cells:
+        asked, marked = check_id(cell), cell.metadata.get("nbgrader", {})
+        if asked is None or not marked.get("grade") or marked.get("solution"):
+            continue
+        where = f"{path.name}: the cell {marked.get('grade_id')!r} asks for {asked}, "
+        try:
+            check = load_check(asked)
+        except UnknownCheck as error:
+            raise NotebookError(f"{where}but {error}") from None
+        if check.id != asked:
+            raise NotebookError(f"{where}but the check is called {check.id}")
+        module = load_study(check.study).module
+        if not (path.parent / module).is_file():
+            raise NotebookError(f"{where}but there is no {module} beside the notebook")
 
 
 def answer_id(written: str) -> str:

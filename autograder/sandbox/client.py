@@ -15,15 +15,16 @@ import signal
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
 from nbformat.v4 import new_output
 
 from autograder.sandbox.inside.frames import LENGTH, send
-from autograder.sandbox.launch import CannotIsolate, start
+from autograder.sandbox.launch import CannotIsolate, knock, start
 from autograder.sandbox.limits import Limits
 from course.probes import Check
 from course.probes.match import AGENT, play_ladder
@@ -66,6 +67,7 @@ class Ran:
     seconds: float = 0.0
     cpu: float = 0.0
     calls: dict[int, list[str]] = field(default_factory=dict)  # of tests outside: what they called
+    longest: float = 0.0  # seconds of computing of the cell that needed most
 
     def keep(self, number: int, frame: Mapping[str, Any]) -> None:
         """Keep what a cell put out, as its last message has it."""
@@ -98,12 +100,15 @@ class TimeUp(Exception):
 class Sandbox:
     """A sandbox, started with `with Sandbox(limits) as sandbox`; for one thread only.
 
-    Raises `CannotIsolate` where this machine cannot isolate.
+    Folders that are `hidden` are not seen inside. Where a warm parent has been started in advance,
+    `door` leads to it: see `launch.door`. Raises `CannotIsolate` where this machine cannot isolate.
     """
 
-    def __init__(self, limits: Limits, hidden: Iterable[Path] = ()) -> None:
+    def __init__(self, limits: Limits, hidden: Iterable[Path] = (),
+                 door: Path | None = None) -> None:
         self.limits = limits
-        self._process, self._control = start(hidden)
+        control = knock(door)
+        self._process, self._control = (None, control) if control else start(hidden)
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -114,16 +119,18 @@ class Sandbox:
     def close(self) -> None:
         """End the warm parent, and with it whatever still runs inside."""
         self._control.close()
-        self._process.kill()
-        self._process.wait()
+        if self._process:
+            self._process.kill()
+            self._process.wait()
 
     def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
-                  later_seconds: float, all_seconds: float,
-                  outside: "Outside | None" = None) -> Ran:
+                  later_seconds: float, all_seconds: float, outside: "Outside | None" = None, *,
+                  limits: Mapping[int, float] = MappingProxyType({})) -> Ran:
         """Run code cells, in order, beside `files`; those of `outside` in a process of their own.
 
-        A cell that does not finish in `cell_seconds` of computing is interrupted, and later ones
-        have only `later_seconds`; all together have `all_seconds`. Raises `SandboxFault`.
+        A cell that does not finish in `cell_seconds` of computing, or in its own of `limits`, is
+        interrupted, and later ones have only `later_seconds`; all together have `all_seconds`.
+        Raises `SandboxFault`.
         """
         ran = Ran([None] * len(cells), [None] * len(cells))
         tests = outside.tests if outside else {}
@@ -142,7 +149,9 @@ class Sandbox:
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
-                    seconds = later_seconds if ran.late else cell_seconds
+                    seconds = limits.get(number, cell_seconds)
+                    if ran.late:
+                        seconds = min(seconds, later_seconds)
                     if number in tests:
                         self._run_test(job, other, number, ran, notebook, seconds)
                     else:
@@ -173,6 +182,7 @@ class Sandbox:
                 continue
             if frame.get("end") == number:
                 ran.keep(number, frame)
+                ran.longest = max(ran.longest, cell.spent)
                 return
 
     def _run_test(self, job: "Job", other: "Job", number: int, ran: Ran, notebook: Clock,
@@ -208,6 +218,7 @@ class Sandbox:
                 answer = {"gone": str(up)}
             other.tell(answer, ours)
         ran.keep(number, frame)
+        ran.longest = max(ran.longest, theirs.spent, ours.spent)
         ran.calls[number] = frame.get("calls", [])
         job.tell({"over": True}, theirs)
         while job.receive(theirs, notebook).get("end") != number:
@@ -243,7 +254,8 @@ class Sandbox:
         if stopped == "":
             stopped = (None if answered == len(cases) or "broken" in frames[-1:]
                        else f"the process ended before it had answered{job.how_it_ended()}")
-        return read_replies(frames, len(cases), stopped, time.monotonic() - begun)
+        return replace(read_replies(frames, len(cases), stopped, time.monotonic() - begun),
+                       computed=job.cpu)
 
     @contextlib.contextmanager
     def job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
@@ -273,7 +285,9 @@ class Sandbox:
             finally:
                 job.kill()
                 end = json.loads(self._control.recv(1 << 16) or b"{}")
-                job.status, job.cpu = end.get("ended", 0), end.get("cpu", 0.0)
+                if not end:  # then the process ended with it, whatever it did
+                    raise SandboxFault("the sandbox has ended")
+                job.status, job.cpu = end["ended"], end["cpu"]
 
 
 class Job:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from autograder.sandbox import worker
@@ -36,6 +37,8 @@ MISSING = ("grading on a cluster needs Dask: install the extra `cluster` "
 
 class ClusterGone(RuntimeError):
     """The cluster cannot be used; the message says why."""
+
+    for_all = True  # whoever comes next would meet it too
 
 
 class _Lost(Exception):
@@ -210,12 +213,12 @@ class ClusterSandbox:
         """Nothing: the connection is shared, and sandboxes stay where they are."""
 
     def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
-                  later_seconds: float, all_seconds: float,
-                  outside: Outside | None = None) -> Ran:
+                  later_seconds: float, all_seconds: float, outside: Outside | None = None, *,
+                  limits: Mapping[int, float] = MappingProxyType({})) -> Ran:
         """What `Sandbox.run_cells` says; raises also `ClusterGone`."""
         tests = outside and Outside(None, outside.tests, outside.imports)
         return self._cluster.do(worker.run_cells, self._terms, dict(files), list(cells),
-                                (cell_seconds, later_seconds, all_seconds), tests)
+                                (cell_seconds, later_seconds, all_seconds), tests, dict(limits))
 
     def ask(self, files: Mapping[str, bytes], module: str, check: Check, seconds: float,
             answers: Path | None = None, secret: str = "") -> Replies:

@@ -1,5 +1,6 @@
 """Starts the warm parent behind bubblewrap, in the strongest way that this machine allows."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -29,12 +30,15 @@ SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", 
 SHARED = (Path("/"), Path("/usr"), Path("/usr/local"))  # where Python may stand beside all else
 DEVICES = ("null", "full", "random", "urandom")  # zero can be mapped as uncounted memory
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
-# Root gives up what it does not need to make a child nobody; a user is root only of a namespace.
-AS_ROOT = ("--cap-drop", "ALL", *(word for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
-                                  for word in ("--cap-add", f"CAP_{name}")))
+# Root gives up what it does not need to make a child nobody, and to end it; a user is root only of
+# a namespace.
+AS_ROOT = ("--cap-drop", "ALL", *(
+    word for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
+    for word in ("--cap-add", f"CAP_{name}")))
 AS_USER = ("--unshare-user", "--uid", "1000", "--gid", "1000",
            "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
 FIRST_UID = 2_000_000_000  # where no user is; one for each warm parent, so that counts are apart
+PARENTS = 500  # that one process may have: the highest number of a process is 4 million
 START_SECONDS = 300  # that a busy machine may need; an idle one needs two or three
 
 
@@ -63,6 +67,53 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
         "Ubuntu), or give the container CAP_SYS_ADMIN"))
 
 
+@contextlib.contextmanager
+def door(hidden: Iterable[Path] = ()) -> Iterator[Path | None]:
+    """Begin to start a warm parent that forks another one for each that `knock`s within the block.
+
+    What is forked has run nothing of anybody, as if it had been started anew. Yields the path to
+    knock at, at once; None where there can be none: then each starts its own.
+    """
+    if sys.platform != "linux":
+        yield None
+        return
+    rights = AS_ROOT if os.geteuid() == 0 else AS_USER
+    with tempfile.TemporaryDirectory(prefix="door-") as folder, contextlib.ExitStack() as opened:
+        path = Path(folder) / "door"
+        ours, theirs = _pair()
+        opened.enter_context(ours)
+        try:
+            with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+                listening.bind(str(path))
+                listening.listen(PARENTS)
+                # Out of reach of Ctrl-C: whoever is inside finishes.
+                process = subprocess.Popen(
+                    _command(rights, tuple(hidden), theirs, listening), stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                    pass_fds=[theirs.fileno(), listening.fileno()])
+        except (OSError, ImportError):  # a path that is too long, or no bubblewrap: a worker tells
+            yield None
+            return
+        opened.callback(process.wait)
+        opened.callback(process.kill)
+        yield path
+
+
+def knock(door: Path | None) -> socket.socket | None:
+    """The socket to a warm parent of one's own, ready for jobs; None if nobody opens."""
+    if door is None:
+        return None
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        control.settimeout(START_SECONDS)
+        control.connect(str(door))
+        _await_ready(control)
+    except OSError:
+        control.close()
+        return None
+    return control
+
+
 def bubblewrap() -> str:
     """The program bwrap: the system's, or the one that the environment brings."""
     system = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
@@ -80,21 +131,15 @@ def _sentence(reason: str, remedy: str) -> str:
 
 def _start(rights: tuple[str, ...],
            hidden: tuple[Path, ...]) -> tuple[subprocess.Popen, socket.socket]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, theirs = _pair()
     with theirs, tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
-            [bubblewrap(), "--die-with-parent", "--new-session", "--clearenv",
-             "--chdir", "/tmp", *rights, *NAMESPACES,
-             *_tree(hidden), *_environment(), "--",
-             _python(), "-s", "-P", "-B", "-m", "inside.zygote", str(theirs.fileno()),
-             str(FIRST_UID + os.getpid())],
-            stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()])
+            _command(rights, hidden, theirs), stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+            pass_fds=[theirs.fileno()])
         theirs.close()
         ours.settimeout(START_SECONDS)
         try:
-            ready = json.loads(ours.recv(1 << 16) or "{}")
-            if not ready.get("ready"):
-                raise OSError("it ended")
+            _await_ready(ours)
         except OSError as error:
             process.kill()
             process.wait()
@@ -103,6 +148,25 @@ def _start(rights: tuple[str, ...],
             lines = said.read().decode(errors="replace").strip().splitlines()
             raise OSError(lines[-1] if lines else str(error)) from error
     return process, ours
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def _command(rights: tuple[str, ...], hidden: tuple[Path, ...],
+             *sockets: socket.socket) -> list[str]:
+    """The command that starts a warm parent, which is given these sockets."""
+    return [bubblewrap(), "--die-with-parent", "--new-session", "--clearenv", "--chdir", "/tmp",
+            *rights, *NAMESPACES, *_tree(hidden), *_environment(), "--",
+            _python(), "-s", "-P", "-B", "-m", "inside.zygote",
+            str(FIRST_UID + PARENTS * os.getpid()), *(str(s.fileno()) for s in sockets)]
+
+
+def _await_ready(control: socket.socket) -> None:
+    """Wait until the warm parent at the other end is ready; raises OSError if it has ended."""
+    if not json.loads(control.recv(1 << 16) or "{}").get("ready"):
+        raise OSError("it ended")
 
 
 def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:

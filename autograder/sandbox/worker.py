@@ -79,14 +79,15 @@ def ask(terms: Terms, files: Mapping[str, bytes], module: str, check: Check,
 
 
 def run_cells(terms: Terms, files: Mapping[str, bytes], cells: Sequence[str],
-              limits: tuple[float, float, float], outside: Outside | None) -> Ran:
+              seconds: tuple[float, float, float], outside: Outside | None,
+              limits: Mapping[int, float]) -> Ran:
     """What `Sandbox.run_cells` finds here; tests from outside run in a second sandbox."""
     with _used(terms) as sandbox:
         if outside is None:
-            return sandbox.run_cells(files, cells, *limits)
+            return sandbox.run_cells(files, cells, *seconds, limits=limits)
         with _used(terms, "tests") as other:
-            return sandbox.run_cells(files, cells, *limits,
-                                     Outside(other, outside.tests, outside.imports))
+            return sandbox.run_cells(files, cells, *seconds,
+                                     Outside(other, outside.tests, outside.imports), limits=limits)
 
 
 class Agent:

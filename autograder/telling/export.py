@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import read_results, standing
 from autograder.telling.gradebook import (
     Marks,
@@ -55,7 +56,8 @@ class Roster:
 
 
 def read_marks(folder: CourseFolder) -> Roster:
-    """The marks of all assignments; raises `CourseFolderError` if there are no assignments."""
+    """The marks of all assignments; raises `CourseFolderError` if there are no assignments, or if
+    some that were graded are not in the gradebook."""
     with open_gradebook(folder) as gradebook:
         students = students_of(gradebook)
         columns = []
@@ -71,6 +73,10 @@ def read_marks(folder: CourseFolder) -> Roster:
                  if not counts}
                 | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
                 {s: wrong for s, (counts, wrong) in found.items() if counts and wrong}))
+    for path in sorted(folder.root.glob("results/*")):  # what an older gradebook does not know
+        if next(path.glob("*/submission.json"), None) and path.name not in {
+                column.assignment for column in columns}:
+            require_gradebook(folder, path.name)
     if not columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
                                 "run `autograder release STUDY` first")

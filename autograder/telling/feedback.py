@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
 from autograder.grading.batch import GradingError
+from autograder.grading.booked import require_gradebook
 from autograder.grading.handed_in import fingerprint, look_through
-from autograder.grading.ledger import read_results, standing
+from autograder.grading.ledger import read_results, standing, stands
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from autograder.telling.gradebook import noted
 from course.probes import Study, explain
@@ -46,6 +47,7 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
     `done` gets each result. Raises `GradingError` if nobody, or not each of `students`, is graded.
     """
     assignment = study.assignment
+    require_gradebook(folder, assignment)
     wanted = _graded(folder, study, students)
     states = _states(folder, assignment, wanted)
     tasks: list[Task] = []
@@ -69,13 +71,18 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
             done(written[-1])
     except CannotWork as error:
         raise GradingError(f"no feedback was written: {error}") from error
+    if left := len(wanted) - len(written):
+        why = next(page.problem for page in reversed(written) if page.problem)
+        raise GradingError(f"feedback stopped, and the pages of {left} students are left for the "
+                           f"same command later: {why}")
     return sorted(written)
 
 
 def _graded(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     assignment = study.assignment
     graded = [student for student in folder.submitted(assignment)
-              if standing(folder, assignment, student)["status"] == "graded"]
+              if (entry := standing(folder, assignment, student))["status"] == "graded"
+              or stands(entry)]
     wanted = graded if students is None else list(dict.fromkeys(students))
     ungraded = sorted(set(wanted) - set(graded))
     if ungraded or not wanted:
@@ -97,6 +104,7 @@ def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[
         with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
             states[student] = _digest(
                 makers, code, config, marks.get(student),
+                stands(standing(folder, assignment, student)),
                 read_results(folder.results(assignment, student)),
                 fingerprint(look_through(folder.root / "autograded" / student / assignment)))
     return states

@@ -23,7 +23,9 @@ from autograder.grading.booked import (
     engine,
     holds,
     ours,
+    require_gradebook,
 )
+from autograder.grading.ledger import OF_BEFORE, stands
 
 CellName = tuple[str, str]  # the notebook's name and the cell's
 
@@ -87,9 +89,7 @@ class Cell:
 @contextmanager
 def open_gradebook(folder: CourseFolder) -> Iterator[Connection]:
     """The course's gradebook; raises `CourseFolderError` if there is none yet."""
-    if not (folder.root / "gradebook.db").is_file():
-        raise CourseFolderError(f"there is no gradebook in {folder.root} yet: "
-                                "run `autograder release STUDY` first")
+    require_gradebook(folder)
     try:
         with engine(folder.config().CourseDirectory.db_url).connect() as gradebook:
             yield gradebook
@@ -145,7 +145,8 @@ def what_counts(marks: Marks | None, entry: Mapping[str, Any]) -> tuple[Marks | 
     """The marks of a submission with this entry in the ledger, and what is wrong with them, or "".
 
     The gradebook is the truth. What was marked once and has to be graded again, because that was
-    not finished, keeps its marks while the gradebook has them all.
+    not finished, keeps its marks while the gradebook has them all; and they stand when nothing
+    that can be graded follows.
     """
     claimed, graded = entry.get("marks"), entry["status"] == "graded"
     if graded and marks is None:
@@ -155,6 +156,8 @@ def what_counts(marks: Marks | None, entry: Mapping[str, Any]) -> tuple[Marks | 
                        "again")
     if graded or marks is None:
         return marks, ""
+    if stands(entry):
+        return marks, OF_BEFORE
     if entry["status"] in ("fault", "not graded") and claimed and holds(marks.booked, claimed):
         return marks, "its marks are those of the last time that it was graded"
     return None, ""

@@ -12,6 +12,7 @@ import sqlalchemy
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autograder.course_folder import CourseFolder
+from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import read_results, standing
 from autograder.telling.export import plain_cell
 from autograder.telling.gradebook import (
@@ -79,7 +80,10 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
     odd = suspicions(folder, study)
     with open_gradebook(folder) as gradebook:
         marks, names = marks_of(gradebook, study.assignment), _names(students_of(gradebook))
-        everything = assignments_of(gradebook).get(study.assignment, {})
+        known = assignments_of(gradebook)
+    if study.assignment not in known:
+        require_gradebook(folder, study.assignment)
+    everything = known.get(study.assignment, {})
     checks = {check.grade_id for check in study.checks.values()}
     cells = {name: everything[name] for name in _in_order(folder, study, everything)
              if name[1] not in checks}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.grading.ledger import read_results
+from autograder.grading.ledger import LEDGER, OF_BEFORE, read_ledger, read_results, stands
 from autograder.release.notebooks import check_id
 from autograder.telling.gradebook import noted
 from course.probes.explain import causes, of_search, sentence_of
@@ -50,6 +50,8 @@ class Summarise(NbGraderPreprocessor):
         where["late_penalty"] = book["penalty"]
         where["score"] = sum(m["score"] for m in book["marks"].values()) - book["penalty"]
         where["max_score"] = sum(m["points"] for m in book["marks"].values())
+        entry = read_ledger(results / LEDGER)
+        resources["note"] = OF_BEFORE if entry and stands(entry) else ""
         resources["checks"] = [line for cell, line in lines if not _is_written(cell)]
         resources["written"] = [line for cell, line in lines if _is_written(cell)]
         return nb, resources

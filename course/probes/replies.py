@@ -15,8 +15,9 @@ class Replies:
     """The replies to one check: one observation per case, None where there was none.
 
     `broken` says why the module could not be loaded, `stopped` why the process ended before all
-    cases were answered; both None if all went well. `seconds` is the wall time of the process.
-    `said` tells how each match went, where the check is games.
+    cases were answered; both None if all went well. `seconds` is the wall time of the process,
+    `computed` its computing time, 0 where that is not measured. `said` tells how each match went,
+    where the check is games.
     """
 
     observations: tuple[Observation | None, ...]
@@ -24,6 +25,7 @@ class Replies:
     stopped: str | None = None
     seconds: float = field(default=0.0, compare=False)
     said: tuple[str, ...] = ()
+    computed: float = field(default=0.0, compare=False)
 
 
 def _is_observation(data: dict) -> bool:

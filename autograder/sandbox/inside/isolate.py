@@ -87,9 +87,12 @@ class Walls:
         """
         os.setsid()
         _only_descriptor(talk.fileno())
-        _call(_libc.unshare, NEWNS | NEWUTS | NEWIPC | NEWNET)
-        root = os.getuid() == 0
-        owner = f"uid={self.uid},gid={self.uid}" if root else f"uid={os.getuid()}"
+        user, group = os.getuid(), os.getgid()
+        root = user == 0
+        owner = f"uid={self.uid},gid={self.uid}" if root else f"uid={user}"
+        _call(_libc.unshare, NEWNS | NEWUTS | NEWIPC | NEWNET | (0 if root else NEWUSER))
+        if not root:  # in a namespace of users of its own, so that its processes count alone
+            _map_user(user, group)
         megabytes, inodes = limits["files_mb"], limits["files"]
         _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/dev/shm", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
@@ -112,6 +115,13 @@ class Walls:
         self.calls.load()
         os.umask(0o077)
         return request
+
+
+def _map_user(user: int, group: int) -> None:
+    """Let this process be in its new namespace of users who it was."""
+    for name, text in (("uid_map", f"{user} {user} 1"), ("setgroups", "deny"),
+                       ("gid_map", f"{group} {group} 1")):
+        Path("/proc/self", name).write_text(text, "ascii")
 
 
 def _mount(where: str, options: str, flags: int = 0) -> None:

@@ -24,6 +24,7 @@ from autograder.release import assignments as releasing
 from autograder.release import derive
 from autograder.release.assignments import ReleaseError
 from autograder.release.notebooks import NotebookError
+from autograder.telling.feedback import Feedback
 from autograder.workspace.strip import SolutionRegionError
 from course.probes import StudyTableError, UnknownCheck, load_study, studies
 
@@ -115,10 +116,10 @@ BAD_INPUT = [
     *((f"{command} study9{course}", NO_STUDY) for command, course in [
         ("build", ""), ("build --check", ""), ("doctor", ""), ("release", " -c {missing}"),
         ("release study2", " -c {missing}"), ("grade", " -c {course}"),
-        ("feedback", " -c {course}"), ("report", " -c {course}")]),
+        ("feedback", " -c {course}"), ("report", " -c {course}"), ("evening", " -c {course}")]),
     ("doctor study2_alphabeta", "there is no study 'study2_alphabeta'"),
     *((f"{command} study2 -c {{{place}}}", NO_COURSE % place)
-      for command in ("grade", "feedback", "report")
+      for command in ("grade", "feedback", "report", "evening")
       for place in ("foreign", "empty", "file", "missing")),
     *((f"export -c {{{place}}}", NO_COURSE % place)
       for place in ("foreign", "empty", "file", "missing")),
@@ -268,10 +269,12 @@ BOB = f"{ALPHA_BETA}/bob: the folder is empty: nothing was handed in\n"
 
 
 def test_where_nothing_needs_a_look_the_exit_status_is_0(school):
-    """Only ada is graded, and there is nothing on stderr."""
+    """Only ada is graded, the limits are told, and there is nothing on stderr."""
     done = school[1][0]
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"{ALPHA_BETA}: 1 graded\n"
+    assert done.stdout == (
+        f"{ALPHA_BETA}: the limit of computing time is 2 s (20 times what the instructor's own "
+        f"solution needs, at least 2 s)\n{ALPHA_BETA}: 1 graded\n")
 
 
 def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
@@ -383,6 +386,63 @@ def test_the_report_says_where_it_is(school):
     named = [Path(line.removeprefix("report: ")) for line in done.stdout.splitlines()]
     assert named == [root / "reports" / f"{ALPHA_BETA}.{kind}" for kind in ("html", "csv")]
     assert all(path.stat().st_size for path in named)
+
+
+# ---- All three in one
+
+
+def written(root: Path) -> dict[str, bytes]:
+    """The pages of feedback and the report, by path."""
+    return {str(path.relative_to(root)): path.read_bytes()
+            for stage in ("feedback", "reports") for path in (root / stage).rglob("*.*")}
+
+
+def test_an_evening_is_grade_feedback_and_report(school, tmp_path):
+    """It says and writes what the three commands say and write, and tells what needs a look."""
+    alone, together = (shutil.copytree(school[0], tmp_path / name) for name in ("a", "b"))
+    for root in (alone, together):
+        for stage in ("feedback", "reports"):
+            shutil.rmtree(root / stage, ignore_errors=True)
+    apart = [autograder(command, "study2", "-c", str(alone))
+             for command in ("grade", "feedback", "report")]
+    done = autograder("evening", "study2", "-c", str(together))
+    assert done.exit_code == max(each.exit_code for each in apart) == 1
+    assert done.stderr == "".join(each.stderr for each in apart) == BOB
+    assert done.stdout == "".join(each.stdout for each in apart).replace(str(alone), str(together))
+    assert written(together) == written(alone)
+    assert f"feedback/ada/{ALPHA_BETA}/02_alpha_beta.html" in written(together)
+
+
+def test_an_evening_for_machines(school):
+    """With --json stdout is one object: results, pages and the report; nothing is on stderr."""
+    done = autograder("evening", "study2", "-c", str(school[0]), "--json")
+    assert (done.exit_code, done.stderr) == (1, "")
+    found = json.loads(done.stdout)
+    assert found["grades"] == json.loads(
+        autograder("grade", "study2", "-c", str(school[0]), "--json").stdout)
+    assert [(page["student"], page["problem"]) for page in found["feedback"]] == [("ada", None)]
+    assert list(map(Path, found["report"])) == [
+        school[0] / "reports" / f"{ALPHA_BETA}.{kind}" for kind in ("html", "csv")]
+
+
+def test_an_evening_with_nothing_to_grade_still_has_a_report(school):
+    """Bob alone has no page; the report of the class is written all the same."""
+    done = autograder("evening", "study2", "-c", str(school[0]), "--student", "bob")
+    assert (done.exit_code, done.stderr) == (1, BOB)
+    assert "feedback" not in done.stdout
+    assert done.stdout.count("report: ") == 2
+
+
+@pytest.mark.parametrize(("problem", "status"), [(None, 0), ("no room", 1)])
+def test_a_page_that_fails_at_the_end_of_an_evening_needs_a_look(school, monkeypatch, problem,
+                                                                status):
+    """As with `feedback` alone; the report is written all the same."""
+    page = Feedback("ada", school[0], problem)
+    monkeypatch.setattr(watch, "write_feedback", lambda *arguments, **options: [page])
+    done = autograder("evening", "study2", "-c", str(school[0]), "--student", "ada")
+    assert done.exit_code == status
+    assert done.stderr == (f"{ALPHA_BETA}/ada: no feedback: no room\n" if problem else "")
+    assert done.stdout.count("report: ") == 2
 
 
 # ---- The demo's folder
@@ -530,6 +590,7 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "release": ("[STUDY]...", {"--course", "--kit", "--output"}),
     "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
+    "evening": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
     "report": ("STUDY", {"--course"}),
     "export": ("", {"--course", "--format", "--output"}),
     "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed"}),
@@ -576,7 +637,7 @@ def test_no_arguments_print_help(arguments):
         assert f"{name} {sentence}" in text(done.stdout)
 
 
-@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "export"])
+@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "evening", "export"])
 def test_the_course_is_looked_for_in_the_same_place(command):
     """Every command that needs a course folder takes the same one unless told otherwise."""
     assert "[default: (the kit's build/course)]" in text(autograder(command, "--help").stdout)

@@ -1,15 +1,20 @@
 """What builds on a wrong function is marked as right if it is right given that function."""
 
+import math
+from dataclasses import replace
+
 import pytest
 
-from autograder import workspace
-from autograder.grading.verdict import Seconds, decide
+from autograder import verdicts, workspace
+from autograder.grading import verdict
+from autograder.grading.verdict import Known, Seconds, decide
 from autograder.mutants import load_mutants
 from autograder.tests.needs import need_isolation
-from course.probes import load_study
+from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.questions import MATCHES
+from course.probes.replies import Replies
 
 SOME = 9  # every ninth mutant
 COUNTS = """    two = one = 0
@@ -61,6 +66,54 @@ def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
             assert "lane_counts" in outcome.given
             assert "right, given your lane_counts" in as_text(outcome)
             assert "right, given your lane_counts" in as_html(outcome)
+
+
+class Slow:
+    """A module of study 3 with a slip in its first function; what is asked besides the hidden cases
+    is counted, and is slow."""
+
+    def __init__(self, seconds: float, computed: float, *, stopped: bool = False) -> None:
+        self.seconds, self.computed, self.stopped = seconds, computed, stopped
+        self.count = 0
+        self.study = verdicts.hidden_study("study3")
+        self.text = workspace.module_texts(self.study)["blocked_lanes_counted"]
+
+    def __call__(self, module: str, asked: Check, seconds: float) -> Replies:
+        """Ask it, and say that it took so long."""
+        if asked.cases == self.study.checks[asked.name].cases:
+            return workspace.ask(self.study, self.text, asked, 20)
+        self.count += 1
+        if self.stopped:
+            replies = Replies((None,) * len(asked.cases), stopped="stopped")
+        else:
+            replies = workspace.ask(self.study, self.text, asked, 20)
+        return replace(replies, seconds=self.seconds, computed=self.computed)
+
+    def marks(self, more: float) -> dict[str, float]:
+        """What each check earns."""
+        known = Known()
+        return {check.id: decide(check.id, self, Seconds(None, 20, 20, {}, more), known).earned
+                for check in self.study.checks.values()}
+
+
+def test_what_is_asked_besides_is_bounded_for_all_checks_together(monkeypatch):
+    """Whoever computes, sleeps or hangs whenever values are asked is soon not asked any more."""
+    monkeypatch.setattr(verdict, "factor", lambda: 1.0)
+    quick = Slow(0.1, 0.1)
+    marks = quick.marks(20)
+    assert quick.count > 6
+    without_end = Slow(45, 2)
+    assert without_end.marks(math.inf) == marks
+    assert without_end.count == quick.count
+    unmeasured = Slow(45, 0)  # as without a sandbox: a load could be the reason
+    assert unmeasured.marks(20) == marks
+    for slow, asked in ((Slow(4, 4), 5), (Slow(45, 0.01), 6), (Slow(45, 0.01, stopped=True), 6),
+                        (Slow(4, 4, stopped=True), 5), (Slow(4, 0, stopped=True), 1)):
+        found = slow.marks(20)
+        assert slow.count == asked
+        assert found.keys() == marks.keys()
+        assert all(found[check] <= marks[check] for check in marks)
+        assert found["study3.lane_counts"] == marks["study3.lane_counts"]
 
 
 def test_the_slip_itself_is_not_carried():

@@ -228,6 +228,19 @@ def test_patience_ends(tmp_path):
         connection.do(os.getpid)
 
 
+def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course, tmp_path, monkeypatch):
+    """The first who meets it is told, the others are not begun, and nobody is marked."""
+    monkeypatch.setenv("CLUSTER_PATIENCE", "0")
+    with local_cluster(tmp_path, workers=1) as gone:
+        pass
+    graded = grade(course, STUDY, where={"scheduler": gone.address}, jobs=1)
+    assert [result.status for result in graded].count("fault") == 1
+    assert {result.status for result in graded} == {"fault", "left"}
+    assert any("no scheduler can be reached" in line for result in graded
+               for line in result.problems)
+    assert not list(course.root.glob("results/*/*/submission.json"))
+
+
 def test_an_encrypted_cluster_takes_only_who_has_a_key(tmp_path, monkeypatch):
     """TLS by Dask's own settings: with the key it works as without TLS, without it it refuses."""
     openssl = need_program("openssl", "TLS between scheduler and workers")

@@ -15,17 +15,22 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
+from autograder.commands.progress import tell_grades
 from autograder.course_folder import CourseFolder
-from autograder.errors import of_the_machine
+from autograder.errors import is_for_all, of_the_machine
 from autograder.grading import submission as grading
-from autograder.grading.ledger import Graded, note_fault, standing
+from autograder.grading.batch import grade
+from autograder.grading.ledger import FaultForAll, Graded, note_fault, standing
 from autograder.release.assignments import release
 from autograder.telling.export import read_marks
+from autograder.telling.feedback import write_feedback
+from autograder.telling.report import look_at
 from autograder.tests.grading.test_grading import (
     CHECK,
     MODULES,
@@ -77,7 +82,7 @@ def no_canaries(monkeypatch) -> None:
 def grade_both(folder: CourseFolder, students=STUDENTS) -> dict[str, Graded]:
     """Grade in this process, and note faults as `grade` does."""
     found = {}
-    with grading.grader(folder, STUDY, False, None) as grade_one:
+    with grading.grader(folder, STUDY, False, folder.config()) as grade_one:
         for student in students:
             found[student] = grade_one(student)
             note_fault(folder.results(STUDY.assignment, student), found[student])
@@ -153,6 +158,68 @@ def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(released, no_canar
         assert grade_both(folder, ["ann"])["ann"].status == ("unchanged" if done else "graded")
         assert score(folder, "ann") == CHECK.max_points
     assert faults > 0
+
+
+@pytest.mark.parametrize(("error", "others"), [
+    (OSError(errno.ENOSPC, "full"), True), (OSError(errno.EROFS, "read-only"), True),
+    (OSError(errno.EACCES, "forbidden"), True), (OSError(errno.ENOENT, "none"), False),
+    (OSError(errno.EISDIR, "a folder"), False), (ValueError("odd"), False)])
+def test_which_faults_are_for_all(tmp_path, monkeypatch, error, others):
+    """Where a shared folder cannot be written, and where a disk is full; not one odd file."""
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    assert is_for_all(error, [tmp_path]) == others
+    wrapped = RuntimeError("while grading")
+    wrapped.__cause__ = error
+    assert is_for_all(wrapped, [tmp_path]) == others
+    if error.args[0] in (errno.EROFS, errno.EACCES):
+        assert not is_for_all(error, [tmp_path / "another"])  # it is one submission's folder
+
+
+@pytest.mark.parametrize(("statement", "others"), [
+    ("INSERT INTO t VALUES (1)", True), ("SELECT * FROM nothing", False),
+    ("INSERT INTO t VALUES (1, 2)", False)])
+def test_a_database_that_refuses_is_for_all_and_a_question_that_is_odd_is_not(
+        tmp_path, statement, others):
+    """A lock holds everybody; what one submission makes us ask does not."""
+    with closing(sqlite3.connect(tmp_path / "book.db", isolation_level=None)) as database:
+        database.execute("CREATE TABLE t (a)")
+        database.execute("BEGIN IMMEDIATE")
+        url = f"sqlite:///{tmp_path / 'book.db'}?timeout=0"
+        with sqlalchemy.create_engine(url).connect() as other, pytest.raises(
+                sqlalchemy.exc.OperationalError) as error:
+            other.execute(sqlalchemy.text(statement))
+    assert is_for_all(error.value) == others
+
+
+def test_a_lock_that_stays_costs_one_submission_its_time(course):
+    """The rest is left, in one sentence, and the same command grades it when the lock is gone."""
+    for student in ("cy", "dan"):
+        hand_in(course, student, MODULES["reference"])
+    with closing(sqlite3.connect(course.root / "gradebook.db", timeout=0,
+                                 isolation_level=None)) as other:
+        def lock_it(result: Graded) -> None:
+            if result.student == "ann":
+                other.execute("BEGIN IMMEDIATE")
+
+        graded = {result.student: result for result in grade(course, STUDY, jobs=1, done=lock_it)}
+        assert [graded[name].status for name in ("ann", "bob", "cy", "dan")] == [
+            "graded", "fault", "left", "left"]
+        assert "database is locked" in graded["bob"].problems[-1]
+        assert not course.results(STUDY.assignment, "cy").exists()
+        result = CliRunner().invoke(app, ["export", "--course", str(course.root)])
+        assert "cy (not graded)" in result.stderr
+    again = {result.student: result.status for result in grade(course, STUDY, jobs=1)}
+    assert again == {"ann": "unchanged", "bob": "graded", "cy": "graded", "dan": "graded"}
+
+
+def test_what_is_left_is_told_in_one_sentence(course, capsys):
+    """However many are left."""
+    tell_grades(course, STUDY, [FaultForAll("s0", "fault", ("the disk of / is full",)), *(
+        Graded(f"s{number}", "left") for number in range(1, 40))])
+    said = capsys.readouterr()
+    assert "39 submissions are left for the same command later" in said.err
+    assert len(said.err.strip().splitlines()) == 2
+    assert "1 fault, 39 left" in said.out
 
 
 # ---- The gradebook is the truth
@@ -299,3 +366,67 @@ def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, ro
         assert [score(folder, student) for student in STUDENTS] == [CHECK.max_points] * 2
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+# ---- What is not there
+
+
+def remove_gradebook(folder: CourseFolder) -> None:
+    """Somebody deletes the file."""
+    (folder.root / "gradebook.db").unlink()
+
+
+def empty_gradebook(folder: CourseFolder) -> None:
+    """As some program leaves it that only looked."""
+    (folder.root / "gradebook.db").write_bytes(b"")
+
+
+def forget_assignment(folder: CourseFolder) -> None:
+    """A gradebook from before the release is put back."""
+    with gradebook(folder) as book:
+        book.remove_assignment(STUDY.assignment)
+
+
+@pytest.mark.parametrize("lose", [remove_gradebook, empty_gradebook, forget_assignment])
+def test_a_gradebook_that_is_gone_is_told_by_every_command(course, no_canaries, lose):
+    """In one sentence, and none of them makes a new one; after a release, marks are given again."""
+    grade_both(course)
+    lose(course)
+    size = [path.stat().st_size for path in course.root.glob("gradebook.db")]
+    for command in (*COMMANDS.values(), ["feedback", "study2"]):
+        result = CliRunner().invoke(app, [*command, "--course", str(course.root)])
+        assert result.exit_code == 2
+        assert "although submissions were graded: put a copy of it back, or" in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+    assert [path.stat().st_size for path in course.root.glob("gradebook.db")] == size
+    (course.root / "gradebook.db").unlink(missing_ok=True)
+    release(course, STUDY)
+    assert {result.status for result in grade_both(course).values()} == {"graded"}
+    assert [score(course, student) for student in STUDENTS] == [CHECK.max_points] * 2
+
+
+def test_marks_stand_when_nothing_follows(course, no_canaries):
+    """Whoever hands in an empty folder after graded work keeps its marks, and is told so."""
+    grade_both(course)
+    handed_in = course.submission(STUDY.assignment, "ann")
+    shutil.rmtree(handed_in)
+    handed_in.mkdir()
+    for status in ("nothing to grade", "unchanged"):
+        assert grade_both(course)["ann"].status == status
+        column, = read_marks(course).columns
+        assert column.marks["ann"].score == score(course, "ann") == CHECK.max_points
+        assert "so the marks of the submission before it stand" in column.doubtful["ann"]
+        row = next(row for row in look_at(course, STUDY).rows if row.student == "ann")
+        assert row.score == CHECK.max_points
+        assert any("the submission before it" in reason for reason in row.reasons)
+    pages = {page.student: page for page in write_feedback(course, STUDY)}
+    assert pages["ann"].problem is None
+    page, = pages["ann"].folder.glob("*.html")
+    assert "so the marks of the submission before it stand." in page.read_text("utf-8")
+    hand_in(course, "ann", MODULES["stub"])
+    assert grade_both(course)["ann"].status == "graded"
+    column, = read_marks(course).columns
+    assert column.marks["ann"].score == 0
+    assert not column.doubtful
+    write_feedback(course, STUDY)
+    assert "before it stand" not in page.read_text("utf-8")

@@ -30,6 +30,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 
 from autograder import verdicts, workspace
+from autograder.commands.progress import release_studies
 from autograder.course_folder import (
     CONFIG_FILE,
     CourseFolder,
@@ -62,7 +63,8 @@ NOTEBOOK = "02_alpha_beta"
 MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
-LIMITS = "\nc.GradingStep.cell_seconds = {timeout}\nc.GradingStep.probe_seconds = {probe}\n"
+LIMITS = ("\nc.GradingStep.cell_seconds = {timeout}\n"
+          "c.GradingStep.probe_seconds = c.GradingStep.least_seconds = {probe}\n")
 ALWAYS = 'c.GradingStep.run_cells = "always"\n'
 BREAK_FOR_LOU = '''
 def break_for_lou(notebook, resources):
@@ -359,6 +361,28 @@ def test_a_missing_file_is_told(course, monkeypatch, tmp_path):
     monkeypatch.setattr(releasing, "released_files", lambda study: [tmp_path / "05_new.ipynb"])
     with pytest.raises(ReleaseError, match=r"05_new\.ipynb of .* is missing: run"):
         release(course, STUDY)
+
+
+TESTS = {  # of an instructor's own, in a study's notebook
+    "of-values": "assert AlphaBeta.__name__ == 'AlphaBeta'",
+    "of-objects": "assert isinstance(AlphaBeta(), AlphaBeta)",
+    "wrong": "assert False"}
+
+
+def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tmp_path, capsys):
+    """By name, with the reason; neither those decided outside nor those that fail anyway."""
+    module, path = releasing.released_files(STUDY)
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells += [new_code_cell(test, metadata={"nbgrader": {
+        "grade_id": name, "grade": True, "locked": True, "solution": False, "task": False,
+        "points": 1, "schema_version": 3}}) for name, test in TESTS.items()]
+    nbformat.write(notebook, tmp_path / path.name)
+    monkeypatch.setattr(releasing, "released_files", lambda study: [module, tmp_path / path.name])
+    release_studies(course.root, [STUDY])
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("released study2_alpha_beta")
+    assert [line.rpartition(": ")[2] for line in said[1:]] == ["of-objects"]
+    assert said[1].startswith(f"{NOTEBOOK}.ipynb: decided inside the submission's process")
 
 
 # ---- Marks
@@ -1120,7 +1144,7 @@ def test_a_sandbox_that_dies_is_started_anew(course):
     for student in ("ann", "ben"):
         hand_in(course, student, MODULES["reference"])
     before = set(psutil.Process().children(recursive=True))  # of other tests of this process
-    with grading.grader(course, STUDY, False, None) as grade_next:
+    with grading.grader(course, STUDY, False, course.config()) as grade_next:
         assert grade_next("ann").status == "graded"
         own = set(psutil.Process().children(recursive=True)) - before
         walls = [child for child in own if child.name() == "bwrap"]
@@ -1135,7 +1159,7 @@ def test_nothing_stays_open_after_a_submission(course):
     """A worker's open files do not grow with the class."""
     for number in range(4):
         hand_in(course, f"s{number}", MODULES["stub"])
-    with grading.grader(course, STUDY, False, None) as grade_next:
+    with grading.grader(course, STUDY, False, course.config()) as grade_next:
         grade_next("s0")
         before = psutil.Process().num_fds()
         for number in range(1, 4):
@@ -1167,7 +1191,7 @@ def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
     """The short limit holds for the notebooks that follow, too."""
     study = load_study("study3")
     release(course, study)
-    config(course, "\nc.GradingStep.probe_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
+    config(course, "\nc.GradingStep.least_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
     loops = "\n".join(f"def {name}(*a): \n    while True: pass\n" for name in (
         "lane_counts", "heuristic", "is_quiescent", "priority", "by_priority"))
     hand_in(course, "kit", loops, study=study)

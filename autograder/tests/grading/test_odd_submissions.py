@@ -15,6 +15,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
@@ -22,7 +24,10 @@ from autograder.commands.overview import overview
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.handed_in import MAX_ENTRIES
+from autograder.grading.own_tests import TellInside
 from autograder.release.assignments import release
+from autograder.release.notebooks import NotebookError
+from autograder.telling.feedback import write_feedback
 from autograder.tests.grading.test_grading import (
     CHECK,
     MODULES,
@@ -248,6 +253,76 @@ def test_nbgraders_own_door_opens_for_plain_files_only(course, kind):
     assert not (course.root / "autograded" / kind).exists() or not list(
         (course.root / "autograded" / kind).rglob("*.*"))
     assert [score(course, student) for student in ("ann", "zoe")] == [FULL, FULL]
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # of nbgrader's models
+def test_formgraders_buttons_grade_and_write_pages_of_plain_files_only(course):
+    """Through nbgrader's own API: a link to the gradebook comes out nowhere, a neighbour's page
+    is the one that our command writes."""
+    for student in ("ann", "linked"):
+        hand_in(course, student, MODULES["reference"])
+    linked(course.submission(STUDY.assignment, "linked"))
+    config = course.config()
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
+    done = {student: api.autograde(STUDY.assignment, student) for student in ("ann", "linked")}
+    assert {student: result["success"] for student, result in done.items()} == {
+        "ann": True, "linked": False}
+    assert "linked cannot be graded here: " in done["linked"]["error"] + done["linked"]["log"]
+    pages = {student: api.generate_feedback(STUDY.assignment, student, force=True)["success"]
+             for student in ("ann", "linked")}
+    assert pages["ann"]
+    page = course.root / "feedback" / "ann" / STUDY.assignment / f"{NOTEBOOK}.html"
+    theirs = page.read_bytes()
+    assert f"{FULL:g} of {FULL:g} points".encode() in theirs
+    book = (course.root / "gradebook.db").read_bytes()[:16]
+    assert not [path for folder in ("autograded", "feedback")
+                for path in (course.root / folder).rglob("*")
+                if path.is_symlink() or (path.is_file() and path.read_bytes()[:16] == book)]
+    shutil.rmtree(page.parent)
+    write_feedback(course, STUDY, ["ann"])
+    assert page.read_bytes() == theirs
+
+
+# ---- Checks that do not exist, or not here
+
+
+def asking(check: str):
+    """An instructor's locked cell that asks for a check."""
+    return new_code_cell(f'check("{check}")', metadata={"nbgrader": {
+        "grade_id": "asks", "schema_version": 3, "task": False, "grade": True, "locked": True,
+        "solution": False, "points": 5}})
+
+
+ASKED = {"study9.nothing": "there is no study 'study9'",
+         "study2.nothing": "there is no check 'study2.nothing'",
+         "alpha_beta.alpha_beta": "the check is called study2.alpha_beta",
+         "study2.alpha_beta": "there is no alphabeta.py beside the notebook"}
+
+
+def test_a_check_that_nobody_can_pass_is_not_released(course):
+    """The instructor is told in a sentence, and nothing is released."""
+    for check, why in ASKED.items():
+        with pytest.raises(NotebookError, match=rf"numbers\.ipynb: the cell 'asks' .*{why}"):
+            own_assignment(course, more=[asking(check)])
+        assert not list(course.release(OWN).glob("*"))
+
+
+def test_a_check_that_has_gone_since_stops_every_command_in_one_sentence(course, monkeypatch):
+    """As when another version of the kit has released it: no marks are wrong, no page is lost."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(TellInside, "preprocess", lambda self, nb, resources: (nb, resources))
+        own_assignment(course, more=[asking("study9.nothing")])
+    solve(course, "ann", "return 2 * x")
+    said = {}
+    for command in (["grade", OWN], ["feedback", OWN], ["report", OWN], ["export"]):
+        done = CliRunner().invoke(app, [*command, "--course", str(course.root)])
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        said[command[0]] = done.exit_code, done.stderr
+    assert said["grade"][0] == 2
+    assert "nothing was graded: numbers.ipynb: the cell 'asks'" in said["grade"][1]
+    assert len(said["grade"][1].strip().splitlines()) == 1
+    assert (said["feedback"][0], said["report"][0], said["export"][0]) == (2, 0, 0)
+    assert "ann (not graded)" in said["export"][1]
 
 
 # ---- Checks in cells that are a student's own

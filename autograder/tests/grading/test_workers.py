@@ -1,5 +1,6 @@
 """Workers: a task that dies, raises or never ends costs itself only."""
 
+import errno
 import os
 import time
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ def work():
             raise ValueError("no\nmore")
         if task == "die":
             os._exit(3)
+        if task == "full":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return f"{task} is done"
 
     yield do
@@ -42,6 +45,17 @@ def test_one_task_costs_itself_only(odd, why, jobs):
             assert result.reason.startswith(why)
         else:
             assert result == f"{task} is done"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_after_what_hits_everybody_no_more_tasks_are_begun(jobs):
+    """What others have begun by then ends as it would."""
+    found = dict(run_tasks(work, (), ["full", "a", "b", "c", "d", "e"], jobs))
+    assert found["full"].for_all
+    assert "disk" in found["full"].reason
+    assert set(found) <= {"full", "a", "b"}
+    assert not any(result.for_all for result in found.values() if isinstance(result, Failed)
+                   and result != found["full"])
 
 
 def test_who_only_waits_is_not_late():

@@ -1,0 +1,73 @@
+"""What the instructor's own solution computes: measured once for a release, the limits follow.
+
+A limit that was measured anew in each run would be another one for each worker and each day. So
+what the first worker measures is kept beside the results, as long as what decides the marks stays
+as it is; then the class is graded again anyway.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from traitlets.config import Config
+
+from autograder.course_folder import CourseFolder
+from autograder.grading.ledger import grader_state, held, read_ledger, write_json
+from course.probes import Study
+
+FILE = "needed.json"
+TIMES = 20.0  # as long as the instructor's own solution; no right answer of ours needs more
+LEAST = 2.0  # seconds, however little that is: a tenth of a second is noise
+MOST = 10.0  # seconds, for a check or a cell
+
+
+def limit(needed: float, times: float, least: float, most: float) -> float:
+    """Seconds of computing for who solves what the instructor's own solution does in `needed`.
+
+    >>> limit(0.01, TIMES, LEAST, 10), limit(0.27, TIMES, LEAST, 10), limit(3, TIMES, LEAST, 10)
+    (2.0, 6, 10)
+    """
+    return min(most, max(least, math.ceil(times * needed)))
+
+
+def recalled(folder: CourseFolder, study: Study, state: Mapping[str, str]) -> dict[str, float]:
+    """What was measured when `state` decided the marks, or nothing."""
+    kept = read_ledger(_file(folder, study))
+    return kept["seconds"] if kept and kept["state"] == state else {}
+
+
+def remembered(folder: CourseFolder, study: Study, state: Mapping[str, str],
+               measured: Mapping[str, float]) -> dict[str, float]:
+    """What was measured first, by whichever worker: for all of them `measured` is only that if
+    nothing else is known."""
+    path = _file(folder, study)
+    with held(path.parent):
+        known = recalled(folder, study, state)
+        if measured and not known:
+            write_json(path, {"state": dict(state), "seconds": dict(measured)})
+        return known or dict(measured)
+
+
+def limits_in_words(folder: CourseFolder, study: Study, config: Config) -> str:
+    """The limits of an assignment in a sentence, or "" if they follow from nothing measured."""
+    own = config.GradingStep
+    needed = recalled(folder, study, grader_state(folder, study, config))
+    if not needed:
+        return ""
+    times, least = own.get("times_needed", TIMES), own.get("least_seconds", LEAST)
+    groups: dict[float, list[str]] = defaultdict(list)
+    for what, seconds in needed.items():
+        is_cell = what.endswith(".ipynb")
+        most = own.get("cell_seconds", MOST) if is_cell else own.get("probe_seconds", MOST)
+        groups[limit(seconds, times, least, most)].append(
+            f"cells of {what}" if is_cell else what)
+    usual = max(groups, key=lambda seconds: len(groups[seconds]))
+    others = [f"{seconds:g} s for {', '.join(groups[seconds])}"
+              for seconds in sorted(groups) if seconds != usual]
+    return (f"the limit of computing time is {', '.join([f'{usual:g} s', *others])} "
+            f"({times:g} times what the instructor's own solution needs, at least {least:g} s)")
+
+
+def _file(folder: CourseFolder, study: Study) -> Path:
+    return folder.root / "results" / study.assignment / FILE
