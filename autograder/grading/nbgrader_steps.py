@@ -34,7 +34,7 @@ from autograder.grading.needed import LEAST, MOST, TIMES, limit, recalled
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
-from autograder.sandbox.cluster import ClusterSandbox, cluster
+from autograder.sandbox.cluster import PATIENCE, ClusterSandbox, cluster
 from autograder.sandbox.limits import Limits
 from autograder.workspace import answers_folder
 from course.probes import Check, load_study
@@ -75,6 +75,9 @@ class GradingStep(NbGraderPreprocessor):
     scheduler = Unicode("", help=(
         "The address of a Dask scheduler (tcp://HOST:8786 or tls://HOST:8786) whose workers run "
         "submissions in sandboxes of theirs; by default this machine does.")).tag(config=True)
+    cluster_seconds = Float(PATIENCE, min=0, help=(
+        "Seconds that a cluster may be away, or without a worker, before grading stops."
+        )).tag(config=True)
     run_cells = Enum(["needed", "always"], "needed", help=(
         "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
         "'always', all. The others keep the outputs that were handed in.")).tag(config=True)
@@ -243,7 +246,8 @@ class GradingStep(NbGraderPreprocessor):
                         characters=self.output_characters)
         hidden = hidden_folders(self.config)
         if self.scheduler:
-            return ClusterSandbox(cluster(self.scheduler), limits, hidden)
+            there = cluster(self.scheduler, self.cluster_seconds)
+            return ClusterSandbox(there, limits, hidden)
         return _sandbox(kind, limits, self.door, *hidden)
 
 

@@ -270,9 +270,9 @@ class ClusterPlayer:
 
 
 @cache
-def cluster(address: str) -> Cluster:
+def cluster(address: str, patience: float = PATIENCE) -> Cluster:
     """This process's connection to a cluster."""
-    return Cluster(address)
+    return Cluster(address, patience=patience)
 
 
 def terms(limits: Limits, hidden: Sequence[Path] = ()) -> Terms:

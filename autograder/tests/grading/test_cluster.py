@@ -15,7 +15,7 @@ import pytest
 
 from autograder import verdicts, workspace
 from autograder.benchmarks._cluster import LocalCluster, local_cluster
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import read_results
 from autograder.release.assignments import release
@@ -228,12 +228,11 @@ def test_patience_ends(tmp_path):
         connection.do(os.getpid)
 
 
-def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course, tmp_path, monkeypatch):
+def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course):
     """The first who meets it is told, the others are not begun, and nobody is marked."""
-    monkeypatch.setenv("CLUSTER_PATIENCE", "0")
-    with local_cluster(tmp_path, workers=1) as gone:
-        pass
-    graded = grade(course, STUDY, where={"scheduler": gone.address}, jobs=1)
+    with (course.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+        file.write("c.GradingStep.cluster_seconds = 0\n")
+    graded = grade(course, STUDY, where={"scheduler": "tcp://127.0.0.1:9"}, jobs=1)
     assert [result.status for result in graded].count("fault") == 1
     assert {result.status for result in graded} == {"fault", "left"}
     assert any("no scheduler can be reached" in line for result in graded
