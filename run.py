@@ -19,7 +19,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   book [FOLDER]       make the course a site of static pages, in build/book unless told otherwise
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
-  setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel
+  setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel, postgres
+                      what a gradebook in PostgreSQL needs
   lock                renew the lock files (needs uv)
   help                this text
 
@@ -34,6 +35,7 @@ BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (28, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
+EXTRAS = ("open_spiel", "postgres")
 AUTOGRADER = ("book", "build", "doctor", "export", "feedback", "grade", "positions", "release",
               "report")
 
@@ -52,8 +54,8 @@ def main(arguments):
     if command not in ("demo", "test", "lab", "league", "bench", "setup", "autograder",
                        *AUTOGRADER):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
-    if command == "setup" and rest and not os.path.exists(extra_lock(rest[0])):
-        return say("there is no extra {!r}; there is open_spiel".format(rest[0]))
+    if command == "setup" and rest and rest[0] not in EXTRAS:
+        return say("there is no extra {!r}; there are {}".format(rest[0], " and ".join(EXTRAS)))
     if command == "test" and not rest:
         print("On two cores, every test takes about {} minutes, and the quick ones about {}: "
               "python3 run.py test -m \"not slow\"".format(*TEST_MINUTES), file=sys.stderr)
@@ -175,14 +177,14 @@ def digest(locked):
 
 
 def lock():
-    """Renew both lock files with uv, for every platform and Python from 3.11 on."""
+    """Renew all lock files with uv, for every platform and Python from 3.11 on."""
     uv = shutil.which("uv")
     if not uv:
         return say("`lock` needs uv: see its installation page, or `pip install uv`")
     compile_ = [uv, "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--upgrade",
                 "--generate-hashes", "--no-annotate", "--no-header", "pyproject.toml"]
     outputs = (["--extra", "test", "--extra", "build", "-o", LOCK],
-               ["--extra", "open_spiel", "-c", LOCK, "-o", extra_lock("open_spiel")])
+               *(["--extra", extra, "-c", LOCK, "-o", extra_lock(extra)] for extra in EXTRAS))
     return max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
 
 

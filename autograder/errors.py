@@ -6,6 +6,7 @@ Only the standard library is imported, as commands that refuse should do so at o
 import errno
 import shutil
 import sqlite3
+import sys
 import tempfile
 from pathlib import Path
 
@@ -26,9 +27,9 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
     """A sentence for what the system or the gradebook's database refused; None if they did not."""
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, sqlite3.Error):
-            of = f" of {course}" if course else ""
-            return f"the gradebook{of} cannot be used: {cause}; {GO_ON}"
+        if isinstance(cause, _of_databases()):
+            of, why = f" of {course}" if course else "", " ".join(str(cause).split())
+            return f"the gradebook{of} cannot be used: {why}; {GO_ON}"
         if isinstance(cause, OSError) and not isinstance(cause, BrokenPipeError):
             if not cause.strerror and str(cause):  # raised with a sentence of its own
                 return str(cause)
@@ -38,6 +39,12 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
                 return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
         cause = cause.__cause__
     return None
+
+
+def _of_databases() -> tuple[type[Exception], ...]:
+    """The errors of SQLite, and of PostgreSQL where its driver is in use."""
+    psycopg = sys.modules.get("psycopg")
+    return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
 def _fullest(course: Path | None) -> Path:

@@ -240,7 +240,7 @@ def export(course: CoursePath,
 @app.command()
 def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                "--course", "-c", metavar="FOLDER", show_default=False,
-               help="Also check that this course folder's exchange works.")] = None,
+               help="Also check that this course folder's gradebook and exchange work.")] = None,
            everything: Annotated[bool, typer.Option(
                "--all", help="Also make mutants by machine and try all that is given: minutes."
            )] = False,
@@ -257,7 +257,8 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
         around = []
         if course:
             folder = CourseFolder.open(course)
-            around = [*proofs.exchange(folder), *proofs.read_by_others(folder)]
+            around = [*proofs.gradebook(folder), *proofs.exchange(folder),
+                      *proofs.read_by_others(folder)]
         promised, broken = proofs.broken_promises(examined)
         complaints = [*proofs.environment(), *around, *proofs.leaks(examined), *broken]
         with progress() as bar:

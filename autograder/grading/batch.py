@@ -9,10 +9,12 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder
+from autograder.database import patiently, reach
 from autograder.errors import Refused, in_words
 from autograder.grading.booked import booked
 from autograder.grading.handed_in import look_at
@@ -24,7 +26,8 @@ from autograder.grading.ledger import (
     note_fault,
     state_of,
 )
-from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
+from autograder.grading.patient import run_patiently
+from autograder.grading.workers import CannotWork, Failed, prepare
 from course.probes import Study
 
 
@@ -42,6 +45,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     isolated, or if there is nothing to grade, and `CourseFolderError` without a release.
     """
     submitted = _submitted(folder, study, students)
+    reach(folder)
     graded: list[Graded] = [] if students else [
         Graded(name, "nothing to grade", (why,))
         for name, why in folder.misnamed(study.assignment).items()]
@@ -56,8 +60,8 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     if left:
         prepare(["autograder.grading.submission"])
     try:
-        for student, result in run_tasks(_grader, (folder, study, force, isolation), left,
-                                         min(jobs or os.cpu_count() or 1, len(left))):
+        for student, result in run_patiently(folder, _grader, (folder, study, force, isolation),
+                                             left, jobs or os.cpu_count() or 1):
             take(Graded(student, "fault", (result.reason,))  # a fault is never a mark
                  if isinstance(result, Failed) else result)
     except CannotWork as error:
@@ -102,7 +106,8 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
         config.GradingStep.isolation = isolation
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
-        marks = booked(config.CourseDirectory.db_url, study.assignment)
+        marks = patiently(folder, partial(
+            booked, config.CourseDirectory.db_url, study.assignment))
     except SQLAlchemyError:
         return
     for student in students:

@@ -4,9 +4,11 @@ In SQL: nbgrader, whose classes say the same, takes a second to import, and a co
 """
 
 from collections import defaultdict
-from functools import cache
+from operator import attrgetter
 
-from sqlalchemy import Engine, NullPool, Row, create_engine, text
+from sqlalchemy import Row, text
+
+from autograder.database import engine
 
 Booked = dict[str, list[float | None]]
 OF_NOTEBOOKS = """
@@ -26,13 +28,8 @@ GRADES = f"""
     JOIN base_cell c ON g.cell_id = c.id
     LEFT JOIN grade_cells gc ON gc.id = c.id
     LEFT JOIN task_cells tc ON tc.id = c.id
-    {OF_WHOM} ORDER BY n.name, c.name"""
-
-
-@cache
-def engine(db_url: str) -> Engine:
-    """How to connect to a gradebook, each time anew: another may be put in its place."""
-    return create_engine(db_url, poolclass=NullPool)
+    {OF_WHOM}"""
+IN_ORDER = attrgetter("notebook", "cell")  # here: each database has an order of its own
 
 
 def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str, Booked]:
@@ -43,8 +40,8 @@ def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str
     """
     found: dict[str, Booked] = defaultdict(dict)
     with engine(db_url).connect() as gradebook:
-        for grade in gradebook.execute(
-                text(GRADES), {"assignment": assignment, "student": student}):
+        grades = gradebook.execute(text(GRADES), {"assignment": assignment, "student": student})
+        for grade in sorted(grades, key=IN_ORDER):
             found[grade.student] |= ours(grade)
     return dict(found)
 

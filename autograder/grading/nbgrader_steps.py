@@ -25,6 +25,7 @@ from traitlets import Bool, Dict, Enum, Float, Integer
 
 from autograder import verdicts
 from autograder.course_folder import CourseFolder
+from autograder.database import PATIENCE
 from autograder.errors import in_words
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
@@ -88,6 +89,9 @@ class GradingStep(NbGraderPreprocessor):
                         ).tag(config=True)
     processes = Integer(64, help="Processes and threads at once.").tag(config=True)
     files_mb = Integer(64, help="Megabytes that may be written to files.").tag(config=True)
+    gradebook_seconds = Float(PATIENCE, help=(
+        "Seconds to wait for the server of a gradebook, such as PostgreSQL, that does not answer."
+        )).tag(config=True)
     output_characters = Integer(2_000_000, help="Characters of output that are kept."
                                 ).tag(config=True)
 
@@ -324,6 +328,7 @@ class SaveOutcomes(NbGraderPreprocessor):
         grade_id = verdicts.hidden_study(study).checks[name].grade_id
         grade = gradebook.find_grade(grade_id, where["notebook"], where["assignment"],
                                      where["student"])
+        gradebook.db.refresh(grade, with_for_update=True)  # a person may be entering another
         if grade.extra_credit is None or grade.extra_credit in (*ours, earned):
             grade.extra_credit = earned
             gradebook.db.commit()

@@ -15,7 +15,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -26,6 +26,7 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.database import passes
 from autograder.errors import in_words
 from autograder.grading.booked import Booked, booked
 from autograder.grading.handed_in import look_at
@@ -45,6 +46,7 @@ from autograder.grading.ledger import (
 )
 from autograder.grading.gradebook_session import one_session
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
+from autograder.grading.patient import Later
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
@@ -59,7 +61,7 @@ class CanaryError(RuntimeError):
 
 @contextlib.contextmanager
 def grader(folder: CourseFolder, study: Study, force: bool,
-           isolation: str | None) -> Iterator[Callable[[str], Graded]]:
+           isolation: str | None) -> Iterator[Callable[[str], Graded | Later]]:
     """Yield a function that grades one student's submission to `study`.
 
     Raises `CanaryError`, or `CannotIsolate`, before anything is graded.
@@ -74,13 +76,26 @@ def grader(folder: CourseFolder, study: Study, force: bool,
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
-    with one_session(place.db_url, place.course_id, folder.root / "results"):
-        def grade(student: str) -> Graded:
+    with contextlib.ExitStack() as stack:
+        @cache
+        def open_gradebook() -> None:
+            stack.enter_context(
+                one_session(place.db_url, place.course_id, folder.root / "results"))
+
+        def grade(student: str) -> Graded | Later:
             try:
+                open_gradebook()
                 return grade_one(folder, study, config, force, student)
             except Exception as error:
+                if passes(error):
+                    return Later(in_words(error, folder.root))
                 return Graded(student, "fault", (in_words(error, folder.root),))
 
+        try:
+            open_gradebook()
+        except Exception as error:
+            if not passes(error):
+                raise
         yield grade
 
 
@@ -111,6 +126,8 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 try:
                     _autograde(config, study, student, Path(temporary), results / LOG)
                 except Exception as error:
+                    if passes(error):
+                        raise
                     return Graded(student, "fault", (
                         *intake.problems, f"{fault_of(error, folder.root)} (see {results / LOG})"))
                 problems = [*intake.problems, *_told(results, study, intake.problems)]

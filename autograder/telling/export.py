@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Connection, Row
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.grading.ledger import read_results, standing
 from autograder.telling.gradebook import (
+    Cell,
+    CellName,
     Marks,
     assignments_of,
     marks_of,
-    open_gradebook,
+    read_gradebook,
     students_of,
     what_counts,
 )
@@ -56,25 +58,28 @@ class Roster:
 
 def read_marks(folder: CourseFolder) -> Roster:
     """The marks of all assignments; raises `CourseFolderError` if there are no assignments."""
-    with open_gradebook(folder) as gradebook:
-        students = students_of(gradebook)
-        columns = []
-        for assignment, cells in sorted(assignments_of(gradebook).items()):
-            marks = marks_of(gradebook, assignment)
-            handed_in = {*marks, *folder.submitted(assignment)}
-            entries = {s: standing(folder, assignment, s) for s in sorted(handed_in)}
-            found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
-            columns.append(Column(
-                assignment, sum((cell.points for cell in cells.values()), 0.0),
-                {s: counts for s, (counts, _) in found.items() if counts},
-                {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items()
-                 if not counts}
-                | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
-                {s: wrong for s, (counts, wrong) in found.items() if counts and wrong}))
-    if not columns:
+    roster = read_gradebook(folder, lambda gradebook: Roster(
+        folder, students_of(gradebook), [
+            _column(folder, gradebook, assignment, cells)
+            for assignment, cells in sorted(assignments_of(gradebook).items())]))
+    if not roster.columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
                                 "run `autograder release STUDY` first")
-    return Roster(folder, students, columns)
+    return roster
+
+
+def _column(folder: CourseFolder, gradebook: Connection, assignment: str,
+            cells: Mapping[CellName, Cell]) -> Column:
+    marks = marks_of(gradebook, assignment)
+    handed_in = {*marks, *folder.submitted(assignment)}
+    entries = {s: standing(folder, assignment, s) for s in sorted(handed_in)}
+    found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
+    return Column(
+        assignment, sum((cell.points for cell in cells.values()), 0.0),
+        {s: counts for s, (counts, _) in found.items() if counts},
+        {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items() if not counts}
+        | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
+        {s: wrong for s, (counts, wrong) in found.items() if counts and wrong})
 
 
 def export(roster: Roster, kind: str) -> str:

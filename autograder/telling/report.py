@@ -20,7 +20,7 @@ from autograder.telling.gradebook import (
     Marks,
     assignments_of,
     marks_of,
-    open_gradebook,
+    read_gradebook,
     students_of,
     what_counts,
 )
@@ -77,9 +77,9 @@ class Class:
 def look_at(folder: CourseFolder, study: Study) -> Class:
     """Read the marks of everybody who handed in something, and the outcomes of their checks."""
     odd = suspicions(folder, study)
-    with open_gradebook(folder) as gradebook:
-        marks, names = marks_of(gradebook, study.assignment), _names(students_of(gradebook))
-        everything = assignments_of(gradebook).get(study.assignment, {})
+    marks, names, everything = read_gradebook(folder, lambda gradebook: (
+        marks_of(gradebook, study.assignment), _names(students_of(gradebook)),
+        assignments_of(gradebook).get(study.assignment, {})))
     checks = {check.grade_id for check in study.checks.values()}
     cells = {name: everything[name] for name in _in_order(folder, study, everything)
              if name[1] not in checks}
