@@ -20,7 +20,7 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA]       only set up; the extra open_spiel adds the tests against OpenSpiel, postgres
-                      what a gradebook in PostgreSQL needs
+                      what a gradebook in PostgreSQL needs, hub what JupyterHub needs
   lock                renew the lock files (needs uv)
   help                this text
 
@@ -35,7 +35,7 @@ BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (28, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
-EXTRAS = ("open_spiel", "postgres")
+EXTRAS = ("open_spiel", "postgres", "hub")
 AUTOGRADER = ("book", "build", "doctor", "export", "feedback", "grade", "positions", "release",
               "report")
 
@@ -55,7 +55,7 @@ def main(arguments):
                        *AUTOGRADER):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
     if command == "setup" and rest and rest[0] not in EXTRAS:
-        return say("there is no extra {!r}; there are {}".format(rest[0], " and ".join(EXTRAS)))
+        return say("there is no extra {!r}; there are {}".format(rest[0], ", ".join(EXTRAS)))
     if command == "test" and not rest:
         print("On two cores, every test takes about {} minutes, and the quick ones about {}: "
               "python3 run.py test -m \"not slow\"".format(*TEST_MINUTES), file=sys.stderr)

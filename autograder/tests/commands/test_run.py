@@ -211,7 +211,7 @@ def test_every_command_of_the_autograder_is_passed_on(bare):
     (["tset"], "there is no command 'tset'; `python3 run.py help` lists them"),
     (["--course", "x"], "there is no command '--course'; `python3 run.py help` lists them"),
     ([""], "there is no command ''; `python3 run.py help` lists them"),
-    (["setup", "openspiel"], "there is no extra 'openspiel'; there are open_spiel and postgres"),
+    (["setup", "openspiel"], "there is no extra 'openspiel'; there are open_spiel, postgres, hub"),
     (["lock"], "`lock` needs uv: see its installation page, or `pip install uv`"),
 ], ids=["slip", "option", "empty", "extra", "lock"])  # fmt: skip
 def test_bad_input_is_told_in_one_sentence(bare, capsys, arguments, sentence):
@@ -580,7 +580,8 @@ def test_lock_renews_every_lock(bare, uv):
     assert bare.main("lock") == 0
     calls = asked(uv)
     assert [Path(call[-1]).name for call in calls] == [
-        "requirements.lock", f"requirements-{EXTRA}.lock", "requirements-postgres.lock"]
+        "requirements.lock", f"requirements-{EXTRA}.lock", "requirements-postgres.lock",
+        "requirements-hub.lock"]
     for call in calls:
         assert call[:2] == ["pip", "compile"]
         assert {"--universal", "--generate-hashes"} <= set(call)
