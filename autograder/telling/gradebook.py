@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, DateTime, Interval, Row, column, inspect, text
+from sqlalchemy import Connection, DateTime, Interval, Row, column, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
@@ -54,6 +54,7 @@ COMMENTS = f"""
     JOIN comment t ON t.notebook_id = sn.id
     JOIN base_cell c ON t.cell_id = c.id
     {OF_WHOM}"""
+NO_TABLE = "42P01"  # PostgreSQL's code: nothing was released into this database
 Noted = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is noted, as JSON
 
 
@@ -96,10 +97,10 @@ def open_gradebook(folder: CourseFolder) -> Iterator[Connection]:
         raise missing
     try:
         with engine(url).connect() as gradebook:
-            if not inspect(gradebook).has_table("grade"):
-                raise missing
             yield gradebook
     except SQLAlchemyError as error:
+        if getattr(error.__cause__, "sqlstate", "") == NO_TABLE:
+            raise missing from error
         raise CourseFolderError(in_words(error, folder.root)) from error
 
 
