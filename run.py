@@ -20,7 +20,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA ...]   only set up; the extra open_spiel adds the tests against OpenSpiel, cluster
-                      adds Dask, for grading and leagues on other machines
+                      Dask for grading and leagues on other machines, postgres what a gradebook in
+                      PostgreSQL needs, hub what JupyterHub needs
   lock                renew the lock files (needs uv)
   help                this text
 
@@ -35,7 +36,7 @@ BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (28, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
-EXTRAS = ("cluster", "open_spiel")
+EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 AUTOGRADER = ("book", "build", "doctor", "evening", "export", "feedback", "grade", "positions",
               "release", "report")
 

@@ -7,7 +7,7 @@ exchange/   where students fetch assignments and hand in, unless configured else
 results/{assignment}/{student}/   the outcome of each check, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
 secret   the number from which the deals of graded games are drawn
-gradebook.db
+gradebook.db   unless the configuration names a database that a server has
 ```
 """
 
@@ -37,6 +37,7 @@ configure(c, __file__)
 
 # c.GradingStep.probe_seconds = 10   # for one check of one submission
 # c.GradingStep.cell_seconds = 10         # for one cell of a notebook
+# c.CourseDirectory.db_url = "postgresql+psycopg://HOST/DATABASE"   # see docs/scale.md
 # c.Exchange.root = "/srv/exchange"   # writable by students; by default exchange/ in this folder
 '''
 COURSE_ID = "adversarial_search"
@@ -98,6 +99,7 @@ class CourseFolder:
             new = self.root / f".{SECRET}-{os.getpid()}"
             new.touch(0o600)
             new.write_text(secrets.token_hex(32) + "\n", "ascii")
+            new.chmod(0o600 | self.root.stat().st_mode & 0o040)  # for all who grade here
             with suppress(FileExistsError):  # another worker was quicker
                 os.link(new, path)
             new.unlink()

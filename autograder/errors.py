@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -32,9 +33,9 @@ def in_words(error: BaseException, course: Path | None = None) -> str:
 def of_the_machine(error: BaseException, course: Path | None = None) -> str | None:
     """A sentence for what the system or the gradebook's database refused; None if they did not."""
     for cause in _causes(error):
-        if isinstance(cause, sqlite3.Error):
-            of = f" of {course}" if course else ""
-            return f"the gradebook{of} cannot be used: {cause}; {GO_ON}"
+        if isinstance(cause, _of_databases()):
+            of, why = f" of {course}" if course else "", " ".join(str(cause).split())
+            return f"the gradebook{of} cannot be used: {why}; {GO_ON}"
         if isinstance(cause, OSError) and not isinstance(cause, BrokenPipeError):
             if not cause.strerror and str(cause):  # raised with a sentence of its own
                 return str(cause)
@@ -69,6 +70,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while cause is not None:
         yield cause
         cause = cause.__cause__
+
+
+def _of_databases() -> tuple[type[Exception], ...]:
+    """The errors of SQLite, and of PostgreSQL where its driver is in use."""
+    psycopg = sys.modules.get("psycopg")
+    return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
 def _fullest(course: Path | None) -> Path:

@@ -274,7 +274,7 @@ def export(course: CoursePath,
 @app.command()
 def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
                "--course", "-c", metavar="FOLDER", show_default=False,
-               help="Also check that this course folder's exchange works.")] = None,
+               help="Also check that this course folder's gradebook and exchange work.")] = None,
            everything: Annotated[bool, typer.Option(
                "--all", help="Also make mutants by machine and try all that is given: minutes."
            )] = False,
@@ -291,7 +291,8 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
         around = []
         if course:
             folder = CourseFolder.open(course)
-            around = [*proofs.exchange(folder), *proofs.read_by_others(folder)]
+            around = [*proofs.gradebook(folder), *proofs.exchange(folder),
+                      *proofs.read_by_others(folder)]
         promised, broken = proofs.broken_promises(examined)
         complaints = [*proofs.environment(), *around, *proofs.leaks(examined), *broken]
         with progress() as bar:

@@ -8,8 +8,9 @@ from autograder.doctor.surroundings import (
     answers_read_by_others,
     environment,
     exchange,
+    gradebook,
     read_by_others,
 )
 
 __all__ = ["Finding", "answers_read_by_others", "broken_promises", "environment", "examine",
-           "exchange", "leaks", "read_by_others", "show_mutant"]
+           "exchange", "gradebook", "leaks", "read_by_others", "show_mutant"]

@@ -6,7 +6,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from autograder.course_folder import CONFIG_FILE, CourseFolder, put_environment_on_path
+from autograder.database import db_url, engine, file_of
+from autograder.errors import Refused, in_words
 from autograder.sandbox.launch import AUTOGRADER
 
 STAFF_ONLY = [AUTOGRADER / name for name in ("answers", "mutants", "verdicts")]
@@ -34,6 +38,18 @@ def exchange(folder: CourseFolder) -> Iterator[str]:
     yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
            f"collected from them in the browser: run `{cure}`, or set c.Exchange.root to another "
            f"folder in {folder.root / CONFIG_FILE}")
+
+
+def gradebook(folder: CourseFolder) -> Iterator[str]:
+    """Yield why a gradebook that a server keeps cannot be used now; nobody waits for it."""
+    try:
+        url = db_url(folder)
+        if file_of(url) is None:
+            engine(url).connect().close()
+    except Refused as refused:
+        yield str(refused)
+    except SQLAlchemyError as error:
+        yield in_words(error, folder.root)
 
 
 def read_by_others(folder: CourseFolder) -> Iterator[str]:

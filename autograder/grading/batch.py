@@ -9,12 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.course_folder import CourseFolder, hidden_folders
+from autograder.database import patiently, reach
 from autograder.errors import Refused, in_words
 from autograder.grading.booked import booked, require_gradebook
 from autograder.grading.handed_in import look_at
@@ -27,6 +29,7 @@ from autograder.grading.ledger import (
     note_fault,
     state_of,
 )
+from autograder.grading.patient import run_patiently
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from autograder.sandbox.launch import door as warm_parents
 from course.probes import Study
@@ -51,6 +54,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
     Raises `GradingError` if they do not, if submissions cannot be isolated, or if there is nothing
     to grade, and `CourseFolderError` without a release.
     """
+    reach(folder)
     submitted, config = _submitted(folder, study, students), config_for(folder, where)
     graded: list[Graded] = [] if students else [
         Graded(name, "nothing to grade", (why,))
@@ -90,8 +94,8 @@ def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool
         (_, found), = run_tasks(_prover, (folder, study, config, door), [study.name], 1)
         if isinstance(found, Failed):
             raise CannotWork(found.reason)
-        with closing(run_tasks(_grader, (folder, study, force, config, door, found), students,
-                               min(jobs or os.cpu_count() or 1, len(students)))) as results:
+        with closing(run_patiently(folder, _grader, (folder, study, force, config, door, found),
+                                   students, jobs or os.cpu_count() or 1)) as results:
             for student, result in results:
                 yield ((FaultForAll if result.for_all else Graded)(
                     student, "fault", (result.reason,))  # a fault is never a mark
@@ -133,7 +137,8 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
     """
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
-        marks = booked(config.CourseDirectory.db_url, study.assignment)
+        marks = patiently(folder, partial(
+            booked, config.CourseDirectory.db_url, study.assignment))
     except SQLAlchemyError:
         return
     for student in students:

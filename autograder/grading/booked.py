@@ -4,13 +4,14 @@ In SQL: nbgrader, whose classes say the same, takes a second to import, and a co
 """
 
 from collections import defaultdict
-from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
-from sqlalchemy import Engine, NullPool, Row, create_engine, make_url, text
+from sqlalchemy import Row, text
 from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.database import db_url, engine, file_of, patiently
 from autograder.errors import in_words, is_for_all
 
 Booked = dict[str, list[float | None]]
@@ -31,13 +32,8 @@ GRADES = f"""
     JOIN base_cell c ON g.cell_id = c.id
     LEFT JOIN grade_cells gc ON gc.id = c.id
     LEFT JOIN task_cells tc ON tc.id = c.id
-    {OF_WHOM} ORDER BY n.name, c.name"""
-
-
-@cache
-def engine(db_url: str) -> Engine:
-    """How to connect to a gradebook, each time anew: another may be put in its place."""
-    return create_engine(db_url, poolclass=NullPool)
+    {OF_WHOM}"""
+IN_ORDER = attrgetter("notebook", "cell")  # here: each database has an order of its own
 
 
 def require_gradebook(folder: CourseFolder, assignment: str | None = None) -> None:
@@ -46,10 +42,9 @@ def require_gradebook(folder: CourseFolder, assignment: str | None = None) -> No
     Who asks an SQLite file that is not there makes an empty one, and who grades without the
     assignment fails with everybody.
     """
-    db_url = folder.config().CourseDirectory.db_url
-    if not _is_there(db_url):
+    if not _is_there(folder):
         lacks = f"there is no gradebook in {folder.root}"
-    elif assignment and not _knows(folder, db_url, assignment):
+    elif assignment and not _knows(folder, assignment):
         lacks = f"the gradebook of {folder.root} does not know {assignment}"
     else:
         return
@@ -61,20 +56,20 @@ def require_gradebook(folder: CourseFolder, assignment: str | None = None) -> No
                             "people gave")
 
 
-def _is_there(db_url: str) -> bool:
-    url = make_url(db_url)
-    if url.get_backend_name() != "sqlite" or not url.database:
-        return True
-    path = Path(url.database)
-    return path.is_file() and path.stat().st_size > 0
+def _is_there(folder: CourseFolder) -> bool:
+    file = file_of(db_url(folder))
+    return not file or (Path(file).is_file() and Path(file).stat().st_size > 0)
 
 
-def _knows(folder: CourseFolder, db_url: str, assignment: str) -> bool:
-    try:
-        with engine(db_url).connect() as gradebook:
+def _knows(folder: CourseFolder, assignment: str) -> bool:
+    def look() -> bool:
+        with engine(db_url(folder)).connect() as gradebook:
             found = gradebook.execute(text("SELECT 1 FROM assignment WHERE name = :name"),
                                       {"name": assignment})
             return found.first() is not None
+
+    try:
+        return patiently(folder, look)
     except SQLAlchemyError as error:
         if is_for_all(error) or not isinstance(error, (OperationalError, ProgrammingError)):
             raise CourseFolderError(in_words(error, folder.root)) from error
@@ -89,8 +84,8 @@ def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str
     """
     found: dict[str, Booked] = defaultdict(dict)
     with engine(db_url).connect() as gradebook:
-        for grade in gradebook.execute(
-                text(GRADES), {"assignment": assignment, "student": student}):
+        grades = gradebook.execute(text(GRADES), {"assignment": assignment, "student": student})
+        for grade in sorted(grades, key=IN_ORDER):
             found[grade.student] |= ours(grade)
     return dict(found)
 

@@ -24,11 +24,14 @@ from nbgrader.preprocessors import (
     overwritekernelspec,
     saveautogrades,
 )
+from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder.grading import nbgrader_steps as step
 from autograder.grading.ledger import held
 
+# Held until the transaction ends, however it ends; flock in `results/` sees only this machine.
+ONE_WRITER = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")
 USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
 
@@ -46,18 +49,23 @@ class _OpenGradebook(api.Gradebook):
     def __init__(self, db_url: str, course_id: str, lock: Path) -> None:
         super().__init__(db_url, course_id)
         self._lock, self._turn = lock, contextlib.ExitStack()
+        self.engine.dispose()
+        self.engine = create_engine(db_url, pool_pre_ping=True)  # a server may have been restarted
         self.db = scoped_session(sessionmaker(bind=self.engine, class_=_Batch, future=True))
 
     def __enter__(self) -> "_OpenGradebook":
-        self._turn.enter_context(held(self._lock))
+        with contextlib.ExitStack() as turn:
+            turn.enter_context(held(self._lock))
+            turn.callback(self.db.remove)  # rolls back what was not committed
+            if self.engine.dialect.name == "postgresql":
+                self.db.execute(ONE_WRITER)
+            self._turn = turn.pop_all()
         return self
 
     def __exit__(self, exc_type, exc_value, traceback) -> None:
         with self._turn:
-            session = self.db()
             if exc_type is None:
-                Session.commit(session)
-            self.db.remove()  # rolls back what was not committed
+                Session.commit(self.db())
 
     def end(self) -> None:
         """Close it for good."""

@@ -26,6 +26,7 @@ from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from autograder import verdicts
 from autograder.course_folder import CourseFolder, hidden_folders
+from autograder.database import PATIENCE
 from autograder.errors import in_words
 from autograder.grading.intake import restore_metadata
 from autograder.grading.kernel import run_in_kernel
@@ -34,7 +35,8 @@ from autograder.grading.needed import LEAST, MOST, TIMES, limit, recalled
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
-from autograder.sandbox.cluster import PATIENCE, ClusterSandbox, cluster
+from autograder.sandbox.cluster import PATIENCE as CLUSTER_PATIENCE
+from autograder.sandbox.cluster import ClusterSandbox, cluster
 from autograder.sandbox.limits import Limits
 from autograder.workspace import answers_folder
 from course.probes import Check, load_study
@@ -75,7 +77,7 @@ class GradingStep(NbGraderPreprocessor):
     scheduler = Unicode("", help=(
         "The address of a Dask scheduler (tcp://HOST:8786 or tls://HOST:8786) whose workers run "
         "submissions in sandboxes of theirs; by default this machine does.")).tag(config=True)
-    cluster_seconds = Float(PATIENCE, min=0, help=(
+    cluster_seconds = Float(CLUSTER_PATIENCE, min=0, help=(
         "Seconds that a cluster may be away, or without a worker, before grading stops."
         )).tag(config=True)
     run_cells = Enum(["needed", "always"], "needed", help=(
@@ -107,6 +109,9 @@ class GradingStep(NbGraderPreprocessor):
                         ).tag(config=True)
     processes = Integer(64, help="Processes and threads at once.").tag(config=True)
     files_mb = Integer(64, help="Megabytes that may be written to files.").tag(config=True)
+    gradebook_seconds = Float(PATIENCE, help=(
+        "Seconds to wait for the server of a gradebook, such as PostgreSQL, that does not answer."
+        )).tag(config=True)
     output_characters = Integer(2_000_000, help="Characters of output that are kept."
                                 ).tag(config=True)
 
@@ -384,6 +389,7 @@ class SaveOutcomes(NbGraderPreprocessor):
         grade_id = verdicts.hidden_study(study).checks[name].grade_id
         grade = gradebook.find_grade(grade_id, where["notebook"], where["assignment"],
                                      where["student"])
+        gradebook.db.refresh(grade, with_for_update=True)  # a person may be entering another
         if grade.extra_credit is None or grade.extra_credit in (*ours, earned):
             grade.extra_credit = earned
             gradebook.db.commit()

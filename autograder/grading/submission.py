@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.database import passes
 from autograder.errors import in_words, is_for_all
 from autograder.grading.booked import Booked, booked
 from autograder.grading.handed_in import look_at
@@ -50,6 +51,7 @@ from autograder.grading.ledger import (
 from autograder.grading.gradebook_session import one_session
 from autograder.grading.needed import remembered
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
+from autograder.grading.patient import Later
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from course.probes import Study
@@ -86,7 +88,7 @@ def prover(folder: CourseFolder, study: Study, config: Config,
 @contextlib.contextmanager
 def grader(folder: CourseFolder, study: Study, force: bool, config: Config,
            door: Path | None = None, found: Found | None = None
-           ) -> Iterator[Callable[[str], Graded]]:
+           ) -> Iterator[Callable[[str], Graded | Later]]:
     """Yield a function that grades one student's submission to `study`.
 
     `found` is what a `prover` gave on this machine, just now. Without it the canaries are proved
@@ -101,13 +103,26 @@ def grader(folder: CourseFolder, study: Study, force: bool, config: Config,
     place = config.CourseDirectory
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
-    with one_session(place.db_url, place.course_id, folder.root / "results"):
-        def grade(student: str) -> Graded:
+    with contextlib.ExitStack() as stack:
+        @cache
+        def open_gradebook() -> None:
+            stack.enter_context(
+                one_session(place.db_url, place.course_id, folder.root / "results"))
+
+        def grade(student: str) -> Graded | Later:
             try:
+                open_gradebook()
                 return grade_one(folder, study, config, force, student)
             except Exception as error:
+                if passes(error):
+                    return Later(in_words(error, folder.root))
                 return _fault(folder, study, student, error, in_words(error, folder.root))
 
+        try:
+            open_gradebook()
+        except Exception as error:
+            if not passes(error):
+                raise
         yield grade
 
 
@@ -146,6 +161,8 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 try:
                     _autograde(config, study, student, Path(temporary), results / LOG)
                 except Exception as error:
+                    if passes(error):
+                        raise
                     return _fault(folder, study, student, error, *intake.problems,
                                   f"{fault_of(error, folder.root)} (see {results / LOG})")
                 problems = [*intake.problems, *_told(results, study, intake.problems)]

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -10,6 +11,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.database import patiently
 from autograder.errors import Refused, in_words
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
@@ -46,7 +48,7 @@ def release(folder: CourseFolder, study: Study,
                                    "run `autograder build`")
             shutil.copy(path, source / path.name)
         _refuse_leaks(study, source)
-        _generate(folder, study, Path(temporary), tell)
+        patiently(folder, partial(_generate, folder, study, Path(temporary), tell))
         _refuse_leaks(study, released)
         for name, stage in stages.items():
             target = folder.root / name / study.assignment

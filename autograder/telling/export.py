@@ -11,16 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Connection, Row
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import read_results, standing
 from autograder.telling.gradebook import (
+    Cell,
+    CellName,
     Marks,
     assignments_of,
     marks_of,
-    open_gradebook,
+    read_gradebook,
     students_of,
     what_counts,
 )
@@ -58,29 +60,32 @@ class Roster:
 def read_marks(folder: CourseFolder) -> Roster:
     """The marks of all assignments; raises `CourseFolderError` if there are no assignments, or if
     some that were graded are not in the gradebook."""
-    with open_gradebook(folder) as gradebook:
-        students = students_of(gradebook)
-        columns = []
-        for assignment, cells in sorted(assignments_of(gradebook).items()):
-            marks = marks_of(gradebook, assignment)
-            handed_in = {*marks, *folder.submitted(assignment)}
-            entries = {s: standing(folder, assignment, s) for s in sorted(handed_in)}
-            found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
-            columns.append(Column(
-                assignment, sum((cell.points for cell in cells.values()), 0.0),
-                {s: counts for s, (counts, _) in found.items() if counts},
-                {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items()
-                 if not counts}
-                | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
-                {s: wrong for s, (counts, wrong) in found.items() if counts and wrong}))
+    roster = read_gradebook(folder, lambda gradebook: Roster(
+        folder, students_of(gradebook), [
+            _column(folder, gradebook, assignment, cells)
+            for assignment, cells in sorted(assignments_of(gradebook).items())]))
     for path in sorted(folder.root.glob("results/*")):  # what an older gradebook does not know
         if next(path.glob("*/submission.json"), None) and path.name not in {
-                column.assignment for column in columns}:
+                column.assignment for column in roster.columns}:
             require_gradebook(folder, path.name)
-    if not columns:
+    if not roster.columns:
         raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
                                 "run `autograder release STUDY` first")
-    return Roster(folder, students, columns)
+    return roster
+
+
+def _column(folder: CourseFolder, gradebook: Connection, assignment: str,
+            cells: Mapping[CellName, Cell]) -> Column:
+    marks = marks_of(gradebook, assignment)
+    handed_in = {*marks, *folder.submitted(assignment)}
+    entries = {s: standing(folder, assignment, s) for s in sorted(handed_in)}
+    found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
+    return Column(
+        assignment, sum((cell.points for cell in cells.values()), 0.0),
+        {s: counts for s, (counts, _) in found.items() if counts},
+        {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items() if not counts}
+        | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
+        {s: wrong for s, (counts, wrong) in found.items() if counts and wrong})
 
 
 def export(roster: Roster, kind: str) -> str:

@@ -10,15 +10,19 @@ import importlib.metadata
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
+from autograder.database import passes, patiently
+from autograder.errors import in_words
 from autograder.grading.batch import GradingError
 from autograder.grading.booked import require_gradebook
 from autograder.grading.handed_in import fingerprint, look_through
 from autograder.grading.ledger import read_results, standing, stands
-from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
+from autograder.grading.patient import Later, run_patiently
+from autograder.grading.workers import CannotWork, Failed, prepare
 from autograder.telling.gradebook import noted
 from course.probes import Study, explain
 
@@ -62,8 +66,9 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
         prepare(["autograder.grading.quick_start", "autograder.telling.feedback_page",
                  "autograder.telling.summary", "autograder.telling.safe_html"])
     try:
-        jobs = min(jobs or os.cpu_count() or 1, len(tasks))
-        for (student, _), result in run_tasks(_writer, (folder, assignment), tasks, jobs, SECONDS):
+        jobs = jobs or os.cpu_count() or 1
+        for (student, _), result in run_patiently(
+                folder, _writer, (folder, assignment), tasks, jobs, SECONDS):
             log = folder.results(assignment, student) / LOG
             written.append(Feedback(
                 student, _pages(folder, assignment, student),
@@ -98,7 +103,8 @@ def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[
     code = [path.read_text("utf-8") for path in (Path(explain.__file__), *sorted(
         path for path in Path(__file__).parent.rglob("*") if path.suffix in CODE))]
     config = (folder.root / CONFIG_FILE).read_text("utf-8")
-    marks = noted(folder.config().CourseDirectory.db_url, assignment)
+    marks = patiently(folder, partial(
+        noted, folder.config().CourseDirectory.db_url, assignment))
     states = dict.fromkeys(students, "")
     for student in students:
         with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
@@ -130,7 +136,7 @@ def _is_recorded(folder: CourseFolder, assignment: str, student: str, state: str
 
 
 @contextlib.contextmanager
-def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[Task], None]]:
+def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[Task], Later | None]]:
     """The worker's side: yields a function that writes one student's pages."""
     import autograder.grading.quick_start  # noqa: F401 - before nbformat
     from autograder.telling.feedback_page import FeedbackWriter
@@ -139,13 +145,19 @@ def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[Task], 
     config.CourseDirectory.assignment_id = assignment
     writer = FeedbackWriter(config)
 
-    def write(task: Task) -> None:
+    def write(task: Task) -> Later | None:
         student, state = task
         record = _record(folder, assignment, student)
         record.unlink(missing_ok=True)
         writer.coursedir.student_id = student
-        run_quietly(writer, folder.results(assignment, student) / LOG)
+        try:
+            run_quietly(writer, folder.results(assignment, student) / LOG)
+        except Exception as error:
+            if passes(error):
+                return Later(in_words(error, folder.root))
+            raise
         record.write_text(
             _digest(state, fingerprint(look_through(_pages(folder, assignment, student)))), "ascii")
+        return None
 
     yield write

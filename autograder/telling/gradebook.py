@@ -4,7 +4,7 @@ In SQL: nbgrader, whose classes say the same, takes a second to import, and a co
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,13 +14,14 @@ from sqlalchemy import Connection, DateTime, Interval, Row, column, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
+from autograder.database import Done, db_url, engine, patiently
 from autograder.errors import in_words
 from autograder.grading.booked import (
     GRADES,
+    IN_ORDER,
     OF_NOTEBOOKS,
     OF_WHOM,
     Booked,
-    engine,
     holds,
     ours,
     require_gradebook,
@@ -31,7 +32,7 @@ CellName = tuple[str, str]  # the notebook's name and the cell's
 
 STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student"
 CELLS = """
-    SELECT a.name, n.name, c.name, coalesce(g.max_score, t.max_score),
+    SELECT a.name, n.name, c.name, coalesce(g.max_score, t.max_score), t.id IS NOT NULL,
         t.id IS NOT NULL OR EXISTS (
             SELECT 1 FROM base_cell o JOIN solution_cells s ON s.id = o.id
             WHERE o.notebook_id = n.id AND o.name = c.name)
@@ -39,8 +40,7 @@ CELLS = """
     LEFT JOIN notebook n ON n.assignment_id = a.id
     LEFT JOIN base_cell c ON c.notebook_id = n.id
     LEFT JOIN grade_cells g ON g.id = c.id
-    LEFT JOIN task_cells t ON t.id = c.id
-    ORDER BY a.name, n.name, t.id IS NOT NULL, c.name"""
+    LEFT JOIN task_cells t ON t.id = c.id"""
 SUBMISSIONS = """
     SELECT s.student_id, s.timestamp, a.duedate, s.extension
     FROM assignment a JOIN submitted_assignment s ON s.assignment_id = a.id
@@ -54,7 +54,8 @@ COMMENTS = f"""
     {OF_NOTEBOOKS}
     JOIN comment t ON t.notebook_id = sn.id
     JOIN base_cell c ON t.cell_id = c.id
-    {OF_WHOM} ORDER BY n.name, c.name"""
+    {OF_WHOM}"""
+NO_TABLE = "42P01"  # PostgreSQL's code: nothing was released into this database
 Noted = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is noted, as JSON
 
 
@@ -91,10 +92,25 @@ def open_gradebook(folder: CourseFolder) -> Iterator[Connection]:
     """The course's gradebook; raises `CourseFolderError` if there is none yet."""
     require_gradebook(folder)
     try:
-        with engine(folder.config().CourseDirectory.db_url).connect() as gradebook:
+        with engine(db_url(folder)).connect() as gradebook:
             yield gradebook
     except SQLAlchemyError as error:
+        if getattr(error.__cause__, "sqlstate", "") == NO_TABLE:
+            raise CourseFolderError(f"there is no gradebook in {folder.root} yet: run `autograder "
+                                    "release STUDY` first") from error
         raise CourseFolderError(in_words(error, folder.root)) from error
+
+
+def read_gradebook(folder: CourseFolder, read: Callable[[Connection], Done]) -> Done:
+    """What `read` finds in the course's gradebook, once its server answers.
+
+    Raises `CourseFolderError` if there is no gradebook yet.
+    """
+    def attempt() -> Done:
+        with open_gradebook(folder) as gradebook:
+            return read(gradebook)
+
+    return patiently(folder, attempt)
 
 
 def students_of(gradebook: Connection) -> Sequence[Row]:
@@ -105,7 +121,9 @@ def students_of(gradebook: Connection) -> Sequence[Row]:
 def assignments_of(gradebook: Connection) -> dict[str, dict[CellName, Cell]]:
     """All assignments by name, and the cells of each that have points, by notebook and name."""
     found: dict[str, dict[CellName, Cell]] = defaultdict(dict)
-    for assignment, notebook, cell, points, written in gradebook.execute(text(CELLS)):
+    rows = sorted(gradebook.execute(text(CELLS)), key=lambda row: (
+        row[0], row[1] or "", bool(row[4]), row[2] or ""))
+    for assignment, notebook, cell, points, _, written in rows:
         cells = found[assignment]
         if points is not None:
             cells[notebook, cell] = Cell(points, bool(written))
@@ -124,7 +142,7 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
         found[student].seconds_late = max(0, late.total_seconds())
     for student, _, penalty in gradebook.execute(text(PENALTIES), everybody):
         found[student].penalty += penalty or 0
-    for grade in gradebook.execute(text(GRADES), everybody):
+    for grade in sorted(gradebook.execute(text(GRADES), everybody), key=IN_ORDER):
         marks, given = found[grade.student], _given(grade)
         marks.waiting |= bool(grade.waits)
         if grade.manual is not None:
@@ -135,7 +153,7 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
             marks.extra += grade.extra or 0
         marks.cells[grade.notebook, grade.cell] = given
         marks.booked |= ours(grade)
-    for comment in gradebook.execute(text(COMMENTS), everybody):
+    for comment in sorted(gradebook.execute(text(COMMENTS), everybody), key=IN_ORDER):
         if comment.manual is not None:
             found[comment.student].comments.append(comment.manual)
     return dict(found)
@@ -174,12 +192,12 @@ def noted(db_url: str, assignment: str, student: str | None = None) -> Noted:
     with engine(db_url).connect() as gradebook:
         for who, notebook, penalty in gradebook.execute(text(PENALTIES), wanted):
             found[who][notebook] = {"penalty": penalty or 0, "marks": {}, "comments": {}}
-        for grade in gradebook.execute(text(GRADES), wanted):
+        for grade in sorted(gradebook.execute(text(GRADES), wanted), key=IN_ORDER):
             given = _given(grade)
             found[grade.student][grade.notebook]["marks"][grade.cell] = {
                 "score": 0 if given is None else given + (grade.extra or 0),
                 "points": grade.points or 0, "waits": bool(grade.waits)}
-        for comment in gradebook.execute(text(COMMENTS), wanted):
+        for comment in sorted(gradebook.execute(text(COMMENTS), wanted), key=IN_ORDER):
             said = comment.automatic if comment.manual is None else comment.manual
             if said:
                 found[comment.student][comment.notebook]["comments"][comment.cell] = said

@@ -21,7 +21,7 @@ from autograder.telling.gradebook import (
     Marks,
     assignments_of,
     marks_of,
-    open_gradebook,
+    read_gradebook,
     students_of,
     what_counts,
 )
@@ -78,9 +78,9 @@ class Class:
 def look_at(folder: CourseFolder, study: Study) -> Class:
     """Read the marks of everybody who handed in something, and the outcomes of their checks."""
     odd = suspicions(folder, study)
-    with open_gradebook(folder) as gradebook:
-        marks, names = marks_of(gradebook, study.assignment), _names(students_of(gradebook))
-        known = assignments_of(gradebook)
+    marks, names, known = read_gradebook(folder, lambda gradebook: (
+        marks_of(gradebook, study.assignment), _names(students_of(gradebook)),
+        assignments_of(gradebook)))
     if study.assignment not in known:
         require_gradebook(folder, study.assignment)
     everything = known.get(study.assignment, {})

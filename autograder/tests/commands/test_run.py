@@ -211,7 +211,7 @@ def test_every_command_of_the_autograder_is_passed_on(bare):
     (["tset"], "there is no command 'tset'; `python3 run.py help` lists them"),
     (["--course", "x"], "there is no command '--course'; `python3 run.py help` lists them"),
     ([""], "there is no command ''; `python3 run.py help` lists them"),
-    (["setup", "openspiel"], "there is no extra 'openspiel'; there is open_spiel"),
+    (["setup", "openspiel"], "there is no extra 'openspiel'; there are open_spiel, postgres, hub"),
     (["lock"], "`lock` needs uv: see its installation page, or `pip install uv`"),
 ], ids=["slip", "option", "empty", "extra", "lock"])  # fmt: skip
 def test_bad_input_is_told_in_one_sentence(bare, capsys, arguments, sentence):
@@ -575,16 +575,18 @@ def test_a_failing_uv_is_told(bare, uv, capsys):
 
 
 @posix
-def test_lock_renews_both_locks(bare, uv):
-    """Both are compiled with hashes for every platform, and nothing is set up for it."""
+def test_lock_renews_every_lock(bare, uv):
+    """All are compiled with hashes for every platform, and nothing is set up for it."""
     assert bare.main("lock") == 0
     calls = asked(uv)
     assert [Path(call[-1]).name for call in calls] == [
-        "requirements.lock", f"requirements-{EXTRA}.lock"]
+        "requirements.lock", f"requirements-{EXTRA}.lock", "requirements-postgres.lock",
+        "requirements-hub.lock"]
     for call in calls:
         assert call[:2] == ["pip", "compile"]
         assert {"--universal", "--generate-hashes"} <= set(call)
-    assert str(bare.root / "requirements.lock") in calls[1]  # the extra's versions agree with it
+    for extra in calls[1:]:
+        assert str(bare.root / "requirements.lock") in extra  # its versions agree with the first
     assert not bare.environment.exists()
 
 

@@ -79,14 +79,19 @@ def test_every_dependency_has_a_line_in_the_readme():
     assert wanted <= named
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-open_spiel.lock"])
+EXTRAS = ["open_spiel", "postgres", "hub"]
+LOCKS = ["requirements.lock", *(f"requirements-{extra}.lock" for extra in EXTRAS)]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
 def test_locks_pin_every_dependency_with_hashes(lock):
     """Each lock pins what pyproject.toml asks for, every pin with a hash, none with an address."""
     text = (ROOT / lock).read_text("utf-8")
     pinned = dict(re.findall(r"^([a-z0-9_.-]+)==([^\s;]+)", text, re.MULTILINE))
     wanted = [Requirement(r) for r in project()["dependencies"]]
-    if "open_spiel" in lock:
-        wanted = [Requirement(r) for r in project()["optional-dependencies"]["open_spiel"]]
+    for extra in EXTRAS:
+        if extra in lock:
+            wanted = [Requirement(r) for r in project()["optional-dependencies"][extra]]
     for requirement in wanted:
         name = requirement.name.replace("_", "-")
         assert requirement.specifier.contains(pinned[name]), requirement
@@ -95,11 +100,12 @@ def test_locks_pin_every_dependency_with_hashes(lock):
     assert "://" not in text
 
 
-def test_both_locks_agree():
-    """A package that both locks name has the same versions in both."""
+@pytest.mark.parametrize("other", LOCKS[1:])
+def test_locks_agree(other):
+    """A package that an extra's lock and the first name has the same versions in both."""
     found = [set(re.findall(r"^([a-z0-9_.-]+==[^\s;]+)", (ROOT / lock).read_text("utf-8"),
                             re.MULTILINE))
-             for lock in ("requirements.lock", "requirements-open_spiel.lock")]
+             for lock in (LOCKS[0], other)]
     names = [{pin.split("==")[0] for pin in pins} for pins in found]
     both = names[0] & names[1]
     assert {p for p in found[0] if p.split("==")[0] in both} == {

@@ -1,0 +1,145 @@
+"""A class on a real JupyterHub, as `deploy/` sets it up, through the servers' own interfaces."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+
+from autograder import workspace
+from autograder.course_folder import COURSE_ID, CourseFolder
+from autograder.grading.booked import booked
+from autograder.tests.hub import class_on_a_hub
+from autograder.tests.needs import need_isolation
+from course.probes import load_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hub")]
+STUDY = load_study("study1")
+WORK = {"course_id": COURSE_ID, "assignment_id": STUDY.assignment}
+CHECKS = f"""
+import os
+os.chdir({STUDY.assignment!r})
+from course.check import check
+for name in {list(STUDY.checks)!r}:
+    check("study1." + name)
+"""
+GRADE = """
+import os, subprocess, sys
+done = subprocess.run([sys.executable, "-P", "-m", "autograder", "grade", "study1", "-c", ".",
+                       "--force", "--jobs", "1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                      env={**os.environ, "FORCE_COLOR": "0", "TTY_COMPATIBLE": "0"}, text=True)
+print(done.returncode, done.stdout)
+"""
+TRY = """
+import json, os, urllib.error, urllib.request
+found = {}
+for path in %r:
+    try:
+        read = os.listdir if os.path.isdir(path) else lambda path: open(path, "rb").read().decode()
+        found[path] = read(path)
+    except OSError as error:
+        found[path] = type(error).__name__
+try:
+    import autograder
+    found["import"] = autograder.__file__
+except ImportError as error:
+    found["import"] = type(error).__name__
+try:
+    token = os.environ["JUPYTERHUB_API_TOKEN"]
+    found["server"] = urllib.request.urlopen(urllib.request.Request(
+        %r, headers={"Authorization": "token " + token})).status
+except urllib.error.HTTPError as error:
+    found["server"] = error.code
+print(json.dumps(found))
+"""
+
+
+@dataclass
+class Afternoon:
+    """What the people of a class saw."""
+
+    checked: str
+    tried: dict[str, str]
+    graded: list[str]
+    marks: dict[str, dict]
+    pages: dict[str, str]  # by student
+    names: tuple[str, str]
+
+
+@pytest.fixture(scope="module")
+def afternoon() -> Iterator[Afternoon]:
+    """Two students fetch, one solves and checks, both submit; one looks around; two graders
+    collect, grade at once and give feedback, which the students fetch."""
+    need_isolation()
+    drawn = secrets.token_hex(3)
+    ann, ben, gia, gus = (f"{name}{drawn}" for name in ("ann", "ben", "gia", "gus"))
+    with class_on_a_hub(STUDY, (ann, ben), (gia, gus)) as hub:
+        def formgrader(user: str, action: str) -> None:
+            place = f"/user/{user}/formgrader/api/assignment/{STUDY.assignment}"
+            done = hub.ask(f"{place}/{action}", {})
+            assert done["success"], done
+
+        def assignments(user: str, action: str) -> None:
+            done = hub.ask(f"/user/{user}/assignments/{action}", WORK)
+            assert done["success"], done
+
+        formgrader(gia, "release")
+        for student in (ann, ben):
+            assignments(student, "fetch")
+        solved = workspace.module_texts(STUDY)["reference"]
+        hub.ask(f"/user/{ann}/api/contents/{STUDY.assignment}/{STUDY.module}",
+                {"type": "file", "format": "text", "content": solved}, "PUT")
+        checked = hub.run(ann, CHECKS)
+        for student in (ann, ben):
+            assignments(student, "submit")
+        places = [str(path) for path in (
+            hub.home(ann), hub.home(ann) / STUDY.assignment / STUDY.module,
+            hub.place / "course", hub.place / "course/gradebook.db", hub.place / "staff",
+            hub.place / "staff/autograder/answers", hub.place / "hub_config.py",
+            hub.place / "exchange" / COURSE_ID / "inbound")]
+        tried = json.loads(hub.run(ben, TRY % (places, f"{hub.url}/user/{ann}/api/contents")))
+        formgrader(gia, "collect")
+        with ThreadPoolExecutor() as at_once:
+            graded = list(at_once.map(lambda user: hub.run(user, GRADE), (gia, gus)))
+        formgrader(gus, "generate_feedback")
+        formgrader(gia, "release_feedback")
+        pages = {}
+        for student in (ann, ben):
+            assignments(student, "fetch_feedback")
+            page, = (hub.home(student) / STUDY.assignment / "feedback").glob("*/*.html")
+            path = page.relative_to(hub.home(student)).as_posix().replace(" ", "%20")
+            pages[student] = hub.ask(f"/user/{student}/api/contents/{path}?type=file")["content"]
+        course = CourseFolder.open(hub.place / "course")
+        marks = booked(course.config().CourseDirectory.db_url, STUDY.assignment)
+        yield Afternoon(checked, tried, graded, marks, pages, (ann, ben))
+
+
+def test_a_student_works_checks_and_reads_feedback(afternoon):
+    """The checks of the kit run on the student's server; the page that comes back is their own."""
+    ann, ben = afternoon.names
+    assert afternoon.checked.count("all right") == len(STUDY.checks), afternoon.checked
+    assert "all right" in afternoon.pages[ann]
+    assert "all right" not in afternoon.pages[ben]
+
+
+def test_a_student_reads_nothing_that_is_not_theirs(afternoon):
+    """No home, no course, no gradebook, no answer, no submission, nobody else's server."""
+    tried = afternoon.tried
+    assert tried.pop("import") == "ModuleNotFoundError"
+    assert tried.pop("server") == 403
+    assert set(tried.values()) == {"PermissionError"}, tried
+
+
+def test_two_graders_mark_at_once(afternoon):
+    """Both commands grade the whole class, and the gradebook holds what each submission earns."""
+    assert all(said.startswith("0 ") and "2 graded" in said for said in afternoon.graded), (
+        afternoon.graded)
+    ann, ben = afternoon.names
+    assert set(afternoon.marks) == {ann, ben}
+    checks = [check.grade_id for check in STUDY.checks.values()]
+    earned = {student: sum(points or 0 for name, (points, _) in cells.items()
+                           if name.partition("/")[2] in checks)
+              for student, cells in afternoon.marks.items()}
+    assert earned == {ann: sum(check.max_points for check in STUDY.checks.values()), ben: 0}
