@@ -5,7 +5,7 @@ import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
 import json
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -280,13 +280,16 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
            )] = False,
            seed: Annotated[int, typer.Option(
                metavar="S", help="Draws the fresh positions for --all.")] = 1,
+           scheduler: Annotated[str | None, typer.Option(
+               metavar="ADDRESS", show_default=False, help="A Dask scheduler, whose workers are "
+               "sent the staff's modules and run them.")] = None,
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:
     """Verify a study: modules get the marks that they should, promises are asked; no leaks."""
     from autograder import doctor as proofs
 
-    with told():
+    with told(), asking_on(scheduler):
         examined = load_study(study)
         around = []
         if course:
@@ -305,8 +308,9 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
         for note in proofs.answers_read_by_others():
             say(f"if students use this machine: {note}")
     if everything:
-        complaints += [*by_machine(examined, seed, verbose), *by_given(examined)]
-        show_carried(examined, verbose)
+        with told(), asking_on(scheduler):
+            complaints += [*by_machine(examined, seed, verbose), *by_given(examined)]
+            show_carried(examined, verbose)
     for complaint in complaints:
         complain(f"problem: {complaint}")
     sick = sum(not finding.healthy for finding in findings)
@@ -315,6 +319,22 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
     say(f"{examined.name}: {mutants} mutants, {sick} modules not marked as expected, "
         f"{len(complaints)} other problems: {verdict}")
     raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
+
+
+@contextmanager
+def asking_on(scheduler: str | None) -> Iterator[None]:
+    """Ask modules on a cluster, if one is named; says which of its workers are not used."""
+    from autograder import workspace
+    from autograder.sandbox.cluster import Cluster, ClusterGone
+
+    if scheduler is None:
+        yield
+        return
+    try:
+        with closing(Cluster(scheduler, complain)) as cluster, workspace.asking_on(cluster):
+            yield
+    except ClusterGone as error:
+        raise Refused(str(error)) from error
 
 
 def by_machine(study: Study, seed: int, verbose: bool) -> list[str]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
-from os import cpu_count
 
 from autograder import verdicts, workspace
 from autograder.doctor.fresh_cases import fresh_cases
@@ -63,7 +62,7 @@ def prove_by_machine(study: Study, seed: int = 1, sample: int = SAMPLE,
     mutants = machine_mutants(text) if hidden.checks else []
     reach = Reach(hidden, text)
     judge = _Judge(hidden, text, reach)
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         seen = list(pool.map(lambda mutant: _told(judge.sees(mutant), mutant, done), mutants))
         survivors = [mutant for mutant, case in zip(mutants, seen, strict=True) if case is None]
         left, alive, fresh = survivors, [], 0

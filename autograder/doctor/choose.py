@@ -16,7 +16,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from os import cpu_count
 from typing import NamedTuple
 
 from autograder import verdicts, workspace
@@ -209,7 +208,7 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
                     ours[check.name].observations, replies.observations, strict=True)]
         return found
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         lost = dict(zip(left, pool.map(losses, left), strict=True))
     for check in portion.checks.values():
         for number, case in enumerate(check.cases):

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import packages_distributions
-from os import cpu_count
 from pathlib import Path
 from types import ModuleType
 
@@ -80,7 +79,7 @@ def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
         lucky = all(a.right <= BY_CHANCE * a.asked for a in outcome.aspects)
         return None if lucky else Answered(given, target, outcome)
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         return len(tried), [found for found in pool.map(attempt, tried) if found]
 
 

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from os import cpu_count
 from pathlib import Path
 
 from autograder import verdicts, workspace
@@ -93,7 +92,7 @@ def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str
                 found[name][key].add((mutant.function, mutant.slip))
         done(mutant)
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         list(pool.map(ask, machine_mutants(answer)))
     for name, check in hidden.checks.items():
         found[name].pop(digest(check, right[name].observations, expected[name]), None)

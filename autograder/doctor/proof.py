@@ -7,7 +7,6 @@ the text promises is asked.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from typing import NamedTuple
 
 from autograder import promises, verdicts, workspace
@@ -46,7 +45,7 @@ def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> l
         m.name: {check: tuple(aspects) for check, aspects in m.loses.items()}
         for m in load_mutants(study.name)}
     findings = []
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         examined = pool.map(lambda text: workspace.outcomes_of(study, text), texts.values())
         for name, outcomes in zip(texts, examined, strict=True):
             finding = _finding(name, outcomes, should[name])
@@ -95,7 +94,7 @@ def carried_marks(study: Study, done: Callable[[str], None] = lambda name: None)
         return Carried(mutant.name, sum(o.earned for o in plain.values()),
                        sum(o.earned for o in outcomes), sum(o.points for o in outcomes))
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         return [found for found in pool.map(of, load_mutants(study.name))
                 if found.earned > found.plain]
 

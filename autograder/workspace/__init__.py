@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
+from os import cpu_count
 from pathlib import Path
 from types import ModuleType
 
 from autograder import verdicts
 from autograder.mutants import load_mutants
 from autograder.sandbox.client import CannotIsolate, Sandbox, SandboxFault
+from autograder.sandbox.cluster import Cluster, ClusterSandbox, terms
 from autograder.sandbox.limits import Limits
 from autograder.workspace.strip import stub
 from course.probes import Check, Study, load_study
@@ -95,7 +97,7 @@ def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
     In a sandbox, which is many times as fast as a new process; where there is none, in one. The
     code is the staff's own, and need not be kept in.
     """
-    sandbox = _sandbox()
+    sandbox = ClusterSandbox(_elsewhere[-1][0], Limits()) if _elsewhere else _sandbox()
     if sandbox is None:
         with workspace(study, text) as module:
             return ask_module(module, check, seconds, answers_folder(study))
@@ -103,8 +105,27 @@ def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
         return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
                            answers_folder(study))
     except SandboxFault:
-        del _own.holder
+        vars(_own).pop("holder", None)
         raise
+
+
+@contextmanager
+def asking_on(cluster: Cluster) -> Iterator[None]:
+    """Ask on the workers of a cluster within the block; what is sent there are the staff's own
+    modules. Raises `ClusterGone`."""
+    _elsewhere.append((cluster, cluster.slots(terms(Limits()))))
+    try:
+        yield
+    finally:
+        _elsewhere.pop()
+
+
+def at_once() -> int:
+    """How many modules can be asked at once, each from a thread of its own."""
+    return _elsewhere[-1][1] if _elsewhere else cpu_count() or 1
+
+
+_elsewhere: list[tuple[Cluster, int]] = []  # a cluster, and how much it does at once
 
 
 class _Holder:

@@ -260,3 +260,14 @@ def test_an_encrypted_cluster_takes_only_who_has_a_key(tmp_path, monkeypatch):
                                   env={**os.environ, **environment}, capture_output=True,
                                   text=True, check=False)
             assert said in done.stdout + done.stderr
+
+
+def test_the_doctor_asks_there(connection):
+    """Thousands of mutants are work for many machines: what they reply is what they reply here."""
+    study = verdicts.hidden_study(STUDY.name)
+    ours = [workspace.ask_all(study, MODULES[name]) for name in ("reference", CLASS["dora"])]
+    with workspace.asking_on(connection):
+        assert workspace.at_once() == 2
+        assert [workspace.ask_all(study, MODULES[name])
+                for name in ("reference", CLASS["dora"])] == ours
+    assert workspace.at_once() == (os.cpu_count() or 1)
