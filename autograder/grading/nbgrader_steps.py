@@ -36,7 +36,7 @@ from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
 from autograder.sandbox.cluster import PATIENCE as CLUSTER_PATIENCE
-from autograder.sandbox.cluster import ClusterSandbox, cluster
+from autograder.sandbox.cluster import ClusterGone, ClusterSandbox, cluster
 from autograder.sandbox.limits import Limits
 from autograder.workspace import answers_folder
 from course.probes import Check, load_study
@@ -235,12 +235,12 @@ class GradingStep(NbGraderPreprocessor):
         """Do something in the sandbox; if that fails, once more in a new one."""
         try:
             return work(self._sandbox())
-        except SandboxFault as fault:
+        except (SandboxFault, ClusterGone) as fault:
             self.log.warning("the sandbox failed and is being restarted: %s", fault)
             _forget_sandboxes()
         try:
             return work(self._sandbox())
-        except SandboxFault as fault:
+        except (SandboxFault, ClusterGone) as fault:
             _forget_sandboxes()
             _submission.fault = str(fault)
             raise

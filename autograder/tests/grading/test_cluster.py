@@ -25,6 +25,9 @@ from autograder.sandbox.limits import Limits
 from autograder.telling.export import read_marks
 from autograder.tests.needs import need_isolation, need_module, need_program
 from course.probes import Check, load_study
+from sequence import Greedy
+from sequence.league import LeagueError, league
+from sequence.league.cluster import executor
 
 need_module("distributed", "grading on a cluster")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]  # one cluster for all
@@ -271,3 +274,26 @@ def test_the_doctor_asks_there(connection):
         assert [workspace.ask_all(study, MODULES[name])
                 for name in ("reference", CLASS["dora"])] == ours
     assert workspace.at_once() == (os.cpu_count() or 1)
+
+
+def test_a_league_there_is_the_league_here(cluster, tmp_path):
+    """The same games, to the last replay; an agent's file, and what it imports, go along."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "helper.py").write_text("def first(actions):\n    return actions[0]\n",
+                                                 "utf-8")
+    agent = tmp_path / "mine" / "agent.py"
+    agent.write_text(
+        "from helper import first\n\n\nclass First:\n    def choose(self, observation):\n"
+        "        return first(list(observation.legal_actions()))\n", "utf-8")
+    names = ["Random", "Greedy", f"mine={agent}"]
+    ours = league(names, deals=2, seed=5, out=tmp_path / "ours")
+    with executor(cluster.address) as elsewhere:
+        theirs = league(names, deals=2, seed=5, out=tmp_path / "theirs", jobs=elsewhere)
+    assert theirs.rows == ours.rows
+    replays = {path.name: path.read_text("utf-8") for path in tmp_path.glob("ours/replays/*")}
+    assert len(replays) == 12
+    assert {path.name: path.read_text("utf-8")
+            for path in tmp_path.glob("theirs/replays/*")} == replays
+    with pytest.raises(LeagueError, match="give its module or its file"), \
+            executor(cluster.address) as elsewhere:
+        league([Greedy, "Random"], deals=1, jobs=elsewhere)
