@@ -233,17 +233,16 @@ class GradingStep(NbGraderPreprocessor):
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""
-        try:
-            return work(self._sandbox())
-        except (SandboxFault, ClusterGone) as fault:
-            self.log.warning("the sandbox failed and is being restarted: %s", fault)
-            _forget_sandboxes()
-        try:
-            return work(self._sandbox())
-        except (SandboxFault, ClusterGone) as fault:
-            _forget_sandboxes()
-            _submission.fault = str(fault)
-            raise
+        for attempt in (1, 2):
+            try:
+                return work(self._sandbox())
+            except (SandboxFault, ClusterGone) as fault:
+                _forget_sandboxes()
+                if attempt == 2 or isinstance(fault, ClusterGone):  # that has been waited for
+                    _submission.fault = str(fault)
+                    raise
+                self.log.warning("the sandbox failed and is being restarted: %s", fault)
+        raise AssertionError("the last attempt returns or raises")
 
     def _sandbox(self, kind: str = "submission") -> Sandbox | ClusterSandbox:
         limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
