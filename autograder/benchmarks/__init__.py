@@ -7,6 +7,7 @@ the module's docstring. Nothing else needs to know of it. May import everything 
 import argparse
 import contextlib
 import importlib
+import inspect
 import json
 import operator
 import pkgutil
@@ -58,11 +59,19 @@ def available() -> dict[str, str]:
     return {name: (_module(name).__doc__ or "").partition("\n")[0] for name in names}
 
 
-def run(name: str) -> list[Result]:
-    """Run the benchmark of that name; raises LookupError if there is none."""
+def run(name: str, size: int | None = None) -> list[Result]:
+    """Run the benchmark of that name, of that size where it has several.
+
+    Raises LookupError if there is none, and for a size that it cannot have.
+    """
     if name not in available():
         raise LookupError(f"there is no benchmark {name!r}; there are: {', '.join(available())}")
-    return _module(name).run()
+    measure = _module(name).run
+    if size is None:
+        return measure()
+    if not inspect.signature(measure).parameters:
+        raise LookupError(f"the benchmark {name!r} has one size only")
+    return measure(size)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,6 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="bench", description="Run a benchmark; without a name, list the benchmarks.",
         epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name.")
     parser.add_argument("name", nargs="?", help="which benchmark to run")
+    parser.add_argument("--size", type=int, metavar="N",
+                        help="how many submissions, for a benchmark that can be smaller or larger")
     parser.add_argument("--json", action="store_true",
                         help="print only JSON, an array of objects: for a benchmark its results "
                              "(name, value, unit, target, peer; null where there is none), for "
@@ -79,12 +90,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.name is None:
         _print_listing(options.json)
         return 0
-    if options.name not in available():
-        print(f"bench: there is no benchmark {options.name!r}; there are: "
-              f"{', '.join(available())}", file=sys.stderr)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # what a benchmark says is not a result
+            results = run(options.name, options.size)
+    except LookupError as error:
+        if type(error) is not LookupError:  # the benchmark's own
+            raise
+        print(f"bench: {error}", file=sys.stderr)
         return 2
-    with contextlib.redirect_stdout(sys.stderr):  # what a benchmark says is not a result
-        results = run(options.name)
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=2, allow_nan=False))
     else:

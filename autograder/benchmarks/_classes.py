@@ -7,21 +7,28 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from autograder import workspace
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.release.assignments import release
 from course.probes import load_study
 
 KINDS = 12  # reference, stub and the first slips of the study
 
 
-def generated_class(root: Path, study_name: str, students: int) -> CourseFolder:
-    """Make a course folder in which so many students have handed in modules of several kinds."""
+def generated_class(root: Path, study_name: str, students: int,
+                    db_url: str | None = None) -> CourseFolder:
+    """Make a course folder in which so many students have handed in modules of several kinds.
+
+    With `db_url` the gradebook is there, and not in the folder.
+    """
     study = load_study(study_name)
     folder = CourseFolder.create(root)
+    if db_url:
+        with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+            file.write(f"c.CourseDirectory.db_url = {db_url!r}\n")
     release(folder, study)
     texts = list(workspace.module_texts(study).values())[:KINDS]
     for number, text in enumerate(islice(cycle(texts), students)):
-        target = folder.submission(study.assignment, f"s{number:04}")
+        target = folder.submission(study.assignment, f"s{number:05}")
         shutil.copytree(folder.release(study.assignment), target)
         (target / study.module).write_text(text, "utf-8")
     return folder

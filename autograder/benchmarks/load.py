@@ -42,7 +42,7 @@ def compare(name: str, students: int) -> list[Result]:
         folder = generated_class(Path(temporary), name, students + 1)
         with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
             file.write(ALWAYS)
-        endless = f"s{students:04}"
+        endless = f"s{students:05}"
         (folder.submission(study.assignment, endless) / study.module).write_text(ENDLESS, "utf-8")
         seconds, slower, marks, stops = [], [], [], []
         for load in (0, SPINNING):

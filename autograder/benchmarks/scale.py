@@ -40,7 +40,7 @@ def _measured(root: Path, students: int) -> tuple[int, float, int]:
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = most = 0
     while process.poll() is None:
-        memory, files = _trusted_side(process)
+        memory, files = trusted_side(process)
         peak, most = max(peak, memory), max(most, files)
         time.sleep(LOOK)
     times = sorted(path.stat().st_mtime for path in root.glob("results/*/*/submission.json"))
@@ -48,7 +48,7 @@ def _measured(root: Path, students: int) -> tuple[int, float, int]:
     return peak, (times[-1] - times[0]) / (students - 1), most
 
 
-def _trusted_side(process: psutil.Process) -> tuple[int, int]:
+def trusted_side(process: psutil.Process) -> tuple[int, int]:
     """Bytes and open files of the command and its workers; what is inside sandboxes is left out.
 
     Pages that forks share count once, divided among them.

@@ -1,0 +1,118 @@
+"""Cluster: a class graded by two Dask workers into PostgreSQL, with parts that die on the way.
+
+Its peer is this machine's own engine into SQLite, with as many workers. One worker of the cluster
+is killed every minute, at least three times in all, and the scheduler once. `--size` says how many
+have handed in; honest modules, slips, blanks, endless and broken ones are among them.
+"""
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from autograder.benchmarks import Result
+from autograder.benchmarks._classes import generated_class
+from autograder.benchmarks._cluster import LocalCluster, local_cluster
+from autograder.benchmarks.scale import LOOK, trusted_side
+from autograder.course_folder import CourseFolder
+from autograder.telling.export import read_marks
+
+STUDY = "alpha_beta"
+WORKERS = 2
+EVERY = 60.0  # seconds between two deaths of workers, or a quarter of the run if that is less
+ODD = {37: "while True:\n    pass\n", 61: "def AlphaBeta(:\n", 83: None}  # one in so many
+
+
+def run(size: int = 1_000) -> list[Result]:
+    """Grade the same class twice; compare marks, time and memory."""
+    from autograder.tests.postgres import server as postgres
+
+    with tempfile.TemporaryDirectory(prefix="bench-cluster-") as temporary, \
+            postgres() as server:
+        root = Path(temporary)
+        here = _class(root / "here", size)
+        seconds, memory = _graded(here)
+        there = _class(root / "there", size, server.new_url())
+        (root / "cluster").mkdir()
+        with local_cluster(root / "cluster", WORKERS) as cluster:
+            deaths = _Deaths(cluster, min(EVERY, seconds / 4))
+            with deaths:
+                theirs, their_memory = _graded(there, "--scheduler", cluster.address,
+                                               "--jobs", str(WORKERS))
+        ours, same = read_marks(here), read_marks(there)
+    peer = "this machine's engine, SQLite"
+    return [
+        Result("students with other marks", _differing(ours, same), f"of {size}", "== 0", peer),
+        Result("deaths of workers", deaths.workers, "times"),
+        Result("deaths of the scheduler", deaths.schedulers, "times"),
+        Result("time per submission", theirs / size, "s"),
+        Result("time per submission, ratio", theirs / seconds, "times", "<= 1.2", peer),
+        Result("peak memory of the trusted side", their_memory / 1e6, "MB"),
+        Result("peak memory, ratio", their_memory / memory, "times", "<= 1.3", peer),
+    ]
+
+
+def _class(root: Path, size: int, db_url: str | None = None) -> CourseFolder:
+    """A generated class; with `db_url` its gradebook is there."""
+    folder = generated_class(root, STUDY, size, db_url)
+    study = folder.assignment(STUDY)
+    for number, student in enumerate(sorted(folder.submitted(study.assignment)), 1):
+        for every, text in ODD.items():
+            module = folder.submission(study.assignment, student) / study.module
+            if number % every == 0 and text is None:
+                module.unlink()
+            elif number % every == 0:
+                module.write_text(text, "utf-8")
+    return folder
+
+
+def _graded(folder: CourseFolder, *options: str) -> tuple[float, int]:
+    """Seconds of a whole `grade`, and the peak of its memory."""
+    print(f"grading {folder.root.name} ...", file=sys.stderr)
+    begun, peak = time.monotonic(), 0
+    process = psutil.Popen(
+        [sys.executable, "-P", "-m", "autograder", "grade", STUDY, "--course", str(folder.root),
+         *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        peak = max(peak, trusted_side(process)[0])
+        time.sleep(LOOK)
+    return time.monotonic() - begun, peak
+
+
+def _differing(ours, theirs) -> int:
+    """How many students have other marks, or none."""
+    marks = [roster.columns[0].marks for roster in (ours, theirs)]
+    return sum(marks[0].get(student) != marks[1].get(student)
+               for student in {*marks[0], *marks[1]})
+
+
+class _Deaths:
+    """Kills workers within the block, and after the second one the scheduler."""
+
+    def __init__(self, cluster: LocalCluster, every: float) -> None:
+        self._cluster, self._every = cluster, every
+        self.workers = self.schedulers = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._kill)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _kill(self) -> None:
+        while not self._over.wait(self._every):
+            if self.workers == 2 and not self.schedulers:
+                self._cluster.restart_scheduler(away=5)
+                self.schedulers += 1
+            else:
+                self._cluster.kill_worker(self.workers % WORKERS)
+                self.workers += 1
+            print(f"{self.workers} workers and {self.schedulers} schedulers killed",
+                  file=sys.stderr)
