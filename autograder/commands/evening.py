@@ -14,8 +14,8 @@ from autograder.commands.progress import (
     tell_grades,
 )
 from autograder.course_folder import CourseFolder
-from autograder.grading.batch import AS_CONFIGURED, Where
 from autograder.grading.ledger import Graded, standing
+from autograder.grading.where import AS_CONFIGURED, Where
 from autograder.telling.feedback import Feedback
 from course.probes import Study
 

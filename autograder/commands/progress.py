@@ -8,9 +8,10 @@ from typing import Any
 from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
-from autograder.grading.batch import AS_CONFIGURED, Where, config_for, grade
+from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
 from autograder.grading.needed import limits_in_words
+from autograder.grading.where import AS_CONFIGURED, Where, config_for
 from autograder.sandbox.cluster import Cluster, ClusterGone, terms
 from autograder.sandbox.limits import Limits
 from autograder.telling.feedback import Feedback, write_feedback

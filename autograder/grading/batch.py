@@ -6,7 +6,7 @@ This module imports little: the workers import nbgrader, all at once, while it l
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -30,12 +30,11 @@ from autograder.grading.ledger import (
     state_of,
 )
 from autograder.grading.patient import run_patiently
+from autograder.grading.where import AS_CONFIGURED, Where, config_for
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from autograder.sandbox.launch import door as warm_parents
 from course.probes import Study
 
-Where = Mapping[str, str | None]  # options of `GradingStep` by name; None: as configured
-AS_CONFIGURED: Where = {}
 MODULES = ("autograder.grading.submission",)  # which workers import
 
 
@@ -68,7 +67,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
         take(result)
     left = sorted({*submitted} - {result.student for result in graded})
     try:
-        with closing(_graded(folder, study, left, force, jobs, config)) as results:
+        with closing(_graded(folder, study, left, force, jobs, where)) as results:
             for result in results:
                 take(result)
     except CannotWork as error:
@@ -80,7 +79,7 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
 
 
 def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool,
-            jobs: int | None, config: Config) -> Iterator[Graded]:
+            jobs: int | None, where: Where) -> Iterator[Graded]:
     """Yield the results of these students; the canaries are proved before the first one's.
 
     One proof, here, counts for all: workers run on this machine, from the same files, or on others
@@ -89,12 +88,13 @@ def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool
     if not students:
         return
     prepare(MODULES)
+    config = config_for(folder, where)
     sandbox = config.GradingStep.get("isolation", "sandbox") == "sandbox"
     with warm_parents(hidden_folders(config)) if sandbox else nullcontext() as door:
-        (_, found), = run_tasks(_prover, (folder, study, config, door), [study.name], 1)
+        (_, found), = run_tasks(_prover, (folder, study, where, door), [study.name], 1)
         if isinstance(found, Failed):
             raise CannotWork(found.reason)
-        with closing(run_patiently(folder, _grader, (folder, study, force, config, door, found),
+        with closing(run_patiently(folder, _grader, (folder, study, force, where, door, found),
                                    students, jobs or os.cpu_count() or 1)) as results:
             for student, result in results:
                 yield ((FaultForAll if result.for_all else Graded)(
@@ -150,13 +150,6 @@ def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
                                        marks.get(student, {}))
         if before:
             yield before
-
-
-def config_for(folder: CourseFolder, where: Where) -> Config:
-    """The course's configuration, in which what `where` says of running submissions overrides."""
-    config = folder.config()
-    config.GradingStep.update({name: value for name, value in where.items() if value is not None})
-    return config
 
 
 def _prover(*arguments) -> AbstractContextManager[Callable[[str], Any]]:

@@ -14,7 +14,6 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -54,6 +53,7 @@ from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.patient import Later
 from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
 from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
+from autograder.grading.where import AS_CONFIGURED, Where, config_for
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
 from sequence.league.clock import factor
@@ -70,14 +70,14 @@ Found = Mapping[str, Any]  # by the proof of the canaries: values of options of 
 
 
 @contextlib.contextmanager
-def prover(folder: CourseFolder, study: Study, config: Config,
+def prover(folder: CourseFolder, study: Study, where: Where = AS_CONFIGURED,
            door: Path | None = None) -> Iterator[Callable[[str], Found]]:
     """Prove the canaries; yield a function that gives what this found out about own tests, and the
     seconds that right answers need.
 
     Raises `CanaryError`, or `CannotIsolate`. `door`: see `sandbox.launch`.
     """
-    config = _through(config, door)
+    config = _config(folder, where, door)
     config.GradingStep.scheduler = ""  # answers stay on this machine
     step = GradingStep(config=config)
     prove_by_canaries(step, folder, study)
@@ -86,7 +86,7 @@ def prover(folder: CourseFolder, study: Study, config: Config,
 
 
 @contextlib.contextmanager
-def grader(folder: CourseFolder, study: Study, force: bool, config: Config,
+def grader(folder: CourseFolder, study: Study, force: bool, where: Where = AS_CONFIGURED,
            door: Path | None = None, found: Found | None = None
            ) -> Iterator[Callable[[str], Graded | Later]]:
     """Yield a function that grades one student's submission to `study`.
@@ -95,9 +95,9 @@ def grader(folder: CourseFolder, study: Study, force: bool, config: Config,
     first, with what that raises.
     """
     if found is None:
-        with prover(folder, study, config, door) as prove:
+        with prover(folder, study, where, door) as prove:
             found = prove(study.name)
-    config = _through(config, door)
+    config = _config(folder, where, door)
     config.SaveOutcomes.our_door = True
     config.GradingStep.update(found)
     place = config.CourseDirectory
@@ -126,9 +126,9 @@ def grader(folder: CourseFolder, study: Study, force: bool, config: Config,
         yield grade
 
 
-def _through(config: Config, door: Path | None) -> Config:
-    """A copy of the configuration, by which sandboxes are reached through the door, if any."""
-    config = deepcopy(config)
+def _config(folder: CourseFolder, where: Where, door: Path | None) -> Config:
+    """The configuration, by which sandboxes are reached through the door, if there is one."""
+    config = config_for(folder, where)
     if door:
         config.GradingStep.door = str(door)
     return config

@@ -607,14 +607,14 @@ def course(tmp_path_factory):
 @pytest.fixture(scope="module")
 def grade_classic(course):
     """Grades a student's doubles, one after another in one process."""
-    with grader(course, course.assignment(CLASSIC), force=True, config=course.config()) as grade:
+    with grader(course, course.assignment(CLASSIC), force=True) as grade:
         yield grade
 
 
 @pytest.fixture(scope="module")
 def grade_study(course):
     """The same for study 2."""
-    with grader(course, STUDY, force=True, config=course.config()) as grade:
+    with grader(course, STUDY, force=True) as grade:
         yield grade
 
 
@@ -818,7 +818,7 @@ def test_tests_that_are_decided_inside_can_be_forged(course, monkeypatch, name):
     monkeypatch.setattr(submission, "learn_of_tests", marks_of_tests)  # and nothing is learnt
     solution = "double = forged" if "def forged(x)" in FORGED[name] else WRONG
     hand_in(course, "mallory", CLASSIC, first(FORGED[name], solution))
-    with grader(course, course.assignment(CLASSIC), force=True, config=course.config()) as grade:
+    with grader(course, course.assignment(CLASSIC), force=True) as grade:
         assert grade("mallory").status == "graded"
     kept = json.loads((course.results(CLASSIC, "mallory") / f"{PAPER}.json").read_text("utf-8"))
     assert kept["inside"] == [f"test-{number}" for number in range(len(TESTS))]

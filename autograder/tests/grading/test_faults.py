@@ -82,7 +82,7 @@ def no_canaries(monkeypatch) -> None:
 def grade_both(folder: CourseFolder, students=STUDENTS) -> dict[str, Graded]:
     """Grade in this process, and note faults as `grade` does."""
     found = {}
-    with grading.grader(folder, STUDY, False, folder.config()) as grade_one:
+    with grading.grader(folder, STUDY, False) as grade_one:
         for student in students:
             found[student] = grade_one(student)
             note_fault(folder.results(STUDY.assignment, student), found[student])

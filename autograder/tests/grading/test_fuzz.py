@@ -90,7 +90,7 @@ def grade_one(course):
     """Grades one student of the course in this process."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
-        with grading.grader(course, STUDY, False, course.config()) as grade:
+        with grading.grader(course, STUDY, False) as grade:
             assert {grade(student).status for student in ("ann", "zoe")} == {"graded"}
             yield grade
 

@@ -1144,7 +1144,7 @@ def test_a_sandbox_that_dies_is_started_anew(course):
     for student in ("ann", "ben"):
         hand_in(course, student, MODULES["reference"])
     before = set(psutil.Process().children(recursive=True))  # of other tests of this process
-    with grading.grader(course, STUDY, False, course.config()) as grade_next:
+    with grading.grader(course, STUDY, False) as grade_next:
         assert grade_next("ann").status == "graded"
         own = set(psutil.Process().children(recursive=True)) - before
         walls = [child for child in own if child.name() == "bwrap"]
@@ -1159,7 +1159,7 @@ def test_nothing_stays_open_after_a_submission(course):
     """A worker's open files do not grow with the class."""
     for number in range(4):
         hand_in(course, f"s{number}", MODULES["stub"])
-    with grading.grader(course, STUDY, False, course.config()) as grade_next:
+    with grading.grader(course, STUDY, False) as grade_next:
         grade_next("s0")
         before = psutil.Process().num_fds()
         for number in range(1, 4):

@@ -114,13 +114,13 @@ def test_a_check_has_what_the_reference_needs_on_every_day(graded):
     kept = graded.root / "results" / STUDY.assignment / FILE
     for student, module in (("ann", MODULES["reference"]), ("eve", ENDLESS)):
         hand_in(graded, student, module)
-    with grading.grader(graded, STUDY, False, graded.config()) as grade:
+    with grading.grader(graded, STUDY, False) as grade:
         assert {grade(student).status for student in ("ann", "eve")} == {"graded"}
     known = json.loads(kept.read_text("utf-8"))
     assert 0 < known["seconds"][CHECK.id] < 1
     known["seconds"][CHECK.id] = 0.101  # as if another day's measurement had been the first
     kept.write_text(json.dumps(known), "utf-8")
-    with grading.grader(graded, STUDY, True, graded.config()) as grade:
+    with grading.grader(graded, STUDY, True) as grade:
         problem, = grade("eve").problems
     assert "stopped after 3 s of computing time" in problem
     assert score(graded, "ann") == CHECK.max_points
