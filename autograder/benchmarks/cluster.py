@@ -1,4 +1,4 @@
-"""Cluster: a class graded by two Dask workers into PostgreSQL, with parts that die on the way.
+"""Cluster: a class on two Dask workers, into PostgreSQL, with deaths.
 
 Its peer is this machine's own engine into SQLite, with as many workers. One worker of the cluster
 is killed every minute, at least three times in all, and the scheduler once. `--size` says how many

@@ -281,8 +281,8 @@ def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
            seed: Annotated[int, typer.Option(
                metavar="S", help="Draws the fresh positions for --all.")] = 1,
            scheduler: Annotated[str | None, typer.Option(
-               metavar="ADDRESS", show_default=False, help="A Dask scheduler, whose workers are "
-               "sent the staff's modules and run them.")] = None,
+               metavar="ADDRESS", show_default=False, help="A Dask scheduler, whose workers run "
+               "the staff's modules.")] = None,
            verbose: Annotated[bool, typer.Option(
                "--verbose", "-v", help="Show every module, not only those that are wrong."
            )] = False) -> None:

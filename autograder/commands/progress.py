@@ -12,8 +12,6 @@ from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
 from autograder.grading.needed import limits_in_words
 from autograder.grading.where import AS_CONFIGURED, Where, config_for
-from autograder.sandbox.cluster import Cluster, ClusterGone, terms
-from autograder.sandbox.limits import Limits
 from autograder.telling.feedback import Feedback, write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
@@ -68,6 +66,9 @@ def at_once(folder: CourseFolder, where: Where) -> int | None:
     scheduler = config_for(folder, where).GradingStep.get("scheduler")
     if not scheduler:
         return None
+    from autograder.sandbox.cluster import Cluster, ClusterGone, terms  # slow to import
+    from autograder.sandbox.limits import Limits
+
     try:
         with closing(Cluster(scheduler, complain)) as cluster:
             return cluster.slots(terms(Limits()))

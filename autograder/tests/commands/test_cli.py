@@ -319,10 +319,10 @@ def test_grades_for_machines(school):
 def test_the_isolation_is_passed_on(school, monkeypatch, isolation):
     """What is said on the command line goes before the configuration."""
     seen = []
-    monkeypatch.setattr(watch, "grade", lambda *a, isolation, **k: seen.append(isolation) or [])
+    monkeypatch.setattr(watch, "grade", lambda *a, where, **k: seen.append(where) or [])
     options = ["--isolation", isolation] if isolation else []
     assert autograder("grade", "study2", "-c", str(school[0]), *options).exit_code == 0
-    assert seen == [isolation]
+    assert seen == [{"isolation": isolation, "scheduler": None}]
 
 
 def test_an_unknown_isolation_is_told(school):
@@ -587,13 +587,15 @@ def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
 
 ARGUMENTS = {  # of every command: what its usage line ends with, and its options
     "build": ("[STUDY]", {"--check", "--machine"}),
-    "release": ("[STUDY]...", {"--course", "--kit", "--output"}),
-    "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
+    "release": ("[STUDY]...", {"--course", "--kit", "--worker", "--output"}),
+    "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--scheduler",
+                        "--json"}),
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
-    "evening": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--json"}),
+    "evening": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation",
+                          "--scheduler", "--json"}),
     "report": ("STUDY", {"--course"}),
     "export": ("", {"--course", "--format", "--output"}),
-    "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed"}),
+    "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed", "--scheduler"}),
     "positions": ("STUDY", {"--seed", "--keep"}),
     "book": ("[FOLDER]", {"--notebook"}),
     "demo": ("", {"--course", "--jobs"}),

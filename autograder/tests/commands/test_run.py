@@ -211,7 +211,8 @@ def test_every_command_of_the_autograder_is_passed_on(bare):
     (["tset"], "there is no command 'tset'; `python3 run.py help` lists them"),
     (["--course", "x"], "there is no command '--course'; `python3 run.py help` lists them"),
     ([""], "there is no command ''; `python3 run.py help` lists them"),
-    (["setup", "openspiel"], "there is no extra 'openspiel'; there are open_spiel, postgres, hub"),
+    (["setup", "openspiel"],
+     "there is no extra 'openspiel'; there are cluster, hub, open_spiel, postgres"),
     (["lock"], "`lock` needs uv: see its installation page, or `pip install uv`"),
 ], ids=["slip", "option", "empty", "extra", "lock"])  # fmt: skip
 def test_bad_input_is_told_in_one_sentence(bare, capsys, arguments, sentence):
@@ -281,7 +282,7 @@ def test_the_environments_programs_come_first(ready, programs, monkeypatch):
 def test_how_long_the_tests_take_is_told_at_once(bare, capsys):
     """Before anything is set up, with the command for the quick ones; not where somebody chose."""
     said = []
-    bare.run.set_up = lambda extra: said.append(capsys.readouterr())
+    bare.run.set_up = lambda *extras: said.append(capsys.readouterr())
     assert bare.main("test") == bare.main("test", "-m", "not slow") == 0
     every, quick = bare.run.TEST_MINUTES
     assert said[0].err == (
@@ -580,8 +581,8 @@ def test_lock_renews_every_lock(bare, uv):
     assert bare.main("lock") == 0
     calls = asked(uv)
     assert [Path(call[-1]).name for call in calls] == [
-        "requirements.lock", f"requirements-{EXTRA}.lock", "requirements-postgres.lock",
-        "requirements-hub.lock"]
+        "requirements.lock", *(f"requirements-{extra}.lock" for extra in bare.run.EXTRAS)]
+    assert EXTRA in bare.run.EXTRAS
     for call in calls:
         assert call[:2] == ["pip", "compile"]
         assert {"--universal", "--generate-hashes"} <= set(call)

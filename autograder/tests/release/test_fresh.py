@@ -79,7 +79,7 @@ def test_every_dependency_has_a_line_in_the_readme():
     assert wanted <= named
 
 
-EXTRAS = ["open_spiel", "postgres", "hub"]
+EXTRAS = ["cluster", "hub", "open_spiel", "postgres"]
 LOCKS = ["requirements.lock", *(f"requirements-{extra}.lock" for extra in EXTRAS)]
 
 

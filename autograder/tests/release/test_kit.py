@@ -421,7 +421,7 @@ def test_bad_input_is_told_in_one_sentence(desk, arguments, sentence):
     """With exit status 2; what would be set up is taken for set up already."""
     run = ("import runpy, sys\n"
            "main = runpy.run_path(sys.argv[1])['main']\n"
-           "main.__globals__['set_up'] = lambda extra: None\n"
+           "main.__globals__['set_up'] = lambda *extras: None\n"
            "sys.exit(main(sys.argv[2:]))")
     done = subprocess.run([sys.executable, "-c", run, desk / "run.py", *arguments], cwd=desk,
                           capture_output=True, text=True, check=False)
@@ -451,7 +451,7 @@ def test_the_command_makes_it(archive, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
-    ("--output kit.zip", "--output names the archive that --kit makes: add --kit"),
+    ("--output kit.zip", "--output names the archive that --kit or --worker makes: add one"),
     ("--kit --output kit.rar", "the kit cannot be named kit.rar: use .zip or .tar.gz"),
     ("--kit --output no/kit.zip", "there is no folder no"),
     ("--kit study99", "there is no study 'study99'; the studies are " + ", ".join(studies())),
