@@ -7,11 +7,8 @@ matches played so far are in build/benchmarks/agents.jsonl, and are not played a
 an hour.
 """
 
-import hashlib
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +18,7 @@ import numpy as np
 import sequence
 from autograder.benchmarks import Result
 from autograder.benchmarks._games import watched
+from autograder.benchmarks._journal import Journal
 from autograder.workspace import answer_path, load_answer
 from course.probes import load_study, studies
 from sequence import ISMCTS, Greedy, Random
@@ -29,7 +27,7 @@ from tictactoe.games.play import Match
 DEALS, ISMCTS_DEALS = 100, 50
 SECONDS = 0.2  # of ISMCTS
 ROOT = Path(__file__).parents[2]
-PAGE, JOURNAL = ROOT / "docs" / "agents.md", ROOT / "build" / "benchmarks" / "agents.jsonl"
+PAGE = ROOT / "docs" / "agents.md"
 SPARRING, BEST, AHEAD = f"ISMCTS, {SECONDS} s", "my_agent (8)", "LookAhead (6)"
 TARGETS = {"Random": ">= 0.95"}  # of the studies' agents
 
@@ -61,16 +59,12 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
 
 def run() -> list[Result]:
     """Play every pair of agents, and measure every agent's times."""
-    make = agents()
-    known = _known()
-    pairings = []
-    for pair in combinations(make, 2):
-        if pair not in known:
-            known[pair] = paired(pair, make, ISMCTS_DEALS if SPARRING in pair else DEALS)
-            _note(known[pair])
-        pairings.append(known[pair])
+    make, journal = agents(), _journal()
+    pairings = [_pairing(journal.measured(pair, lambda pair=pair: _plain(
+        paired(pair, make, ISMCTS_DEALS if SPARRING in pair else DEALS))))
+        for pair in combinations(make, 2)]
     PAGE.write_text(page(list(make), pairings), "utf-8")
-    JOURNAL.unlink(missing_ok=True)  # the next run plays anew
+    journal.close()
     print(f"table: {PAGE}", file=sys.stderr)
     return [result for pairing in pairings for result in results(pairing)]
 
@@ -124,35 +118,17 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
                       "percentile of any match.", ""])
 
 
-@cache
-def _answers() -> str:
-    """A digest of the code that plays, and of how much is played."""
-    digest = hashlib.sha256(repr((DEALS, ISMCTS_DEALS, SECONDS)).encode())
-    given = Path(sequence.__file__).parent
-    code = [path for path in given.rglob("*.py") if "tests" not in path.relative_to(given).parts]
-    for path in sorted([*(answer_path(load_study(name)) for name in studies()), *code]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _journal() -> Journal:
+    """The matches of an interrupted run of the same agents."""
+    return Journal("agents", [Path(sequence.__file__).parent, *(
+        answer_path(load_study(name)) for name in studies())], (DEALS, ISMCTS_DEALS, SECONDS))
 
 
-def _known() -> dict[tuple[str, str], Pairing]:
-    """The matches of an interrupted run of the same agents; lines that were cut off are left out.
-    """
-    known = {}
-    for line in JOURNAL.read_text("utf-8").splitlines() if JOURNAL.is_file() else ():
-        try:
-            answers, pair, match, mean, p99 = json.loads(line)
-        except ValueError:
-            continue
-        if answers == _answers():
-            known[tuple(pair)] = Pairing(tuple(pair), Match(*match), tuple(mean), tuple(p99))
-    return known
-
-
-def _note(pairing: Pairing) -> None:
-    JOURNAL.parent.mkdir(parents=True, exist_ok=True)
+def _plain(pairing: Pairing) -> list:
     match = pairing.match
-    with JOURNAL.open("a", encoding="utf-8") as file:
-        counts = match.wins, match.draws, match.losses
-        print(json.dumps([_answers(), pairing.agents, counts, pairing.mean, pairing.p99]),
-              file=file)
+    return [pairing.agents, (match.wins, match.draws, match.losses), pairing.mean, pairing.p99]
+
+
+def _pairing(plain: list) -> Pairing:
+    agents, match, mean, p99 = plain
+    return Pairing(tuple(agents), Match(*match), tuple(mean), tuple(p99))

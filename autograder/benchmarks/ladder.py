@@ -3,7 +3,8 @@
 Each agent climbs the graded ladder once for every secret, as in twenty courses. Agents are objects
 in this process and play without a clock, which does not change what they play; they are the
 reference, the agents of studies 5 to 7, and two given ones that are not recognised but too weak.
-What is left of a given player behind the walls is measured on the real way, once.
+What is left of a given player behind the walls is measured on the real way, once. The climbs of a
+run that was interrupted are not made again.
 """
 
 import statistics
@@ -12,10 +13,12 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+import sequence
 from autograder import verdicts
 from autograder.benchmarks import Result
+from autograder.benchmarks._journal import Journal
 from autograder.workspace import answer_path, answers_folder, ask_all
-from course.probes import Check, load_study
+from course.probes import Check, load_study, match
 from course.probes.match import AGENT, play_ladder
 from course.probes.outcome import mark
 from course.probes.replies import Replies
@@ -40,6 +43,7 @@ def run() -> list[Result]:
     found: list[Result] = []
     for name, agent in agents().items():
         found += results(name, marks(check, name, agent), check)
+    _journal().close()
     for name, text in GIVEN.items():
         source = text if "\n" in text else _renamed(name.partition(",")[0], ROOT / text)
         earned = points(check, ask_all(study, source)["ladder"])
@@ -62,15 +66,25 @@ def agents() -> Mapping[str, Spec]:
 
 def marks(check: Check, name: str, agent: Spec, secrets: int = SECRETS) -> list[float]:
     """The points that the agent earns with each of the secrets."""
-    found = []
+    journal, found = _journal(), []
+
+    def climb(number: int) -> float:
+        return points(check, play_ladder(
+            check, partial(TrustedPlayer, agent), DAY, answers_folder(load_study("study8")),
+            secret=f"bench {number}"))
+
     for number in range(secrets):
-        replies = play_ladder(check, partial(TrustedPlayer, agent), DAY,
-                              answers_folder(load_study("study8")), secret=f"bench {number}")
-        found.append(points(check, replies))
+        found.append(journal.measured((name, number), partial(climb, number)))
         print(f"\r{name}: {' '.join(f'{earned:g}' for earned in found)}", end="", file=sys.stderr,
               flush=True)
     print(file=sys.stderr)
     return found
+
+
+def _journal() -> Journal:
+    """The climbs of an interrupted run of the same agents."""
+    return Journal("ladder", [Path(sequence.__file__).parent, Path(match.__file__),
+                              answers_folder(load_study("study8")), ROOT / "docs/my_agent.py"])
 
 
 def points(check: Check, replies: Replies) -> float:

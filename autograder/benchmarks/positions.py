@@ -2,46 +2,71 @@
 
 `autograder positions` is to find a small set that sees all mutants whatever the seed is. Named
 mutants must lose all that their tables list; of the machine-made ones those that no fresh case
-sees count as equivalent.
+sees count as equivalent. `--size` says how many seeds; what an interrupted run has drawn is not
+drawn again.
 """
 
 import sys
 import time
+from pathlib import Path
 
+from autograder import doctor, mutants, verdicts
 from autograder.benchmarks import Result
-from autograder.doctor.choose import Choice, choose_cases
-from course.probes import load_study, studies
+from autograder.benchmarks._journal import Journal
+from autograder.doctor.choose import choose_cases
+from autograder.workspace import answer_path
+from course.probes import load_study, questions, studies
 from course.probes.questions import MATCHES
 
 SEEDS = 20
 
 
-def run() -> list[Result]:
-    """Draw the positions of every study from every seed."""
+def run(size: int = SEEDS) -> list[Result]:
+    """Draw the positions of every study from so many seeds."""
     found: list[Result] = []
     for name in studies():
         if any(check.ask not in MATCHES for check in load_study(name).checks.values()):
-            found += of_study(name, range(1, SEEDS + 1))
+            found += of_study(name, range(1, size + 1))
+    for name in studies():
+        _journal(name).close()
     return found
 
 
 def of_study(name: str, seeds: range) -> list[Result]:
     """What the seeds give for one study."""
-    choices: list[Choice] = []
-    begun = time.monotonic()
+    journal, drawn = _journal(name), []
     for seed in seeds:
-        choices.append(choose_cases(name, seed))
-        print(f"{name}: {len(choices)} of {len(seeds)} seeds", file=sys.stderr)
-    sizes = [sum(len(chosen.cases) for chosen in choice.checks) for choice in choices]
+        drawn.append(journal.measured((seed,), lambda seed=seed: _drawn(name, seed)))
+        print(f"{name}: {len(drawn)} of {len(seeds)} seeds", file=sys.stderr)
+
+    def most(what: str) -> float:
+        return max(choice[what] for choice in drawn)
+
     return [
-        Result(f"{name}, mutants", choices[0].mutants, "mutants"),
+        Result(f"{name}, mutants", most("mutants"), "mutants"),
         Result(f"{name}, losses of named mutants that a set does not show, at most",
-               max(len(choice.missing) for choice in choices), "losses", "== 0"),
-        Result(f"{name}, mutants that one position alone sees, at most",
-               max(len(choice.once) for choice in choices), "mutants"),
-        Result(f"{name}, machine-made mutants that no fresh case sees, at most",
-               max(len(choice.unseen) for choice in choices), "mutants"),
-        Result(f"{name}, smallest set", min(sizes), "cases"),
-        Result(f"{name}, largest set", max(sizes), "cases"),
-        Result(f"{name}, one seed", (time.monotonic() - begun) / len(choices), "s"),
+               most("missing"), "losses", "== 0"),
+        Result(f"{name}, mutants that one position alone sees, at most", most("once"), "mutants"),
+        Result(f"{name}, machine-made mutants that no fresh case sees, at most", most("unseen"),
+               "mutants"),
+        Result(f"{name}, smallest set", min(choice["cases"] for choice in drawn), "cases"),
+        Result(f"{name}, largest set", most("cases"), "cases"),
+        Result(f"{name}, one seed", sum(choice["seconds"] for choice in drawn) / len(drawn), "s"),
     ]
+
+
+def _drawn(name: str, seed: int) -> dict[str, float]:
+    """How many mutants a seed's set sees, and how it sees them."""
+    begun, choice = time.monotonic(), choose_cases(name, seed)
+    return {"mutants": choice.mutants, "missing": len(choice.missing), "once": len(choice.once),
+            "unseen": len(choice.unseen),
+            "cases": sum(len(chosen.cases) for chosen in choice.checks),
+            "seconds": time.monotonic() - begun}
+
+
+def _journal(name: str) -> Journal:
+    """What an interrupted run has drawn for a study."""
+    study = load_study(name)
+    return Journal(f"positions-{name}", [
+        answer_path(study).parent, Path(doctor.__file__).parent, Path(mutants.__file__).parent,
+        verdicts.cases_file(study), study.table, Path(questions.__file__).parent])

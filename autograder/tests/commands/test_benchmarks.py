@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from autograder import benchmarks
-from autograder.benchmarks import Result, search
+from autograder.benchmarks import Result, _journal, search
 
 FAKE = '''"""A fake that measures nothing.
 
@@ -216,3 +216,23 @@ def test_the_page_of_agents_names_them_all():
     assert lines[4] == f"| | {' | '.join(names)} | ms a move | 99th percentile |"
     assert all(row.count("(") >= len(names) - 1 and row.count("|") == len(names) + 4
                for row in rows)
+
+
+def test_a_long_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    """What was measured is kept, but for a line that was cut off, and for what other code did."""
+    monkeypatch.setattr(_journal, "FOLDER", tmp_path / "build")
+    code = tmp_path / "agent.py"
+    code.write_text("strength = 1\n", "utf-8")
+
+    def measured(value: float) -> list:
+        journal = _journal.Journal("long", [code])
+        return [journal.measured((name, 1), lambda: [value]) for name in ("first", "second")]
+
+    assert measured(1) == [[1], [1]]
+    journal = _journal.Journal("long", [code]).path
+    journal.write_text(journal.read_text("utf-8")[:-3], "utf-8")
+    assert measured(2) == [[1], [2]]
+    code.write_text("strength = 2\n", "utf-8")
+    assert measured(3) == [[3], [3]]
+    _journal.Journal("long", [code]).close()
+    assert measured(4) == [[4], [4]]

@@ -1,0 +1,58 @@
+"""What a long benchmark has measured so far: a run that was stopped goes on where it stopped."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[2] / "build" / "benchmarks"
+TEXT = {".py", ".toml", ".json"}
+
+
+class Journal:
+    """The measurements of one benchmark, in build/benchmarks/NAME.jsonl, each with its key.
+
+    Those of other code count no more: `code` are the files and folders that decide what is
+    measured, tests in them left out, and `settings` whatever else does.
+    """
+
+    def __init__(self, name: str, code: Iterable[Path], settings: object = None) -> None:
+        self.path = FOLDER / f"{name}.jsonl"
+        self._digest = _digest(code, settings)
+        self._known = dict(self._lines())
+
+    def measured(self, key: Sequence[str | int], measure: Callable[[], Any]) -> Any:
+        """What was measured under this key, as JSON has it; now, unless it was before."""
+        name = json.dumps(key)
+        if name not in self._known:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            line = json.dumps([self._digest, name, measure()])
+            with self.path.open("a", encoding="utf-8") as file:
+                print(line, file=file)
+            self._known[name] = json.loads(line)[2]
+        return self._known[name]
+
+    def close(self) -> None:
+        """Forget it all: the next run measures anew."""
+        self.path.unlink(missing_ok=True)
+
+    def _lines(self) -> Iterable[tuple[str, Any]]:
+        for line in self.path.read_text("utf-8").splitlines() if self.path.is_file() else ():
+            try:
+                digest, name, value = json.loads(line)
+            except ValueError:  # cut off when the run was stopped
+                continue
+            if digest == self._digest:
+                yield name, value
+
+
+def _digest(code: Iterable[Path], settings: object) -> str:
+    digest = hashlib.sha256(repr(settings).encode())
+    for root in code:
+        files = [root] if root.is_file() else sorted(
+            path for path in root.rglob("*") if path.suffix in TEXT
+            and "tests" not in path.relative_to(root).parts)
+        for path in files:
+            digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
