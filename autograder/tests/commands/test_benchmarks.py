@@ -236,3 +236,10 @@ def test_a_long_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert measured(3) == [[3], [3]]
     _journal.Journal("long", [code]).close()
     assert measured(4) == [[4], [4]]
+
+
+def test_a_size_is_for_those_that_have_several(fake, capsys):
+    """Others say so, in one sentence."""
+    assert benchmarks.main(["fake_one", "--size", "5"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "bench: the benchmark 'fake_one' has one size only\n")
