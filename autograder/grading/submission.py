@@ -80,8 +80,11 @@ def prover(folder: CourseFolder, study: Study, where: Where = AS_CONFIGURED,
     config = _config(folder, where, door)
     config.GradingStep.scheduler = ""  # answers stay on this machine
     step = GradingStep(config=config)
-    prove_by_canaries(step, folder, study)
-    needed = remembered(folder, study, grader_state(folder, study, config), step.needed)
+    try:
+        prove_by_canaries(step, folder, study)
+        needed = remembered(folder, study, grader_state(folder, study, config), step.needed)
+    except OSError as error:  # a write to a full disk does not say to which
+        raise RuntimeError(in_words(error, folder.root)) from error
     yield lambda _: {"tests": step.tests, "needed": needed}
 
 

@@ -41,7 +41,7 @@ from types import SimpleNamespace
 run = SimpleNamespace(**runpy.run_path(sys.argv[1]))
 names = run.main.__globals__
 names.update(VENV=sys.prefix, BIN=os.path.dirname(sys.executable), PYTHON=sys.executable,
-             set_up=lambda extra: None)
+             set_up=lambda *extras: None)
 sys.exit(run.main(sys.argv[2:]))
 """
 

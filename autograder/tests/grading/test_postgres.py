@@ -331,7 +331,7 @@ def test_a_connection_that_is_lost_at_any_moment_costs_nothing(
     folder = make_course(tmp_path / "course", url, STUDY)
     hand_in(folder, "ada", MODULES["reference"])
     later, draw = 0, random.Random(1)
-    with grading.grader(folder, STUDY, True, None) as grade_one:
+    with grading.grader(folder, STUDY, True) as grade_one:
         assert grade_one("ada").status == "graded"
         marks = booked(url, STUDY.assignment)
         for moment in (*draw.sample(range(1, STATEMENTS), 7), STATEMENTS):
