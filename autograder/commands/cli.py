@@ -159,6 +159,8 @@ def release(course: CoursePath, names: Annotated[list[str] | None, typer.Argumen
     """Release assignments into the course folder, which is created if it does not exist."""
     with told():
         wanted = [load_study(name) for name in names or studies()]
+        if kit and worker:
+            raise Refused("--kit and --worker make two archives: give one of them at a time")
         if kit or worker:
             release_archive(wanted if kit else None, output)
         elif output:

@@ -209,9 +209,6 @@ class ClusterSandbox:
         self._cluster, self.limits = cluster, limits
         self._terms = terms(limits, hidden)
 
-    def close(self) -> None:
-        """Nothing: the connection is shared, and sandboxes stay where they are."""
-
     def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
                   later_seconds: float, all_seconds: float, outside: Outside | None = None, *,
                   limits: Mapping[int, float] = MappingProxyType({})) -> Ran:
@@ -277,7 +274,5 @@ def cluster(address: str, patience: float = PATIENCE) -> Cluster:
 
 def terms(limits: Limits, hidden: Sequence[Path] = ()) -> Terms:
     """What a worker has to be to do this process's work."""
-    return Terms(_kit(), limits, tuple(map(str, hidden)))
+    return Terms(kit_digest(), limits, tuple(map(str, hidden)))
 
-
-_kit = cache(kit_digest)

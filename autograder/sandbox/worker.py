@@ -6,7 +6,6 @@ another kit, or where nothing can be isolated, raises `Unfit` before it has done
 """
 
 import contextlib
-import hashlib
 import platform
 import threading
 import weakref
@@ -23,11 +22,11 @@ from autograder.sandbox.limits import Limits
 from course.probes import Check
 from course.probes.homes import homes
 from course.probes.replies import Replies
+from sequence.league.cluster import digest_of
 from sequence.league.game import Fault
 
 HERE = Path(__file__).parent
 LIBRARIES = ("ipython", "matplotlib", "numpy")  # what submissions use, and could tell apart
-UNASKED = ("tests", "study")  # how the folders begin whose code asks nothing
 
 
 class Unfit(Exception):
@@ -47,22 +46,20 @@ class Terms:
     hidden: tuple[str, ...] = ()
 
 
+@cache
 def kit_digest() -> str:
-    """A digest of the code that asks submissions, and of the versions that it runs on."""
-    digest = hashlib.sha256(platform.python_version().encode())
+    """A digest of the code that asks submissions, with the versions that it runs on."""
+    versions = [f"python {platform.python_version()}"]
     for name in LIBRARIES:
         with contextlib.suppress(PackageNotFoundError):
-            digest.update(f"{name} {version(name)}".encode())
-    for root in (*(Path(package.__file__).parent for package in PACKAGES), HERE,
-                 *(home / "course" for home in homes()[1:])):
-        for path in sorted(root.rglob("*.py")) + sorted(root.rglob("*.toml")):
-            inside = path.relative_to(root)
-            if not any(part.startswith(UNASKED) for part in inside.parts):
-                digest.update(f"\0{root.name}/{inside.as_posix()}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
+            versions.append(f"{name} {version(name)}")
+    return ", ".join([*versions, digest_of(kit_folders())])
 
 
-_kit = cache(kit_digest)
+def kit_folders() -> list[Path]:
+    """The folders whose code asks submissions."""
+    return [*(Path(package.__file__).parent for package in PACKAGES), HERE,
+            *(home / "course" for home in homes()[1:])]
 
 
 def examine(terms: Terms) -> None:
@@ -156,7 +153,7 @@ def _used(terms: Terms, kind: str = "submission") -> Iterator[Sandbox]:
 
 
 def _refuse_other_kits(terms: Terms) -> None:
-    if terms.kit != _kit():
+    if terms.kit != kit_digest():
         raise Unfit(_address(), "it has another version of the kit, of Python (it has "
                     f"{platform.python_version()}) or of {', '.join(LIBRARIES)}")
 

@@ -7,7 +7,7 @@ back; a game of a worker that is lost is played again by another, and is the sam
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -20,6 +20,7 @@ import tictactoe
 from sequence.league.players.specs import LeagueError, Spec
 
 KINDS = (".py", ".json", ".npy", ".npz")  # of files that go with an agent
+CODE = (".py", ".toml")
 MAX_BYTES = 20_000_000  # of one agent's files
 CONNECT = 10  # seconds to reach the scheduler
 
@@ -70,14 +71,25 @@ def _unpacked(files: tuple[tuple[str, bytes], ...]) -> Path:
 @cache
 def kit_digest() -> str:
     """A digest of the code by which games are played."""
+    return digest_of(Path(package.__file__).parent for package in (tictactoe, sequence))
+
+
+def digest_of(roots: Iterable[Path]) -> str:
+    """A digest of the code below these folders, by which two machines know that theirs agrees."""
     digest = hashlib.sha256()
-    for package in (tictactoe, sequence):
-        root = Path(package.__file__).parent
-        for path in sorted(root.rglob("*.py")):
-            inside = path.relative_to(root)
-            if "tests" not in inside.parts:
-                digest.update(f"{root.name}/{inside.as_posix()}\0".encode() + path.read_bytes())
+    for root in roots:
+        for path in code_files(root):
+            name = f"{root.name}/{path.relative_to(root).as_posix()}"
+            digest.update(f"{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def code_files(root: Path) -> list[Path]:
+    """The modules and tables below a folder but those in folders of tests, and of a study, which a
+    student fills."""
+    return sorted(path for path in root.rglob("*") if path.suffix in CODE and not any(
+        part == "tests" or part.startswith("study")
+        for part in path.relative_to(root).parent.parts))
 
 
 @contextmanager

@@ -1,0 +1,63 @@
+"""The worker kit: all that a worker needs to ask submissions, and nothing that answers."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.release import worker_kit
+from autograder.release.derive import COURSE
+from autograder.release.kit import read
+from autograder.sandbox import worker
+from sequence.league import cluster
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory) -> set[str]:
+    """The files of the archive, by their paths in the checkout."""
+    archive = tmp_path_factory.mktemp("kit") / "worker.zip"
+    worker_kit.make_worker_kit(archive)
+    return {name.partition("/")[2] for name in
+            (member.name for member in read(archive.read_bytes()))}
+
+
+def test_all_code_in_it_is_compared(names):
+    """A worker whose copy of any module or table differs is another version: none is left out."""
+    compared = {path.relative_to(COURSE.parent).as_posix() for folder in worker.kit_folders()
+                for path in cluster.code_files(folder)}
+    code = {name for name in names if name.endswith(cluster.CODE)} - {"autograder/__init__.py"}
+    assert code == compared
+    assert "course/probes/questions/study3_type_a.py" in code
+    assert "autograder/sandbox/inside/tests.py" in code
+
+
+def test_nothing_of_the_staff_is_in_it_but_the_sandbox(names):
+    """No answer, no hidden position, no expected reply; find_leaks has read every byte besides."""
+    staff = {Path(name).parts[1] for name in names if name.startswith("autograder/")}
+    assert staff == {"__init__.py", "sandbox"}
+
+
+@pytest.mark.parametrize("change", ["module", "table", "name"])
+def test_any_change_of_the_code_is_another_digest(tmp_path, change):
+    """One byte, or a name: what a folder of tests or of a student holds decides nothing."""
+    root = tmp_path / "probes"
+    for name in ("ask.py", "study1.toml", "study1_x/mine.py", "tests/test_ask.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("1\n", "utf-8")
+    before = cluster.digest_of([root])
+    for name in ("study1_x/mine.py", "tests/test_ask.py"):
+        (root / name).write_text("2\n", "utf-8")
+    assert cluster.digest_of([root]) == before
+    if change == "name":
+        (root / "ask.py").rename(root / "asked.py")
+    else:
+        (root / ("ask.py" if change == "module" else "study1.toml")).write_text("2\n", "utf-8")
+    assert cluster.digest_of([root]) != before
+
+
+def test_two_archives_at_once_are_refused():
+    """One sentence, and nothing is made."""
+    done = CliRunner().invoke(app, ["release", "--kit", "--worker"])
+    assert done.exit_code == 2
+    assert "--kit and --worker make two archives" in done.stderr
