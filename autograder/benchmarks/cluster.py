@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -29,6 +30,9 @@ ODD = {37: "while True:\n    pass\n", 61: "def AlphaBeta(:\n", 83: None}  # one 
 
 def run(size: int = 1_000) -> list[Result]:
     """Grade the same class twice; compare marks, time and memory."""
+    if missing := [name for name in ("distributed", "psycopg") if not find_spec(name)]:
+        raise LookupError(f"the benchmark 'cluster' needs {' and '.join(missing)}: python3 run.py "
+                          "setup cluster postgres")
     from autograder.tests.postgres import server as postgres
 
     with tempfile.TemporaryDirectory(prefix="bench-cluster-") as temporary, \

@@ -10,6 +10,7 @@ from autograder.release import worker_kit
 from autograder.release.derive import COURSE
 from autograder.release.kit import read
 from autograder.sandbox import worker
+from autograder.sandbox.cluster import PATIENCE
 from sequence.league import cluster
 
 
@@ -61,3 +62,10 @@ def test_two_archives_at_once_are_refused():
     done = CliRunner().invoke(app, ["release", "--kit", "--worker"])
     assert done.exit_code == 2
     assert "--kit and --worker make two archives" in done.stderr
+
+
+def test_the_guide_says_how_long_a_cluster_may_be_away():
+    """The number in the text is the one in the code."""
+    text = " ".join((COURSE.parent / "docs" / "scale.md").read_text("utf-8").split())
+    assert PATIENCE == 10 * 60
+    assert "waits ten minutes for a scheduler, or for a worker" in text
