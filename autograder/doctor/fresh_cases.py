@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from autograder.doctor import fresh_sequence, fresh_study4, fresh_study7
+from autograder.doctor import fresh_sequence, fresh_study4, fresh_study7, fresh_study10
 from course.probes import Case, Check
 from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
 
-DRAWERS = fresh_study4.DRAWERS | fresh_sequence.DRAWERS | fresh_study7.DRAWERS
+DRAWERS = (fresh_study4.DRAWERS | fresh_sequence.DRAWERS | fresh_study7.DRAWERS
+           | fresh_study10.DRAWERS)
 MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 
 

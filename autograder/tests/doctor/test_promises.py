@@ -59,7 +59,7 @@ def study(tmp_path, monkeypatch):
     """A copy of the kit's tables in which study 2 promises two things, and its list of promises."""
     for name in PLACES:
         shutil.copytree(homes.KIT / name, tmp_path / name,
-                        ignore=shutil.ignore_patterns("*.ipynb", "study[0-9]_*"))
+                        ignore=shutil.ignore_patterns("*.ipynb", "study[0-9]*_*"))
     monkeypatch.setattr(homes, "KIT", tmp_path)
     found = load_study("study2")
     found.folder.mkdir()

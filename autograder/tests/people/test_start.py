@@ -63,7 +63,8 @@ def test_every_notebook_of_the_course_is_on_the_page():
     assert not page.missing
     shown = page._repr_html_()
     paths = [p.path for _, notebooks in page.found for p in notebooks]
-    assert paths == sorted(COURSE.glob("study*/[0-9][0-9]_*.ipynb"))
+    assert paths == sorted(COURSE.glob("study*/[0-9][0-9]_*.ipynb"), key=lambda path: (
+        studies().index(path.parent.name.partition("_")[0]), path))
     places = [shown.index(f"href='{p.relative_to(COURSE).as_posix()}'") for p in paths]
     assert places == sorted(places)
     assert all(notebook.checks for _, notebooks in page.found for notebook in notebooks)

@@ -15,8 +15,8 @@ from autograder.workspace import answer_path, module_texts
 from course.probes import homes, load_study, studies
 from course.probes.homes import VARIABLE
 
-NAME, ASSIGNMENT = "study10", "study10_windows"
-QUESTION = '''"""A kind of question that only study 10 asks."""
+NAME, ASSIGNMENT = "study11", "study11_windows"
+QUESTION = '''"""A kind of question that only study 11 asks."""
 
 from course.probes.positions import read_position
 from course.probes.question import Question, call, get
@@ -45,7 +45,7 @@ def home(tmp_path) -> Path:
         path = made / target
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source.read_text("utf-8").replace("study2_alpha_beta", ASSIGNMENT)
-                        .replace("study2", NAME).replace("Study 2", "Study 10"), "utf-8")
+                        .replace("study2", NAME).replace("Study 2", "Study 11"), "utf-8")
     table, hidden = (made / "course/probes" / f"{NAME}.toml",
                      made / "autograder/verdicts" / f"{NAME}.toml")
     text = table.read_text("utf-8")
@@ -108,15 +108,16 @@ def test_a_study_in_a_folder_of_its_own_goes_the_whole_way(home, autograder, tmp
     assert earned["ben"] == 0 < earned["cy"] < earned["ada"] == 16
 
 
-def test_the_tenth_comes_after_the_ninth(home):
+def test_the_eleventh_comes_after_the_tenth(home):
     """Studies are in the order of their numbers, and each is found by any of its three names."""
     code = ("from course.probes import load_study, studies\n"
             "print(*studies(), sep='\\n')\n"
             f"for name in ('windows', '{NAME}', '{ASSIGNMENT}'): print(load_study(name).folder)")
     told = subprocess.run([sys.executable, "-P", "-c", code], text=True, capture_output=True,
                           check=True, env={**os.environ, VARIABLE: str(home)}).stdout.split("\n")
-    assert told == [*(f"study{number}" for number in range(1, len(studies()) + 1)), NAME,
-                    *3 * [str(home / "course" / ASSIGNMENT)], ""]
+    assert told == [*studies(), NAME, *3 * [str(home / "course" / ASSIGNMENT)], ""]
+    numbers = [int(name.removeprefix("study")) for name in told[:-4]]
+    assert numbers == sorted(numbers)
 
 
 def test_a_name_in_two_homes_is_refused(home, monkeypatch):

@@ -1,0 +1,72 @@
+"""Monte Carlo tree search on Sequence: what makes ten iterations strong, and how strength grows.
+
+All games are played against Greedy, every deal from both seats; a tie is half a win. The results
+are written to `course/mcts_strength.json`, which the notebook of study 10 shows, so that nobody has
+to wait for the games. They are the same on every machine.
+"""
+
+import json
+from pathlib import Path
+from random import Random
+
+import course
+from autograder.benchmarks import Result
+from autograder.benchmarks._games import watched
+from autograder.workspace import load_answer
+from course.mcts_strength import Entry
+from sequence import ISMCTS, Greedy
+from sequence.agents.beliefs import sample
+from sequence.agents.worth import best_action
+from sequence.engine.compare import Contestant
+
+TABLE = Path(course.__file__).with_name("mcts_strength.json")
+DEALS = 100
+FIRST_DEAL = 30_000  # far from the seeds of other matches
+# How many deals are played with more iterations: fewer, as a game takes longer.
+GROWTH = {30: 50, 100: 25}
+LEAVES, WIDTHS = ("random", "judged", "quick"), (None, 5)
+ITERATIONS = 10
+
+
+class QuickPlayer:
+    """The quick player of simulated games, by itself: it looks at one sampled state."""
+
+    def __init__(self) -> None:
+        self.reset(None)
+
+    def reset(self, seed: int | None) -> None:
+        """Restart the sequence of sampled states."""
+        self._random = Random(seed)
+
+    def choose(self, observation):
+        """What looks best at once."""
+        return best_action(sample(observation, self._random))
+
+
+def run() -> list[Result]:
+    """Play all matches and write the table; takes about ten minutes on an idle core."""
+    agent = load_answer("mcts").SequenceUCT
+    entries = [played("SequenceUCT", agent(ITERATIONS, leaf=leaf, width=width), DEALS, leaf, width,
+                      ITERATIONS) for width in WIDTHS for leaf in LEAVES]
+    entries += [played("quick player", QuickPlayer(), DEALS),
+                played("ISMCTS", ISMCTS(iterations=ITERATIONS), DEALS, iterations=ITERATIONS)]
+    entries += [played("SequenceUCT", agent(iterations), deals, "quick", 5, iterations)
+                for iterations, deals in GROWTH.items()]
+    TABLE.write_text(as_text(entries), "utf-8")
+    return [Result(entry.name, entry.score, f"of {entry.games} games", peer="Greedy")
+            for entry in entries]
+
+
+def played(name: str, agent: Contestant, deals: int, leaf: str | None = None,
+           width: int | None = None, iterations: int | None = None) -> Entry:
+    """A match of an agent against Greedy."""
+    entry = Entry(name, leaf, width, iterations, 2 * deals, 0, 0, 0)
+    found = watched(entry.name, agent, Greedy(), deals, FIRST_DEAL)
+    low, high = found.interval
+    return entry._replace(score=round(found.score, 3), low=round(low, 3), high=round(high, 3))
+
+
+def as_text(entries: list[Entry]) -> str:
+    """The table as JSON, a line for each match."""
+    lines = ",\n ".join(json.dumps(entry._asdict()) for entry in entries)
+    return f"[{lines}]\n"

@@ -1,0 +1,407 @@
+"""Questions about Monte Carlo tree search: bounds, the four steps, whole trees, hidden cards."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from course.probes.positions import read_position
+from course.probes.question import BadReply, Part, Question, call, each, get
+from sequence.agents.beliefs import sample
+
+DIGITS = 6  # of a total, so that the order of a sum does not matter
+GAMES = 3  # that are simulated one after another
+SHIFT = 10**6  # of a draw that is told as a whole number
+OPTIONS = ("iterations", "playouts", "worlds", "c", "seed")  # of an agent
+PLAYERS = ("x", "o")
+
+
+# ---- Functions
+
+
+def _rewards(module, on: list[str]) -> Iterator[Part]:
+    yield ("value",), lambda: [[
+        [get(module, "reward")(read_position(text), player) for player in PLAYERS] for text in on]]
+
+
+def _ucb(module, arguments: list[list]) -> Iterator[Part]:
+    yield ("value",), lambda: [[_rounded(get(module, "ucb")(*four)) for four in arguments]]
+    yield ("unvisited",), lambda: [[
+        str(get(module, "ucb")(mean, 0, parent, c)) for mean, _, parent, c in arguments]]
+
+
+def _choices(module, tables: list[list]) -> Iterator[Part]:
+    def chosen(name: str) -> list[list]:
+        row = get(module, "Row")
+        return [[get(module, name)(tuple(row(*numbers) for numbers in table)) for table in tables]]
+
+    for name in ("best_mean", "most_visited"):
+        yield (name,), lambda name=name: chosen(name)
+
+
+# ---- The steps
+
+
+def _simulate(module, on: str, seed: int) -> Iterator[Part]:
+    """Some games in a row, and what the generator draws next."""
+    def ends():
+        agent, state = get(module, "MonteCarlo")(seed=seed), _state(on, seed)
+        found = [_told(agent.simulate(state)) for _ in range(GAMES)]
+        found.append(_told(agent.simulate(_end_of(state))))  # where there is nothing to draw
+        return found, agent.rng.randrange(SHIFT)
+
+    yield ("ends", "next"), ends
+
+
+def _backup(module, on: str, path: list[int], others: list[str]) -> Iterator[Part]:
+    """`path`: moves that lead from the root to the node; `others`: the last states of games."""
+    def counted():
+        nodes, agent = _path(module, read_position(on), path), get(module, "MonteCarlo")()
+        beside = nodes[0].children["beside"] = get(module, "Node")("beside", "x", nodes[0])
+        for text in others:
+            agent.backup(nodes[-1], read_position(text))
+        if len(nodes) > 2:  # from the middle too: what is below is left alone
+            agent.backup(nodes[-2], read_position(others[0]))
+        every = [*nodes, beside]
+        return ([node.visits for node in every], [_rounded(node.total) for node in every[1:-1]],
+                [_rounded(nodes[0].total), _rounded(beside.total)])
+
+    yield ("visits", "totals", "rest"), counted
+
+
+def _select(module, on: str, tree: list, c: float) -> Iterator[Part]:
+    """`tree`: the visits of the root, and its children as lists of move, visits, total, children.
+    """
+    def stops():
+        state, agent = read_position(on), get(module, "UCT")(c=c, seed=0)
+        root = get(module, "Node")()
+        root.visits = tree[0]
+        _grow(module, root, state, tree[1])
+        node, after = _pair(agent.select(root, state), "select")
+        return _line(node), _told(after)
+
+    yield ("path", "state"), stops
+
+
+def _expand(module, on: str, tried: list[int], seed: int) -> Iterator[Part]:
+    """Expand a node until nothing is left untried; then one at the end of a game."""
+    def grown():
+        state, agent = read_position(on), get(module, "UCT")(seed=seed)
+        root = get(module, "Node")()
+        _grow(module, root, state, [[move, 1, 0.5, []] for move in tried])
+        found, links, states = [], [], []
+        for _ in range(len(state.legal_moves()) - len(tried)):
+            child, after = _pair(agent.expand(root, state), "expand")
+            found.append(child.move)
+            states.append(_told(after))
+            links.append([child.mover, child.parent is root, root.children[child.move] is child,
+                          child.visits, len(child.children)])
+        return found, states, links, agent.rng.randrange(SHIFT)
+
+    def ended():
+        agent, end = get(module, "UCT")(seed=seed), _end_of(read_position(on))
+        node = get(module, "Node")()
+        found, after = _pair(agent.expand(node, end), "expand")
+        return [[found is node, after == end, len(node.children), agent.rng.randrange(SHIFT)]]
+
+    yield ("moves", "states", "links", "next"), grown
+    yield ("end",), ended
+
+
+# ---- Whole searches
+
+
+def _flat(module, on: str, **options) -> Iterator[Part]:
+    yield from _searched(module, "FlatMonteCarlo", on, options)
+
+
+def _tree(module, agent: str, on: str, **options) -> Iterator[Part]:
+    """A search, what is below its best move, and a second search by the same agent."""
+    roots = []
+    yield from _searched(module, agent, on, options, roots)
+
+    def deeper():
+        root, = roots or [_agent(module, agent, options).search(read_position(on))]
+        child = max(_children(root), key=lambda child: child.visits)
+        return _table(child), _nodes(root)
+
+    def again():
+        searcher, position = _agent(module, agent, options), read_position(on)
+        searcher.search(position)
+        second = searcher.search(position)
+        return [[second.visits, *_table(second)]]
+
+    yield ("below", "nodes"), deeper
+    yield ("again",), again
+
+
+def _ensemble(module, on: str, **options) -> Iterator[Part]:
+    yield from _searched(module, "EnsembleUCT", on, options)
+
+    def worlds():
+        agent, position = _agent(module, "EnsembleUCT", options), read_position(on)
+        return [[_hidden(agent.world(position)) for _ in range(GAMES)]]
+
+    yield ("worlds",), worlds
+
+
+def _searched(module, agent: str, on: str, options: Mapping[str, Any],
+              roots: list | None = None) -> Iterator[Part]:
+    """`roots`: gets the root of the tree."""
+    def rows():
+        root = _agent(module, agent, options).search(read_position(on))
+        if roots is not None:
+            roots.append(root)
+        children = _children(root)
+        return ([root.visits, *([str(child.move), child.visits] for child in children)],
+                [[str(child.move), _rounded(child.total)] for child in children])
+
+    yield ("visits", "totals"), rows
+    yield ("move",), lambda: [
+        str(_agent(module, agent, options).choose(read_position(on)))]
+
+
+def _info_step(module, on: str, worlds: list[int], c: float, seed: int) -> Iterator[Part]:
+    """One step of `ISUCT` below the first legal action, where what is legal depends on the world.
+
+    `worlds` are the seeds of sampled worlds; the step is made in the first one. The moves of all of
+    them have children with made-up numbers; where one is expanded, every other move of the first
+    world has none.
+    """
+    def node_with(states: Sequence[Any], untried: Sequence[Any] = ()) -> Any:
+        make = get(module, "Node")
+        root = make()
+        action = read_position(on).legal_actions()[0]
+        node = root.children[action] = make(action, states[0].rules.players - 1, root)
+        moves = sorted({move for state in states for move in state.legal_moves()} - {*untried})
+        for number, move in enumerate(moves):
+            child = node.children[move] = make(move, states[0].to_move, node)
+            child.visits, child.available = 1 + number % 3, 3 + number % 7 * 2
+            child.total = child.visits * (number * 5 % 8) / 8
+        node.visits = sum(child.visits for child in _children(node))
+        return node
+
+    def sampled() -> list[Any]:
+        position = read_position(on)
+        action = position.legal_actions()[0]
+        return [sample(position, Random(world)).after(action) for world in worlds]
+
+    def selected():
+        states = sampled()
+        node, agent = node_with(states), get(module, "ISUCT")(c=c, seed=seed)
+        found, after = _pair(agent.select(node, states[0]), "select")
+        return [str(found.move), _told(after)], _available(node)
+
+    def expanded():
+        states = sampled()
+        node, agent = (node_with(states, states[0].legal_moves()[::2]),
+                       get(module, "ISUCT")(c=c, seed=seed))
+        stays, _ = _pair(agent.select(node, states[0]), "select")
+        child, after = _pair(agent.expand(node, states[0]), "expand")
+        end = _end_of(states[0])
+        last, _ = _pair(agent.expand(child, end), "expand")
+        return ([stays is node, str(child.move), _told(after), last is child], _available(node),
+                agent.rng.randrange(SHIFT))
+
+    yield ("selected", "counted"), selected
+    yield ("expanded", "counted_too", "next"), expanded
+
+
+# ---- Agents
+
+
+def _agent(module, name: str, options: Mapping[str, Any]) -> Any:
+    """An agent; `few` lets it look at the last few moves only, the last one first, and `stop` ends
+    its simulated games after so many moves, at values of our own."""
+    base = get(module, name)
+    few, stop = options.get("few"), options.get("stop")
+
+    class Agent(base):
+        def moves(self, state):
+            return super().moves(state) if few is None else state.legal_moves()[:-few - 1:-1]
+
+        def simulate(self, state):
+            if stop is None:
+                return super().simulate(state)
+            for _ in range(stop):
+                legal = state.legal_moves()
+                state = state.after(self.rng.choice(legal)) if legal else state
+            return state
+
+        def value(self, state, player):
+            if stop is None:
+                return super().value(state, player)
+            worth = sum(map(ord, _told(state))) % 5 / 4
+            return worth if player in ("x", 0) else 1 - worth
+
+    return Agent(**{key: value for key, value in options.items() if key in OPTIONS})
+
+
+# ---- States and trees as plain data
+
+
+def _state(on: str, seed: int) -> Any:
+    """The state that `on` names, or one that fits what a player sees."""
+    position = read_position(on)
+    return position if hasattr(position, "after") else sample(position, Random(seed))
+
+
+def _told(state: Any) -> str:
+    """A state as a text: its board, or its last actions and the score."""
+    if hasattr(state, "text"):
+        return state.text
+    return f"{len(state.history)} actions, {state.sequences}, {state.history[-1]}"
+
+
+def _hidden(state: Any) -> str:
+    """The hands of a state of Sequence and the next cards."""
+    hands = " / ".join(" ".join(state.hand(player)) for player in range(state.rules.players))
+    return f"{hands} / {' '.join(state.undealt[:5])}"
+
+
+def _end_of(state: Any) -> Any:
+    while not state.is_terminal():
+        state = state.after(state.legal_moves()[-1])
+    return state
+
+
+def _children(node: Any) -> list[Any]:
+    """In the order of their moves."""
+    return [child for _, child in sorted(node.children.items())]
+
+
+def _table(node: Any) -> list[list]:
+    return [[str(child.move), child.visits, _rounded(child.total), child.available]
+            for child in _children(node)]
+
+
+def _available(node: Any) -> list[list]:
+    return [[str(child.move), child.available] for child in _children(node)]
+
+
+def _nodes(root: Any) -> int:
+    count, left = 0, [root]
+    while left:
+        node = left.pop()
+        left += node.children.values()
+        count += 1
+    return count
+
+
+def _line(node: Any) -> list:
+    """The moves from the root to a node."""
+    moves = []
+    while node.parent is not None:
+        moves.append(node.move)
+        node = node.parent
+    return moves[::-1]
+
+
+def _path(module, state: Any, moves: Sequence[int]) -> list[Any]:
+    """A root and a line of nodes below it."""
+    make = get(module, "Node")
+    nodes = [make()]
+    for move in moves:
+        child = nodes[-1].children[move] = make(move, state.to_move, nodes[-1])
+        nodes.append(child)
+        state = state.after(move)
+    return nodes
+
+
+def _grow(module, node: Any, state: Any, children: Sequence[Sequence]) -> None:
+    for move, visits, total, below in children:
+        child = node.children[move] = get(module, "Node")(move, state.to_move, node)
+        child.visits, child.total = visits, total
+        _grow(module, child, state.after(move), below)
+
+
+def _pair(found: Any, name: str) -> tuple:
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise BadReply(f"{name} must return a pair (node, state), it returned {found!r:.60}")
+    return tuple(found)
+
+
+def _rounded(number: float) -> float:
+    return round(number, DIGITS) + 0.0
+
+
+# ---- In words
+
+
+def _made(name: str, method: str):
+    """The description of a question that makes an agent and searches."""
+    def describe(case: Mapping[str, Any]) -> str:
+        options = ", ".join(f"{key}={case[key]}" for key in OPTIONS if key in case)
+        more = [f"that looks at the last {case['few']} moves only, the last first"
+                ] * ("few" in case) + [
+               f"whose games stop after {case['stop']} moves, at values of the question's own"
+                ] * ("stop" in case)
+        agent = case.get("agent", name)
+        return (f"{agent}({options}).{method}({call('', {'on': case['on']})[1:-1]})"
+                + "".join(f", {words}" for words in more))
+
+    return describe
+
+
+TOTALS = "the rewards added up, by move"
+QUESTIONS = {
+    "mcts_reward": Question(
+        _rewards, ("value",), lambda case: f"reward(state, player) for {call('', case)}",
+        {"value": "for x and for o"}, labels={"value": lambda case: [
+            list(map(str, case["on"])), ["for x", "for o"]]}),
+    "mcts_ucb": Question(
+        _ucb, ("value", "unvisited"),
+        lambda case: f"ucb(mean, visits, parent_visits, c) for {case['arguments']}",
+        {"unvisited": "the same with no visits"}, labels={"value": each("arguments", "ucb")}),
+    "mcts_choices": Question(
+        _choices, ("best_mean", "most_visited"),
+        lambda case: f"best_mean(rows) and most_visited(rows) for {case['tables']}",
+        dict.fromkeys(("best_mean", "most_visited"), "the move chosen from each table")),
+    "mcts_simulate": Question(
+        _simulate, ("ends", "next"), lambda case: f"{GAMES} games in a row by MonteCarlo(seed="
+        f"{case['seed']}).simulate({call('', {'on': case['on']})[1:-1]})", {
+            "ends": "the last states; then one simulated from the end of a game",
+            "next": "what agent.rng.randrange draws after that"}),
+    "mcts_backup": Question(
+        _backup, ("visits", "totals", "rest"), lambda case: call("MonteCarlo().backup", case), {
+            "visits": "from the root to the node, then of a node beside them",
+            "totals": "from below the root to the node",
+            "rest": "the totals of the root and of a node beside"}),
+    "mcts_select": Question(
+        _select, ("path", "state"), lambda case: f"UCT(c={case['c']}).select(root, "
+        f"{call('', {'on': case['on']})[1:-1]}), where the root has {case['tree']}", {
+            "path": "the moves from the root to the node"}),
+    "mcts_expand": Question(
+        _expand, ("moves", "states", "links", "next", "end"),
+        lambda case: f"UCT(seed={case['seed']}).expand(node, "
+        f"{call('', {'on': case['on']})[1:-1]}), again and again, where {case['tried']} have "
+        "children", {
+            "moves": "those of the new children, in the order they came",
+            "links": "of each: its mover, whether its parent is the node, whether it is among the "
+                     "node's children, its visits, its children",
+            "next": "what agent.rng.randrange draws after that",
+            "end": "at the end of a game: whether node and state are the same, the node's "
+                   "children, and what is drawn next"}),
+    "mcts_flat": Question(
+        _flat, ("visits", "totals", "move"), _made("FlatMonteCarlo", "search"),
+        {"visits": "of the root, then by move", "totals": TOTALS}),
+    "mcts_tree": Question(
+        _tree, ("visits", "totals", "move", "below", "nodes", "again"), _made("", "search"), {
+            "visits": "of the root, then by move", "totals": TOTALS,
+            "below": "below the most visited move: move, visits, total, available",
+            "nodes": "of the whole tree",
+            "again": "of a second search by the same agent: visits, then a row for each move"}),
+    "mcts_ensemble": Question(
+        _ensemble, ("visits", "totals", "move", "worlds"), _made("EnsembleUCT", "search"), {
+            "visits": "of the root, then by move", "totals": TOTALS,
+            "worlds": "the hands and the next cards of three worlds"}),
+    "mcts_info_step": Question(
+        _info_step, ("selected", "counted", "expanded", "counted_too", "next"),
+        lambda case: f"ISUCT(c={case['c']}, seed={case['seed']}).select and .expand below the "
+        f"first action of {call('', {'on': case['on']})[1:-1]}, in the world that "
+        f"sample(..., Random({case['worlds'][0]})) draws", {
+            "counted": "how often each child has been available after the selection",
+            "expanded": "whether select stops at a node with an untried move, the new child's move "
+                        "and state, whether the end of a game stays as it is",
+            "counted_too": "how often each child has been available after the expansion",
+            "next": "what agent.rng.randrange draws after that"}),
+}  # fmt: skip
