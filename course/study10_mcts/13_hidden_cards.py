@@ -206,11 +206,6 @@ check("study10.isuct")
 # Back to the position. Random games to the end, one tree:
 
 # %%
-root = ISUCT(iterations=400, c=0.5, seed=1).search(position)
-for row in sorted(root.rows(), key=lambda row: -row.visits):
-    print(f"{row.move!s:26} {row.visits:3} visits, mean {row.mean:.2f}")
-
-
 def levels(node, depth=0):
     """The depth of every node below this one."""
     for child in node.children.values():
@@ -218,6 +213,9 @@ def levels(node, depth=0):
         yield from levels(child, depth + 1)
 
 
+root = ISUCT(iterations=400, c=0.5, seed=1).search(position)
+for row in sorted(root.rows(), key=lambda row: -row.visits):
+    print(f"{row.move!s:26} {row.visits:3} visits, mean {row.mean:.2f}")
 print("nodes by depth:", dict(sorted(Counter(levels(root)).items())))
 
 # %% [markdown]

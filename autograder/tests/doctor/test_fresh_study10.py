@@ -10,6 +10,8 @@ from course.probes import load_study
 from course.probes.answer import _load
 from course.probes.ask import reply
 from course.probes.outcome import is_right
+from course.probes.question import positions_of
+from course.probes.questions import QUESTIONS
 
 STUDY = load_study("study10")
 
@@ -35,4 +37,5 @@ def test_both_answers_agree_on_a_drawn_case(check):
         expected, got = (reply(module, check.ask, case)
                          for module in (load_answer("study10"), second))
         assert "errors" not in expected
+        assert all(text in QUESTIONS[check.ask].describe(case) for text in positions_of(case))
         assert all(is_right(check.ask, expected, got, aspect) for aspect in check.points), case

@@ -331,13 +331,13 @@ def _made(name: str, method: str):
     """The description of a question that makes an agent and searches."""
     def describe(case: Mapping[str, Any]) -> str:
         options = ", ".join(f"{key}={case[key]}" for key in OPTIONS if key in case)
-        more = [f"that looks at the last {case['few']} moves only, the last first"
-                ] * ("few" in case) + [
-               f"whose games stop after {case['stop']} moves, at values of the question's own"
-                ] * ("stop" in case)
         agent = case.get("agent", name)
-        return (f"{agent}({options}).{method}({call('', {'on': case['on']})[1:-1]})"
-                + "".join(f", {words}" for words in more))
+        said = f"{agent}({options}).{method}({call('', {'on': case['on']})[1:-1]})"
+        if "few" in case:
+            said += f", which looks at the last {case['few']} moves only, the last one first"
+        if "stop" in case:
+            said += f", whose games stop after {case['stop']} moves, at values of our own"
+        return said
 
     return describe
 
