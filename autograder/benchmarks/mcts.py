@@ -1,4 +1,4 @@
-"""Monte Carlo tree search on Sequence: what makes ten iterations strong, and how strength grows.
+"""Tree search on Sequence: ten iterations, and how strength grows.
 
 All games are played against Greedy, every deal from both seats; a tie is half a win. The results
 are written to `course/mcts_strength.json`, which the notebook of study 10 shows, so that nobody has
