@@ -36,6 +36,7 @@ BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (32, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 AUTOGRADER = ("book", "build", "doctor", "evening", "export", "feedback", "grade", "positions",
               "release", "report")
@@ -98,6 +99,8 @@ def run(arguments, folder=ROOT):
     environment = dict(os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""),
                        VIRTUAL_ENV=VENV)
     environment.pop("PYTHONHOME", None)
+    for threads in THREADS:  # an agent's products are small: more threads only wait for one another
+        environment.setdefault(threads, "1")
     try:
         return subprocess.call([PYTHON, *arguments], cwd=folder, env=environment)
     except KeyboardInterrupt:
