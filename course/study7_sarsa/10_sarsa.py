@@ -689,7 +689,7 @@ print(f"the table had {before:,} entries and has {len(online.table.values):,} no
 check("study7.discards")
 
 # %% [markdown]
-# **Sources**, in full in `course/bibliography.md`: Rummery and Niranjan 1994 for SARSA, Watkins 1989 for
-# Q-learning, Sutton and Barto 2018, sections 6.4, 6.5 and 6.7, for both and for the bias of the
+# **Sources**, in full in `course/bibliography.md`: Rummery and Niranjan 1994 for SARSA; Watkins 1989 for
+# Q-learning; Sutton and Barto 2018, sections 6.4, 6.5 and 6.7, for both and for the bias of the
 # maximum. The description of the agent is not published; the acknowledgements there say where it
 # comes from.

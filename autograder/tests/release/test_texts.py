@@ -1,4 +1,4 @@
-"""What students read: sources are in the bibliography, and no word is about what they do not have."""
+"""What students read: sources are in the bibliography, and no word is about what they lack."""
 
 import json
 import re
@@ -68,7 +68,7 @@ def test_citations_are_found(text, found):
 def test_every_citation_has_an_entry():
     """What a notebook, a docstring or a guide cites is in the bibliography."""
     missing = {path: cited(text) - set(ENTRIES) for path, text in texts().items()
-               if path.endswith((".ipynb", ".py", ".md"))}
+               if path.endswith((".ipynb", ".py", ".md")) and path != "course/bibliography.md"}
     assert {path: names for path, names in missing.items() if names} == {}
 
 

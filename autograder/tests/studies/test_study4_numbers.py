@@ -1,4 +1,4 @@
-"""Study 4: the numbers of the homework, the figures in its notebook, and what must hold of any position."""
+"""Study 4: numbers of the homework, figures in its notebook, and what must hold of any position."""
 
 import itertools
 import random

@@ -39,7 +39,7 @@ def states(draw):
 
 
 def test_the_numbers_of_the_description():
-    """Those of the agent that is followed: the reply is discounted by 0.9, the card by 0.8, two-eyed before one-eyed jacks."""
+    """The reply is discounted by 0.9, the card by 0.8, two-eyed before one-eyed jacks."""
     assert (ANSWER.REPLY_DISCOUNT, ANSWER.DRAFT_DISCOUNT) == (0.9, 0.8)
     assert ANSWER.TWO_EYED_VALUE > ANSWER.ONE_EYED_VALUE
 
@@ -118,8 +118,8 @@ def test_the_reply_is_not_thrown_away():
 
 
 def test_four_hundred_games_tell_0_55_from_one_half_every_other_time():
-    """What notebook 09 says of the games that are needed: with 400 Wilson's interval just leaves out
-    0.5, if exactly 0.55 is seen; twice as many find the difference four times in five."""
+    """What notebook 09 says of the games that are needed: with 400 Wilson's interval just leaves
+    out 0.5, if exactly 0.55 is seen; twice as many find the difference four times in five."""
     assert wilson_interval(0.55, 200)[0] < 0.49
     assert wilson_interval(0.55, 400)[0] == pytest.approx(0.5, abs=0.002)
     for games, least, most in ((400, 0.45, 0.6), (games_needed(0.55), 0.77, 0.83)):
