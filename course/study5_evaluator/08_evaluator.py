@@ -123,7 +123,7 @@ check("study5.line_cost")
 # Here is the whole example: line A on the empty board, after one chip, after three, and with a chip
 # of the opponent beside it at (6, 2) and in it at (6, 1). The description is right about the last
 # two: (6, 2) changes nothing, because each cell has another line that is as cheap; (6, 1)
-# makes the last cell dearer, and the others get around it.
+# makes the last cell more expensive, and the others get around it.
 
 # %%
 line_a = [(row, 1) for row in range(2, 7)]
@@ -359,7 +359,7 @@ for cell in ((4, 2), (4, 6)):
 score_map(middle, play_score, "the original, o has three in the middle", [(4, 2), (4, 6)])
 
 # %% [markdown]
-# There it goes. Each chip of theirs makes a line dearer by one, and so almost half of the board is
+# There it goes. Each chip of theirs adds one to the cost of a line, and so almost half of the board is
 # preferred to the two cells that any player would look at first. The agent plays below them, where
 # the lines are still free. It counts how far *we* have to go and never asks how far *they* have to.
 #

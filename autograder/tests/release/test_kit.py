@@ -153,7 +153,8 @@ def used(tmp_path) -> Path:
     copy = tmp_path / "used"
     for name in (*PACKAGES, "autograder", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "conftest.py", "run.py", "pyproject.toml", "requirements.lock"):
+    for name in ("LICENSE", "LICENSE-texts", "conftest.py", "run.py", "pyproject.toml",
+                 "requirements.lock"):
         shutil.copy(ROOT / name, copy)
     study = copy / "course" / FIRST.assignment
     for path in (study / NOTES, copy / "course" / PAGE, study / "Untitled.ipynb",
