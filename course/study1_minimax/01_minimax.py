@@ -9,11 +9,12 @@
 #
 # The ideas are those of *Artificial Intelligence: A Modern Approach*, 4th edition, sections 5.1 and 5.2 (Russell and Norvig 2021).
 # You write into `minimax.py`, the file beside this notebook. The notebook shows what the code should do, tries it out and checks it.
-# Cells that need code you have not written yet stop with `NotImplementedError`. That is fine: carry on below them.
+# Cells that need code you have not written yet say so in one line. That is fine: carry on below them.
 
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from collections import Counter
 from time import perf_counter
 

@@ -10,6 +10,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from dataclasses import dataclass
 from functools import cache
 from math import inf

@@ -15,6 +15,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import random
 import tracemalloc
 from collections import Counter

@@ -13,6 +13,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import random
 from collections import Counter
 

@@ -18,6 +18,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from functools import cache
 from statistics import mean, median
 from time import perf_counter

@@ -12,6 +12,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import contextlib
 import importlib.util
 import random

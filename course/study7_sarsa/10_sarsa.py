@@ -17,6 +17,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import re
 from collections import Counter
 from functools import cache

@@ -12,6 +12,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from course.check import check
 from course.plots import figure, picture
 from my_agent import MyAgent
