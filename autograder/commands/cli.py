@@ -228,6 +228,32 @@ def report(study: StudyName, course: CoursePath) -> None:
 
 
 @app.command()
+def solutions(study: StudyName, course: Annotated[Path | None, typer.Option(
+                  "--course", "-c", metavar="FOLDER", show_default=False,
+                  help="A course: its mistakes are counted, its deadline holds.")] = None,
+              output: Annotated[Path | None, typer.Option(
+                  metavar="FILE", show_default=False,
+                  help="The page; by default in a folder solutions/.")] = None,
+              before_deadline: Annotated[bool, typer.Option(
+                  "--before-deadline", help="Make it although students may still hand in."
+              )] = False) -> None:
+    """Write a discussion of a study's solutions, to hand out after the deadline."""
+    with told():
+        wanted = load_study(study)
+        folder = CourseFolder.open(course) if course else None
+        if output and not output.parent.is_dir():
+            raise Refused(f"there is no folder {output.parent}")
+        from autograder.telling.solutions import write_solutions
+
+        place = folder.root / "solutions" if folder else kit_folder("solutions")
+        path = output or place / f"{wanted.assignment}.html"
+        if output is None:
+            place.mkdir(parents=True, exist_ok=True)
+        write_solutions(wanted, path, folder, before_deadline=before_deadline)
+        say(f"solutions, which only you can read until you hand them out: {path}")
+
+
+@app.command()
 def evening(study: StudyName, course: CoursePath, *, student: Students = None,
             force: Force = False, jobs: Jobs = None, isolation: Isolated = None,
           scheduler: Scheduler = None,
