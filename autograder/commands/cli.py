@@ -469,6 +469,29 @@ def book(folder: Annotated[Path, typer.Argument(
 
 
 @app.command()
+def slides(output: Annotated[Path, typer.Option(
+               metavar="FOLDER", help="Where to put the decks; earlier ones are replaced.",
+               default_factory=lambda: kit_folder("slides"),
+               show_default="the kit's build/slides")],
+           names: Annotated[list[str] | None, typer.Argument(
+               metavar="STUDY", help="By default all studies.", show_default=False)] = None
+           ) -> None:
+    """Make slides from the notebooks, run with the reference answers: one deck a study."""
+    with told():
+        studies_wanted = [load_study(name) for name in names or studies()]
+        from autograder.release import book as site
+        from autograder.release import slides as decks
+
+        wanted = decks.sources_of(studies_wanted)
+        with progress() as bar:
+            task = bar.add_task("Running", total=site.count_cells(wanted), note=wanted[0].name)
+            made = decks.write_slides(
+                output, wanted, lambda name: bar.update(task, advance=1, note=name))
+        for path in made:
+            say(f"slides: {path}")
+
+
+@app.command()
 def demo(course: Annotated[Path, typer.Option(
         "--course", "-c", metavar="FOLDER", help="Where to put it; an earlier demo is replaced.",
         default_factory=lambda: kit_folder("demo"), show_default="the kit's build/demo")],
