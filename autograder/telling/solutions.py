@@ -165,11 +165,18 @@ def written(study: Study) -> Iterator[tuple[str, str]]:
         before = ""
         for cell in jupytext.read(path, fmt="py:percent").cells:
             if "answer" in cell.metadata:
-                asked[cell.metadata["answer"]] = before
+                asked[cell.metadata["answer"]] = _question(before)
             before = cell.source
     for name in study.written:
         parts = re.split(r"\n\n(?=\S)", answers[name].strip())
         yield asked[name], "\n\n".join(_for_students(parts))
+
+
+def _question(source: str) -> str:
+    """The question in the cell before its answer: what follows the bold words that begin it, or
+    else the last heading."""
+    found = re.search(r"(?ms)^\*\*(?:Question|\d+)\..*", source)
+    return found[0] if found else re.split(r"(?m)^#+ .*$", source)[-1].strip()
 
 
 def _for_students(parts: list[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The discussion of solutions: complete, nobody's, not before the deadline, nothing hidden."""
 
 import json
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 
@@ -73,6 +74,7 @@ def test_every_study_has_its_solutions(name, tmp_path):
     assert all(f"<h3>{check}</h3>" in text for check in study.checks)
     assert all(f"<h3>{question}</h3>" in text for question in study.written)
     assert text.count("Model answer.") == len(study.written)
+    assert len(re.findall(r"<blockquote><p>\S", text)) == len(study.written)  # and no heading
     assert "https:" not in text.partition("<main>")[0]
     public = {t for c in study.checks.values() for case in c.cases for t in texts_of(case)}
     hidden = {t for c in verdicts.hidden_study(name).checks.values() for case in c.cases
