@@ -5,6 +5,7 @@ that follows, and the first figure. Each further figure has a slide with the sen
 it, and so has each question. All that is left out goes into the notes.
 """
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,8 +18,8 @@ from autograder.release.notebooks import check_id
 
 MOST_WORDS = 45  # of a paragraph: what is read while somebody speaks
 MOST_ITEMS, ITEM_WORDS = 6, 28
-MOST_LINES = 12  # of code or of what it prints
-SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z`*_(])")
+MOST_LINES = 16  # of code or of what it prints
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*_(])")
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="data:image/[^>]*>', re.DOTALL)
 QUESTION = re.compile(r"^\*\*Question\.\*\*\s*")
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)  # answers that the reader opens
@@ -98,18 +99,20 @@ def _shown(cell: NotebookNode, where: str) -> Iterator[tuple[str, str]]:
     """The figures that a code cell shows, or, without any, its code with what it printed."""
     if cell.source.startswith("%load_ext") or not cell.outputs:
         return
-    html = "".join(o.data["text/html"] for o in cell.outputs
+    rich = "".join(o.data["text/html"] for o in cell.outputs
                    if "text/html" in o.get("data", {}))
-    if any(not alt for alt in alternative_texts(html)):
+    if any(not alt for alt in alternative_texts(rich)):
         raise BookError(f"{where} shows a picture without an alternative text")
-    if images := IMAGE.findall(html):
+    if images := IMAGE.findall(rich):
         yield from (("figure", re.sub(r' style="[^"]*"', "", image)) for image in images)
         return
     printed = "".join(o.text if o.output_type == "stream" and o.name == "stdout"
                       else o.get("data", {}).get("text/plain", "") for o in cell.outputs)
-    lines = cell.source.strip().split("\n"), printed.strip().split("\n")
-    if printed.strip() and sum(map(len, lines)) <= MOST_LINES:
-        yield "code", "\0".join("\n".join(part) for part in lines)
+    code, printed = cell.source.strip(), printed.strip("\n")
+    if len(code.split("\n")) + len(printed.split("\n")) > MOST_LINES:
+        code = ""  # what it prints is what the text speaks of
+    if printed and len(printed.split("\n")) <= MOST_LINES:
+        yield "code", f"{code}\0{printed}"
 
 
 def slides_of(section: Section) -> Iterator[Slide]:
@@ -188,9 +191,12 @@ def _sentences(text: str, most: int) -> str:
         if kept and sum(len(s.split()) for s in [*kept, sentence]) > most:
             break
         kept.append(sentence)
+    if len(kept) > 1 and not kept[-1].rstrip("*_`)\"").endswith((".", "?", "!", ":")):
+        kept.pop()  # it goes on in what stands below
     return " ".join(kept)
 
 
 def _code(text: str) -> str:
     source, printed = text.split("\0")
-    return f"{_highlight(source)}{_highlight(printed).replace('highlight', 'printed')}"
+    shown = _highlight(source) if source else ""
+    return f'{shown}<div class="printed"><pre>{html.escape(printed)}</pre></div>'

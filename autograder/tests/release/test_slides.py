@@ -73,6 +73,7 @@ def test_long_texts_are_cut_at_sentences():
     sentence = "word " * (MOST_WORDS // 2 - 1) + "end."
     assert short("paragraph", " ".join([sentence.capitalize()] * 5)).count("end.") == 2
     assert short("paragraph", "word " * 99 + "end.").endswith("end.")
+    assert short("paragraph", "A league. On the command line it is") == "A league."
     items = "\n".join(f"* {'Item ' * ITEM_WORDS}one. Two." for _ in range(MOST_ITEMS + 2))
     assert short("list", items).count("* ") == MOST_ITEMS
     assert "Two." not in short("list", items)
