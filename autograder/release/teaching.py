@@ -164,8 +164,8 @@ def _hours(study: Study) -> str:
 
 
 def _size(study: Study) -> str:
-    return (f"{words(study):,} words to read" if is_open(study) else
-            f"{words(study):,} words to read and {lines_to_write(study)} lines to write")
+    read = f"about {round(words(study), -2):,} words to read"  # no news at every edit
+    return read if is_open(study) else f"{read} and {lines_to_write(study)} lines to write"
 
 
 def _notebooks(study: Study) -> list[str]:
