@@ -112,7 +112,7 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".book-", dir=folder.parent) as temporary:
         workspace, site = Path(temporary, "workspace"), Path(temporary, "site")
-        _lay_out(workspace)
+        lay_out(workspace)
         pictures: dict[str, bytes] = {}
         chapters = []
         for source in wanted:
@@ -122,7 +122,7 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
                          "of the book")
             chapters.append(chapter(source.study, source.name, done, pictures))
         _write_site(site, chapters, pictures)
-        _refuse_leaks(site, Path(temporary, "texts"))
+        refuse_leaks(site, Path(temporary, "texts"))
         if folder.exists():
             folder.rename(Path(temporary, "before"))
         site.rename(folder)
@@ -137,7 +137,7 @@ def _refuse_what_is_no_book(folder: Path) -> None:
                         "name another folder")
 
 
-def _lay_out(workspace: Path) -> None:
+def lay_out(workspace: Path) -> None:
     """The folder of somebody who has written every module, so that studies find one another's."""
     for study in map(load_study, studies()):
         place = workspace / study.assignment
@@ -263,7 +263,7 @@ def search_name(key: str) -> str:
     return SEARCHES.get(key, key.replace("_", " "))
 
 
-def _refuse_leaks(site: Path, texts: Path) -> None:
+def refuse_leaks(site: Path, texts: Path) -> None:
     """Raise `BookError` if the site gives an answer away, in its bytes or in what is read there:
     between the letters of a coloured line of code stand tags."""
     texts.mkdir()

@@ -593,8 +593,8 @@ def test_its_own_tests_pass(fresh, at_home):
 @pytest.mark.slow
 @pytest.mark.parametrize("filled", [False, True], ids=["stub", "filled"])
 def test_a_notebook_runs(fresh, at_home, offline, filled):
-    """Without an error: with the stub, cells say what to write; the checks and nbgrader's validation
-    say the same."""
+    """Without an error: with the stub, cells say what to write; so do the checks, and nbgrader's
+    validation."""
     folder, environment = fresh
     work = folder / "course" / FIRST.assignment
     if filled:

@@ -56,7 +56,7 @@ def test_runs_with_the_reference(study, path, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
 def test_runs_with_the_stub(study, path, tmp_path):
-    """With the stub there are no errors but lines that say what to write; no check gives a point."""
+    """With the stub cells say what to write instead of an error; no check gives a point."""
     done = run(path, COURSE / study.assignment / study.module, tmp_path)
     assert errors(done) == []
     said = [o.text for cell in done.cells for o in cell.get("outputs", ())
