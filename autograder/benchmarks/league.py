@@ -1,4 +1,4 @@
-"""League: eight agents on a cluster of two workers, beside the same here.
+"""League: eight agents on a cluster of two workers, and here.
 
 Every two play 200 deals from both seats, or as many as `--size` says: the table must be the same,
 and every game, action by action. The agents decide by their seeds alone, not by a clock.
