@@ -4,6 +4,7 @@ It runs the module as it is saved on disk, in a process of its own, so that an e
 stopped and nothing in the notebook is touched. Marks are given on other positions of the same kind.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,10 +16,16 @@ from course.progress import note, shown
 
 
 class Points(float):
-    """Points on the public positions; nbgrader reads them as the partial credit of the cell."""
+    """Points on the public positions; nbgrader reads them as the partial credit of the cell.
+
+    A notebook does not show them once more: the explanation above them begins with them.
+    """
 
     def __repr__(self) -> str:
         return f"{float(self):g}"
+
+    def _repr_html_(self) -> str:
+        return ""
 
 
 class Explanation:
@@ -59,6 +66,8 @@ def check(check_id: str, folder: str | Path = ".",
                                      shown(module)))
     note(module, outcome)
     _show(Explanation(outcome))
+    if os.environ.get("NBGRADER_EXECUTION") == "validate" and outcome.earned < outcome.points:
+        print(as_text(outcome), file=sys.stderr)  # all that nbgrader's Validate shows of a cell
     return None if asked.extra_credit else Points(outcome.earned)
 
 

@@ -38,7 +38,8 @@ def prepare(spawner) -> None:
                    str(environment / "bin/python"), "-P", "-m", "jupyterhub.singleuser"]
     spawner.notebook_dir = folder
     spawner.environment = {"PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
-                           "JUPYTER_PREFER_ENV_PATH": "1"}
+                           "JUPYTER_PREFER_ENV_PATH": "1", "OMP_NUM_THREADS": "1",
+                           "OPENBLAS_NUM_THREADS": "1"}  # a class shares the machine's cores
 
 
 c.Spawner.pre_spawn_hook = prepare

@@ -1,8 +1,8 @@
 """The contract between games and searches: what a state and an agent must provide.
 
 The types are structural (`typing.Protocol`): a class fits by having the members, there is nothing
-to inherit from. The terms are those of Russell and Norvig, *Artificial Intelligence: A Modern
-Approach* (4th edition), section 5.1.
+to inherit from. The terms are those of Russell and Norvig 2021 (*Artificial Intelligence: A Modern
+Approach*, 4th edition), section 5.1.
 """
 
 from collections.abc import Callable, Hashable, Sequence

@@ -116,10 +116,10 @@ class Visit:
 class Trace:
     """Records the search tree that counted value functions walk while it is open.
 
-    The agent needs only the `@counted` that counting requires anyway. A node takes a few hundred
-    bytes of memory, so trace small positions. `roots` holds one tree per outermost call; after
-    `most` nodes the trace raises `RuntimeError`. Like a `NodeCounter` it is closed in the context
-    in which it was opened.
+    The agent needs only `@counted`. A node takes a few hundred bytes of memory, so trace small
+    positions. `roots` holds a tree per outermost call; the nodes below one are those visited before
+    it returned. After `most` nodes the trace raises `RuntimeError`. Like a `NodeCounter` it is
+    closed in the context in which it was opened.
     """
 
     def __init__(self, most: int = 1_000_000) -> None:

@@ -59,19 +59,22 @@ def available() -> dict[str, str]:
     return {name: (_module(name).__doc__ or "").partition("\n")[0] for name in names}
 
 
-def run(name: str, size: int | None = None) -> list[Result]:
-    """Run the benchmark of that name, of that size where it has several.
+def run(name: str, size: int | None = None, scheduler: str | None = None) -> list[Result]:
+    """Run the benchmark of that name, of that size where it has several, and by the workers of the
+    cluster with this scheduler where it can.
 
-    Raises LookupError if there is none, and for a size that it cannot have.
+    Raises LookupError if there is none or it cannot, and for a size that it cannot have.
     """
     if name not in available():
         raise LookupError(f"there is no benchmark {name!r}; there are: {', '.join(available())}")
     measure = _module(name).run
-    if size is None:
-        return measure()
-    if not inspect.signature(measure).parameters:
+    can = inspect.signature(measure).parameters
+    if size is not None and "size" not in can:
         raise LookupError(f"the benchmark {name!r} has one size only")
-    return measure(size)
+    if scheduler is not None and "scheduler" not in can:
+        raise LookupError(f"the benchmark {name!r} takes no --scheduler")
+    return measure(**{option: value for option, value in (
+        ("size", size), ("scheduler", scheduler)) if value is not None})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,7 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name.")
     parser.add_argument("name", nargs="?", help="which benchmark to run")
     parser.add_argument("--size", type=int, metavar="N",
-                        help="how many submissions, for a benchmark that can be smaller or larger")
+                        help="how many submissions, deals or seeds, for a benchmark that can be "
+                             "smaller or larger")
+    parser.add_argument("--scheduler", metavar="ADDRESS",
+                        help="a Dask scheduler whose workers play matches and train, like "
+                             "tcp://host:8786, for a benchmark that can use it")
     parser.add_argument("--json", action="store_true",
                         help="print only JSON, an array of objects: for a benchmark its results "
                              "(name, value, unit, target, peer; null where there is none), for "
@@ -92,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what a benchmark says is not a result
-            results = run(options.name, options.size)
+            results = run(options.name, options.size, options.scheduler)
     except LookupError as error:
         if type(error) is not LookupError:  # the benchmark's own
             raise

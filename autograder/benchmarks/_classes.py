@@ -12,13 +12,15 @@ from autograder.release.assignments import release
 from course.probes import load_study
 
 KINDS = 12  # reference, stub and the first slips of the study
+UNUSED = "\n\ndef unused_{0}(state):\n    return state.to_move, {0}\n"
 
 
-def generated_class(root: Path, study_name: str, students: int,
-                    db_url: str | None = None) -> CourseFolder:
+def generated_class(root: Path, study_name: str, students: int, db_url: str | None = None,
+                    length: int = 1) -> CourseFolder:
     """Make a course folder in which so many students have handed in modules of several kinds.
 
-    With `db_url` the gradebook is there, and not in the folder.
+    With `db_url` the gradebook is there, and not in the folder. `length`: how many times as long
+    the modules are as they have to be.
     """
     study = load_study(study_name)
     folder = CourseFolder.create(root)
@@ -30,8 +32,14 @@ def generated_class(root: Path, study_name: str, students: int,
     for number, text in enumerate(islice(cycle(texts), students)):
         target = folder.submission(study.assignment, f"s{number:05}")
         shutil.copytree(folder.release(study.assignment), target)
-        (target / study.module).write_text(text, "utf-8")
+        (target / study.module).write_text(_longer(text, length), "utf-8")
     return folder
+
+
+def _longer(text: str, times: int) -> str:
+    """A module so many times as long, by functions that nobody calls."""
+    functions = (times - 1) * len(text) // len(UNUSED.format(100))
+    return text + "".join(UNUSED.format(number) for number in range(functions))
 
 
 def booked(folder: CourseFolder) -> list[tuple]:

@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -16,6 +17,14 @@ import psutil
 from autograder.release import worker_kit
 
 START = 120  # seconds that scheduler and workers may need on a busy machine
+EXTRAS = {"distributed": "cluster", "psycopg": "postgres"}  # by the module that they bring
+
+
+def need(benchmark: str, *modules: str) -> None:
+    """Raise LookupError, with the command that installs them, unless these modules are there."""
+    if missing := [name for name in modules if not find_spec(name)]:
+        raise LookupError(f"the benchmark {benchmark!r} needs {' and '.join(missing)}: "
+                          f"python3 run.py setup {' '.join(EXTRAS[name] for name in missing)}")
 
 
 class LocalCluster:
@@ -28,7 +37,7 @@ class LocalCluster:
                  environment: Mapping[str, str] | None = None) -> None:
         self.folder, self._workers = folder, workers
         self._environment = {**os.environ, **(environment or {})}
-        self.address = f"{protocol}://127.0.0.1:{_free_port()}"
+        self.address = f"{protocol}://127.0.0.1:{free_port()}"
         archive = worker_kit.make_worker_kit(folder / "worker.zip").path
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(folder)
@@ -122,7 +131,8 @@ def _end(process: subprocess.Popen, how: signal.Signals = signal.SIGTERM) -> Non
         process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]

@@ -22,6 +22,10 @@ class Journal:
         self._digest = _digest(code, settings)
         self._known = dict(self._lines())
 
+    def __contains__(self, key: Sequence[str | int]) -> bool:
+        """Whether something was measured under this key."""
+        return json.dumps(key) in self._known
+
     def measured(self, key: Sequence[str | int], measure: Callable[[], Any]) -> Any:
         """What was measured under this key, as JSON has it; now, unless it was before."""
         name = json.dumps(key)

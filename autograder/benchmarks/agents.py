@@ -4,11 +4,13 @@ Every deal is played twice, once from each seat; a tie is half a win; intervals 
 95 %. Where `ISMCTS` plays there are half as many deals. Times are of the agents' moves in these
 games, and want a quiet core. The table is written to docs/agents.md; where it was interrupted, the
 matches played so far are in build/benchmarks/agents.jsonl, and are not played again. It takes half
-an hour.
+an hour. With `--scheduler` the workers of a cluster play, side by side, and find the same; but the
+moves of `ISMCTS` depend on its clock everywhere.
 """
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +19,12 @@ import numpy as np
 
 import sequence
 from autograder.benchmarks import Result
+from autograder.benchmarks._calls import calls
 from autograder.benchmarks._games import watched
 from autograder.benchmarks._journal import Journal
 from autograder.workspace import answer_path, load_answer
 from course.probes import load_study, studies
-from sequence import ISMCTS, Greedy, Random
+from sequence import ISMCTS, Comparison, Greedy, Random, compare
 from tictactoe.games.play import Match
 
 DEALS, ISMCTS_DEALS = 100, 50
@@ -57,22 +60,30 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
     }  # fmt: skip
 
 
-def run() -> list[Result]:
+def run(scheduler: str | None = None) -> list[Result]:
     """Play every pair of agents, and measure every agent's times."""
     make, journal = agents(), _journal()
-    pairings = [_pairing(journal.measured(pair, lambda pair=pair: _plain(
-        paired(pair, make, ISMCTS_DEALS if SPARRING in pair else DEALS))))
-        for pair in combinations(make, 2)]
+    pairs = list(combinations(make, 2))
+    with calls(scheduler) as call:
+        matches = {pair: call(*_match(pair, make, scheduler is None))
+                   for pair in pairs if pair not in journal}
+        pairings = [_pairing(journal.measured(
+            pair, lambda pair=pair: _plain(timed(pair, matches[pair]())))) for pair in pairs]
     PAGE.write_text(page(list(make), pairings), "utf-8")
     journal.close()
     print(f"table: {PAGE}", file=sys.stderr)
     return [result for pairing in pairings for result in results(pairing)]
 
 
-def paired(pair: tuple[str, str], make: Mapping[str, Callable], deals: int) -> Pairing:
-    """Play the deals 0 to `deals` - 1 from both seats."""
-    first, second = (make[name]() for name in pair)
-    found = watched(" against ".join(pair), first, second, deals)
+def _match(pair: tuple[str, str], make: Mapping[str, Callable], here: bool) -> tuple:
+    """What is to be called for a match, and with what: the deals from 0 on, from both seats."""
+    deals = ISMCTS_DEALS if SPARRING in pair else DEALS
+    return (partial(watched, " against ".join(pair)) if here else compare,
+            *(make[name]() for name in pair), deals)
+
+
+def timed(pair: tuple[str, str], found: Comparison) -> Pairing:
+    """A comparison of two agents with their times in ms."""
     return Pairing(pair, found,
                    tuple(1000 * float(np.mean(seconds)) for seconds in found.seconds),
                    tuple(1000 * float(np.percentile(seconds, 99)) for seconds in found.seconds))

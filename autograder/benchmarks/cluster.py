@@ -5,35 +5,30 @@ is killed every minute, at least three times in all, and the scheduler once. `--
 have handed in; honest modules, slips, blanks, endless and broken ones are among them.
 """
 
-import subprocess
+import math
 import sys
 import tempfile
 import threading
-import time
-from importlib.util import find_spec
 from pathlib import Path
-
-import psutil
 
 from autograder.benchmarks import Result
 from autograder.benchmarks._classes import generated_class
-from autograder.benchmarks._cluster import LocalCluster, local_cluster
-from autograder.benchmarks.scale import LOOK, trusted_side
+from autograder.benchmarks._cluster import LocalCluster, local_cluster, need
+from autograder.benchmarks._watch import watched_command
 from autograder.course_folder import CourseFolder
 from autograder.telling.export import read_marks
 
 STUDY = "alpha_beta"
 WORKERS = 2
 EVERY = 60.0  # seconds between two deaths of workers, or a quarter of the run if that is less
+DEATHS = math.inf  # of workers, at most
 ODD = {37: "while True:\n    pass\n", 61: "def AlphaBeta(:\n", 83: None}  # one in so many
 
 
 def run(size: int = 1_000) -> list[Result]:
     """Grade the same class twice; compare marks, time and memory."""
-    if missing := [name for name in ("distributed", "psycopg") if not find_spec(name)]:
-        raise LookupError(f"the benchmark 'cluster' needs {' and '.join(missing)}: python3 run.py "
-                          "setup cluster postgres")
-    from autograder.tests.postgres import server as postgres
+    need("cluster", "distributed", "psycopg")
+    from autograder.benchmarks._postgres import server as postgres  # only where users are Unix's
 
     with tempfile.TemporaryDirectory(prefix="bench-cluster-") as temporary, \
             postgres() as server:
@@ -77,14 +72,8 @@ def _class(root: Path, size: int, db_url: str | None = None) -> CourseFolder:
 def _graded(folder: CourseFolder, *options: str) -> tuple[float, int]:
     """Seconds of a whole `grade`, and the peak of its memory."""
     print(f"grading {folder.root.name} ...", file=sys.stderr)
-    begun, peak = time.monotonic(), 0
-    process = psutil.Popen(
-        [sys.executable, "-P", "-m", "autograder", "grade", STUDY, "--course", str(folder.root),
-         *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None:
-        peak = max(peak, trusted_side(process)[0])
-        time.sleep(LOOK)
-    return time.monotonic() - begun, peak
+    seconds, use = watched_command("grade", STUDY, "--course", str(folder.root), *options)
+    return seconds, use.memory
 
 
 def _differing(ours, theirs) -> int:
@@ -111,7 +100,7 @@ class _Deaths:
         self._thread.join()
 
     def _kill(self) -> None:
-        while not self._over.wait(self._every):
+        while self.workers < DEATHS and not self._over.wait(self._every):
             if self.workers == 2 and not self.schedulers:
                 self._cluster.restart_scheduler(away=5)
                 self.schedulers += 1

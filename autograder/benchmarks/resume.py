@@ -1,7 +1,7 @@
 """Resuming: killed and resumed runs book what an undisturbed one does.
 
 Every second kill hits only the command itself, the others its workers and sandboxes too; one in ten
-comes before the first mark.
+comes before the first mark. `--size` says how many; those of an interrupted run are not made again.
 """
 
 import os
@@ -12,20 +12,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from autograder.benchmarks import Result
 from autograder.benchmarks._classes import booked, generated_class
+from autograder.benchmarks._journal import Journal
 from autograder.course_folder import CourseFolder
 
 KILLS = 100
 STUDENTS = 24
 SEED = 1
+ROOT = Path(__file__).parents[1]
 
 
-def run() -> list[Result]:
+def run(size: int = KILLS) -> list[Result]:
     """Count how often the gradebook was the same after a kill and a second run."""
-    chance = random.Random(SEED)
+    journal, kills = _journal(), []
     with tempfile.TemporaryDirectory(prefix="bench-resume-") as temporary:
         fresh = generated_class(Path(temporary, "fresh"), "alpha_beta", STUDENTS).root
         calm = CourseFolder(shutil.copytree(fresh, Path(temporary, "calm")))
@@ -34,28 +37,43 @@ def run() -> list[Result]:
         marked = _first_mark(calm) - start  # seconds until the first mark, and from there on
         rest = time.time() - start - marked
         wanted = booked(calm)
-        same = during = 0
-        for kill in range(KILLS):
-            folder = CourseFolder(shutil.copytree(fresh, Path(temporary, "killed")))
-            process = _start(folder)
-            time.sleep(chance.uniform(0.1 * marked, marked) if kill % 10 == 0
-                       else marked + chance.uniform(-0.2, 1) * rest)
-            if process.poll() is None:
-                if kill % 2:
-                    os.killpg(process.pid, signal.SIGKILL)
-                else:
-                    process.kill()
-            process.wait()
-            entries = len(list(folder.root.glob("results/*/*/submission.json")))
-            during += 0 < entries < STUDENTS
-            _start(folder).wait()
-            same += booked(folder) == wanted
-            print(f"kill {kill + 1} of {KILLS}, with {entries} of {STUDENTS} graded: "
-                  f"{same} the same so far", file=sys.stderr)
-            shutil.rmtree(folder.root)
-    return [Result("gradebooks identical after a kill", same, f"of {KILLS}", f"== {KILLS}",
-                   "an undisturbed run"),
-            Result("kills after the first mark and before the last", during, f"of {KILLS}")]
+        for number in range(size):
+            chance = random.Random(f"{SEED} {number}")
+            after = (chance.uniform(0.1 * marked, marked) if number % 10 == 0
+                     else marked + chance.uniform(-0.2, 1) * rest)
+            kill = partial(_killed, fresh, Path(temporary, "killed"), after, number % 2, wanted)
+            kills.append(journal.measured((number,), kill))
+            print(f"kill {number + 1} of {size}, with {kills[-1][0]} of {STUDENTS} graded: "
+                  f"{sum(same for _, same in kills)} the same so far", file=sys.stderr)
+    journal.close()
+    return [Result("gradebooks identical after a kill", sum(same for _, same in kills),
+                   f"of {size}", f"== {size}", "an undisturbed run"),
+            Result("kills after the first mark and before the last",
+                   sum(0 < graded < STUDENTS for graded, _ in kills), f"of {size}")]
+
+
+def _killed(fresh: Path, root: Path, after: float, everything: int, wanted) -> tuple[int, bool]:
+    """How many were graded when the run was killed, and whether the next one books the same."""
+    folder = CourseFolder(shutil.copytree(fresh, root))
+    process = _start(folder)
+    time.sleep(after)
+    if process.poll() is None:
+        if everything:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+    graded = len(list(folder.root.glob("results/*/*/submission.json")))
+    _start(folder).wait()
+    same = booked(folder) == wanted
+    shutil.rmtree(root)
+    return graded, same
+
+
+def _journal() -> Journal:
+    """The kills of an interrupted run of the same engine."""
+    return Journal("resume", [ROOT / "grading", ROOT / "sandbox", ROOT / "course_folder.py",
+                              ROOT / "database.py", ROOT / "workspace"])
 
 
 def _first_mark(folder: CourseFolder) -> float:

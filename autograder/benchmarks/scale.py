@@ -1,68 +1,149 @@
-"""Scale: memory and time per submission, at 1,000 and at 100."""
+"""Scale: what a class costs, by its size, its modules and its workers.
 
-import subprocess
+Computing, memory, gradebook, files and what goes to a cluster, for 100 submissions, for 1,000, and
+with `--size 10000` for so many; at 100 also by one worker, with modules ten times as long, and by a
+cluster on this machine. From 1,000 on, the figures and what follows from them are written to
+docs/scale.md. What an interrupted run has measured is in build/benchmarks/scale.jsonl, and is not
+measured again.
+"""
+
 import sys
 import tempfile
-import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
+import autograder
 from autograder.benchmarks import Result
 from autograder.benchmarks._classes import generated_class
+from autograder.benchmarks._cluster import local_cluster, need
+from autograder.benchmarks._journal import Journal
+from autograder.benchmarks._relay import relay
+from autograder.benchmarks._scale_page import PAGE, section, with_section
+from autograder.benchmarks._watch import Use, watched_command
+from autograder.course_folder import CourseFolder
+from autograder.workspace import answer_path
+from course.probes import load_study
 
-FEW, MANY = 100, 1_000
-LOOK = 0.2  # seconds between two looks at the memory
-PEER = f"{FEW} submissions"
+STUDY = "alpha_beta"
+FEW, MANY, MOST = 100, 1_000, 10_000
+WORKERS = 2
+LONG = 10  # times the length of a module
+STAGES = ("submitted", "autograded", "results")
 
 
-def run() -> list[Result]:
-    """Measure peak memory of the trusted side and seconds per submission, for both sizes."""
-    with tempfile.TemporaryDirectory(prefix="bench-scale-") as temporary:
-        few, many = (_measured(Path(temporary, str(n)), n) for n in (FEW, MANY))
+class Case(NamedTuple):
+    """A class that is graded, and by whom."""
+
+    students: int
+    workers: int = WORKERS
+    length: int = 1
+    cluster: bool = False
+    feedback: bool = False  # is written, too
+
+
+def run(size: int = MANY) -> list[Result]:
+    """Grade the classes up to this size, and compare the largest one with the smallest."""
+    need("scale", "distributed")
+    if size < 2:
+        raise LookupError("the benchmark 'scale' needs a class of two or more")
+    journal = _journal()
+    found = {title: journal.measured((title, *case), lambda case=case: measured(case))
+             for title, case in cases(size).items()}
+    if size >= MANY:
+        PAGE.write_text(with_section(PAGE.read_text("utf-8"), section(found)), "utf-8")
+        print(f"page: {PAGE}", file=sys.stderr)
+    else:
+        print(section(found), file=sys.stderr)
+    journal.close()
+    return results(found, size)
+
+
+def cases(size: int) -> dict[str, Case]:
+    """The classes, by their titles in the table."""
+    few = min(FEW, max(2, size // 2))
+    sizes = [n for n in (few, MANY, MOST) if n < size] + [size]
+    return {
+        **{f"{n:,} submissions": Case(n, feedback=n == sizes[0]) for n in sizes},
+        f"{few}, one worker": Case(few, workers=1),
+        f"{few}, modules {LONG} times as long": Case(few, length=LONG),
+        f"{few}, a cluster": Case(few, cluster=True),
+    }
+
+
+def measured(case: Case) -> dict[str, float]:
+    """What one class costs: for a submission, but for memory and files, which are peaks."""
+    with tempfile.TemporaryDirectory(prefix="bench-scale-") as temporary, ExitStack() as opened:
+        root, n = Path(temporary), case.students
+        folder = generated_class(root / "course", STUDY, n, length=case.length)
+        before, options, processes, between = _gradebook(folder), [], [], None
+        if case.cluster:
+            cluster = opened.enter_context(local_cluster(root, case.workers))
+            between = opened.enter_context(relay(cluster.address))
+            options = ["--scheduler", between.address]
+            processes = [psutil.Process(process.pid)
+                         for process in (cluster.scheduler, *cluster.workers)]
+        dask, started = Use(*processes), Use(*processes)
+        started.look()
+        print(f"grading {case} ...", file=sys.stderr)
+        _, use = watched_command("grade", STUDY, "--course", str(folder.root), "--jobs",
+                                str(case.workers), *options)
+        dask.look()
+        times = [path.stat().st_mtime for path in folder.root.glob("results/*/*/submission.json")]
+        if len(times) != n:
+            raise RuntimeError(f"only {len(times)} of {n} submissions were graded")
+        inside = use.sandbox_seconds + dask.sandbox_seconds - started.sandbox_seconds
+        found = {
+            "trusted": use.seconds / n,
+            "sandboxes": inside / n,
+            "time": (max(times) - min(times)) / (n - 1),
+            "memory": use.memory / 1e6,
+            "files open": use.files,
+            "gradebook": (_gradebook(folder) - before) / 1e3 / n,
+            "files": sum(_on_disk(folder.root / stage) for stage in STAGES) / 1e3 / n,
+        }
+        if between is not None:
+            found |= {"dask": (dask.seconds - started.seconds) / n,
+                      "sent": between.sent / 1e3 / n, "received": between.received / 1e3 / n}
+        else:
+            found["sandbox memory"] = use.sandbox_memory / 1e6
+        if case.feedback:
+            _, use = watched_command("feedback", STUDY, "--course", str(folder.root), "--jobs",
+                                    str(case.workers))
+            found |= {"feedback": use.seconds / n,
+                      "pages": _on_disk(folder.root / "feedback") / 1e3 / n}
+        return found
+
+
+def results(found: dict[str, dict[str, float]], size: int) -> list[Result]:
+    """The figures of the first and the largest class, and how they differ."""
+    few, many = next(iter(found)), f"{size:,} submissions"
+    first, last = found[few], found[many]
     return [
-        Result(f"peak memory at {FEW}", few[0] / 1e6, "MB"),
-        Result(f"peak memory at {MANY}", many[0] / 1e6, "MB"),
-        Result("peak memory, ratio", many[0] / few[0], "times", "<= 1.3", PEER),
-        Result("open files, ratio", many[2] / few[2], "times", "<= 1.3", PEER),
-        Result(f"time at {FEW}", few[1], "s/submission"),
-        Result(f"time at {MANY}", many[1], "s/submission"),
-        Result("time per submission, ratio", many[1] / few[1], "times", "<= 1.2", PEER),
+        Result(f"peak memory, {few}", first["memory"], "MB"),
+        Result(f"peak memory, {many}", last["memory"], "MB"),
+        Result("peak memory, ratio", last["memory"] / first["memory"], "times", "<= 1.3", few),
+        Result("open files, ratio", last["files open"] / first["files open"], "times", "<= 1.3",
+               few),
+        Result(f"time, {few}", first["time"], "s/submission"),
+        Result(f"time, {many}", last["time"], "s/submission"),
+        Result("time per submission, ratio", last["time"] / first["time"], "times", "<= 1.2", few),
     ]
 
 
-def _measured(root: Path, students: int) -> tuple[int, float, int]:
-    """Peak memory, seconds per submission while grading, and most open files of one run."""
-    folder = generated_class(root, "alpha_beta", students)
-    print(f"grading {students} submissions ...", file=sys.stderr)
-    process = psutil.Popen(
-        [sys.executable, "-m", "autograder", "grade", "alpha_beta", "--course", str(folder.root)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    peak = most = 0
-    while process.poll() is None:
-        memory, files = trusted_side(process)
-        peak, most = max(peak, memory), max(most, files)
-        time.sleep(LOOK)
-    times = sorted(path.stat().st_mtime for path in root.glob("results/*/*/submission.json"))
-    assert len(times) == students, f"only {len(times)} of {students} were graded"
-    return peak, (times[-1] - times[0]) / (students - 1), most
+def _gradebook(folder: CourseFolder) -> int:
+    return sum(path.stat().st_size for path in folder.root.glob("gradebook.db*"))
 
 
-def trusted_side(process: psutil.Process) -> tuple[int, int]:
-    """Bytes and open files of the command and its workers; what is inside sandboxes is left out.
+def _on_disk(root: Path) -> int:
+    """The bytes that a folder takes on the disk, of which a small file has a whole block."""
+    return sum(path.lstat().st_blocks * 512 for path in (root, *root.rglob("*")))
 
-    Pages that forks share count once, divided among them.
-    """
-    total = files = 0
-    family = [process]
-    while family:
-        member = family.pop()
-        try:
-            if member.name() == "bwrap":
-                continue
-            total += member.memory_full_info().pss
-            files += member.num_fds()
-            family += member.children()
-        except psutil.Error:
-            continue
-    return total, files
+
+def _journal() -> Journal:
+    """What an interrupted run of the same code has measured."""
+    staff = Path(autograder.__file__).parent
+    return Journal("scale", [answer_path(load_study(STUDY)), Path(__file__), *(
+        staff / name for name in ("grading", "sandbox", "telling", "database.py"))], (STUDY,))

@@ -228,6 +228,32 @@ def report(study: StudyName, course: CoursePath) -> None:
 
 
 @app.command()
+def solutions(study: StudyName, course: Annotated[Path | None, typer.Option(
+                  "--course", "-c", metavar="FOLDER", show_default=False,
+                  help="A course: its mistakes are counted, its deadline holds.")] = None,
+              output: Annotated[Path | None, typer.Option(
+                  metavar="FILE", show_default=False,
+                  help="The page; by default in a folder solutions/.")] = None,
+              before_deadline: Annotated[bool, typer.Option(
+                  "--before-deadline", help="Make it although students may still hand in."
+              )] = False) -> None:
+    """Write a discussion of a study's solutions, to hand out after the deadline."""
+    with told():
+        wanted = load_study(study)
+        folder = CourseFolder.open(course) if course else None
+        if output and not output.parent.is_dir():
+            raise Refused(f"there is no folder {output.parent}")
+        from autograder.telling.solutions import write_solutions
+
+        place = folder.root / "solutions" if folder else kit_folder("solutions")
+        path = output or place / f"{wanted.assignment}.html"
+        if output is None:
+            place.mkdir(parents=True, exist_ok=True)
+        write_solutions(wanted, path, folder, before_deadline=before_deadline)
+        say(f"solutions, which only you can read until you hand them out: {path}")
+
+
+@app.command()
 def evening(study: StudyName, course: CoursePath, *, student: Students = None,
             force: Force = False, jobs: Jobs = None, isolation: Isolated = None,
           scheduler: Scheduler = None,
@@ -440,6 +466,29 @@ def book(folder: Annotated[Path, typer.Argument(
                 complain("autograder: stopped; no book was written, an earlier one is unchanged")
                 raise typer.Exit(130) from None
         say(f"book: {page}")
+
+
+@app.command()
+def slides(output: Annotated[Path, typer.Option(
+               metavar="FOLDER", help="Where to put the decks; earlier ones are replaced.",
+               default_factory=lambda: kit_folder("slides"),
+               show_default="the kit's build/slides")],
+           names: Annotated[list[str] | None, typer.Argument(
+               metavar="STUDY", help="By default all studies.", show_default=False)] = None
+           ) -> None:
+    """Make slides from the notebooks, run with the reference answers: one deck a study."""
+    with told():
+        studies_wanted = [load_study(name) for name in names or studies()]
+        from autograder.release import book as site
+        from autograder.release import slides as decks
+
+        wanted = decks.sources_of(studies_wanted)
+        with progress() as bar:
+            task = bar.add_task("Running", total=site.count_cells(wanted), note=wanted[0].name)
+            made = decks.write_slides(
+                output, wanted, lambda name: bar.update(task, advance=1, note=name))
+        for path in made:
+            say(f"slides: {path}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Builds the derived files: stubs, notebooks, expected replies, node counts, reference searches.
+"""Builds the derived files: stubs, notebooks, expected replies, node counts, teaching pages.
 
 `derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
 byte with what is committed.
@@ -18,6 +18,7 @@ import course
 from autograder import verdicts, workspace
 from autograder.mutants import load_mutants
 from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
+from autograder.release.teaching import overview, teaching_pages
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies, table_error
 from course.probes.outcome import is_right, same
@@ -53,7 +54,9 @@ def derived_files(only: str | None = None,
         yield from _public_files(study)
         tick(f"{study.name}: expected replies of the reference and the mutants")
         yield from _expected_files(study)
+        yield from teaching_pages(study)
     if only is None:
+        yield from overview(COURSE.parent)
         tick("node counts")
         yield COURSE / "node_counts.json", _json(node_counts())
         tick("reference searches")

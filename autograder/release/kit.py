@@ -119,7 +119,7 @@ def contents(wanted: Sequence[Study]) -> Contents:
     if stale := [path.name for study in wanted for path in _stale(study)]:
         raise ReleaseError(f"the kit was not made: {', '.join(stale)} not as `autograder build` "
                            "makes it; run it, or undo what was filled in by hand")
-    top = (root / "LICENSE", root / "conftest.py")
+    top = (root / "LICENSE", root / "LICENSE-texts", root / "conftest.py")
     paths = [(root, path) for path in (*packages(root), *_pages(root), *top)]
     paths += [(study.home, path) for study in wanted
               for path in (*released_files(study), *_public_tables(study))]

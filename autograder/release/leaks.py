@@ -55,14 +55,17 @@ def shipped(root: Path) -> Iterator[Path]:
                     if name not in (".git", NOTES, PAGE) and (here / name).is_file())
 
 
-def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
-    """The leaks of hidden positions, expected replies or solutions in `files`, in sentences."""
+def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> list[str]:
+    """The leaks of hidden positions, expected replies or solutions in `files`, in sentences.
+
+    Without `answers`, for what is handed out after the deadline, solutions are none.
+    """
     hidden = verdicts.hidden_study(study.name)
     public = {text for check in study.checks.values() for case in check.cases
               for text in texts_of(case)}
     secret = {text for check in hidden.checks.values() for case in check.cases
               for text in texts_of(case)} - public
-    pieces = _answer_pieces(study)
+    pieces = _answer_pieces(study) if answers else set()
     replies = _reply_pieces(study)
     found = []
     for path in files:
@@ -71,7 +74,7 @@ def find_leaks(study: Study, files: Iterable[Path]) -> list[str]:
         squeezed = re.sub(r'[\s",]+', "", text)  # a notebook keeps each line as a quoted string
         found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
                   if s.encode() in raw]
-        if re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
+        if answers and re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
             found.append(f"{path.name} holds a solution region")
         if any(piece in squeezed for piece in pieces):
             found.append(f"{path.name} holds lines of the answer")

@@ -124,11 +124,11 @@ class Agent:
             return self._player.spent, reply
 
 
-class _Open:
+class Open:
     """A sandbox that lasts as long as its thread, after which it would end by itself."""
 
-    def __init__(self, terms: Terms) -> None:
-        self.sandbox = Sandbox(terms.limits, [Path(folder) for folder in terms.hidden])
+    def __init__(self, limits: Limits, hidden: Sequence[Path] = ()) -> None:
+        self.sandbox = Sandbox(limits, hidden)
         weakref.finalize(self, self.sandbox.close)
 
 
@@ -158,10 +158,10 @@ def _refuse_other_kits(terms: Terms) -> None:
                     f"{platform.python_version()}) or of {', '.join(LIBRARIES)}")
 
 
-def _opened(terms: Terms) -> _Open:
+def _opened(terms: Terms) -> Open:
     try:
         with _as_faults():
-            return _Open(terms)
+            return Open(terms.limits, [Path(folder) for folder in terms.hidden])
     except CannotIsolate as error:
         raise Unfit(_address(), str(error)) from None
 

@@ -9,6 +9,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -48,7 +49,8 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
                    done: Callable[[Feedback], None] = lambda feedback: None) -> list[Feedback]:
     """Write `feedback/{student}/{assignment}/*.html` for everybody who has been graded.
 
-    `done` gets each result. Raises `GradingError` if nobody, or not each of `students`, is graded.
+    `done` gets each result. Raises `GradingError` if nobody, or not each of `students`, is graded,
+    and `OSError` if nothing can be written there.
     """
     assignment = study.assignment
     require_gradebook(folder, assignment)
@@ -63,6 +65,7 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
         else:
             tasks.append((student, state))
     if tasks:
+        _try_to_write(folder.root / "feedback")
         prepare(["autograder.grading.quick_start", "autograder.telling.feedback_page",
                  "autograder.telling.summary", "autograder.telling.safe_html"])
     try:
@@ -81,6 +84,13 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
         raise GradingError(f"feedback stopped, and the pages of {left} students are left for the "
                            f"same command later: {why}")
     return sorted(written)
+
+
+def _try_to_write(pages: Path) -> None:
+    """Raises the `OSError` that everybody's page would meet, once for all."""
+    pages.mkdir(exist_ok=True)
+    with tempfile.TemporaryFile(dir=pages):
+        pass
 
 
 def _graded(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:

@@ -7,7 +7,6 @@ student's file with the same text. May import `sandbox`, `mutants` and `verdicts
 
 import tempfile
 import threading
-import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -21,6 +20,7 @@ from autograder.mutants import load_mutants
 from autograder.sandbox.client import CannotIsolate, Sandbox, SandboxFault
 from autograder.sandbox.cluster import Cluster, ClusterSandbox, terms
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.worker import Open
 from autograder.workspace.strip import stub
 from course.probes import Check, Study, load_study
 from course.probes.outcome import Outcome, mark_by_file
@@ -105,7 +105,7 @@ def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
         return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
                            answers_folder(study))
     except SandboxFault:
-        vars(_own).pop("holder", None)
+        vars(_own).pop("open", None)
         raise
 
 
@@ -128,14 +128,6 @@ def at_once() -> int:
 _elsewhere: list[tuple[Cluster, int]] = []  # a cluster, and how much it does at once
 
 
-class _Holder:
-    """Keeps a sandbox as long as its thread lasts, after which it would end by itself."""
-
-    def __init__(self) -> None:
-        self.sandbox = Sandbox(Limits())
-        weakref.finalize(self, self.sandbox.close)
-
-
 _own = threading.local()
 
 
@@ -143,9 +135,9 @@ def _sandbox() -> Sandbox | None:
     """This thread's own sandbox; None where there can be none."""
     if not _can_isolate():
         return None
-    if not hasattr(_own, "holder"):
-        _own.holder = _Holder()
-    return _own.holder.sandbox
+    if not hasattr(_own, "open"):
+        _own.open = Open(Limits())
+    return _own.open.sandbox
 
 
 @cache

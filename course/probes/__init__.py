@@ -1,9 +1,9 @@
 """What each check asks of a student's module, as plain data.
 
 `studyN.toml` holds the points, the questions and the public positions of study N, and
-`studyN.expected.json` (derived) what a right answer, and each known slip, replies to them. Staff
-keep the same two files elsewhere, for the positions that marks are given on: `course.probes.homes`
-says where everything that belongs to a study is found.
+`studyN.expected.json` (derived) what a right answer, and each known slip, replies to them. Two more
+such files, elsewhere, are for the positions that marks are given on: `course.probes.homes` says
+where everything that belongs to a study is found.
 
 May import the two games, and nothing else of `course`.
 """

@@ -45,7 +45,7 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
     was seen by then counts. The opponents have as long as they need, and nothing that they do is
     counted.
 
-    `answers` is the folder of the staff's answers, which holds some of the opponents; `sources` are
+    `answers` is the folder of the reference answers, which holds some opponents; `sources` are
     the texts of the agent's modules. The deals follow from the cases' seeds and from `secret`,
     without which nobody can know them. `tell` is told how it goes.
     """

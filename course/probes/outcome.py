@@ -1,7 +1,7 @@
 """Mark the replies to one check: which positions are right in each aspect, and why others are not.
 
 Aspects are marked separately, position by position, and none gates another. The same code serves
-the student's own check on public positions and the staff's on hidden ones.
+the student's own check on public positions and the marking on hidden ones.
 """
 
 import math

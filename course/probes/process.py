@@ -36,7 +36,7 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     These are seconds of computing, of the process and of all that it starts. The default of
     `seconds` is what the study's table says, or else `SECONDS`.
 
-    `answers`: the folder of the staff's answers, which holds some opponents; `secret`: what their
+    `answers`: the folder of the reference answers, which holds some opponents; `secret`: what their
     deals are drawn from. `tell` is told how games go.
 
     Raises `ProbeFault` if Python itself could not be started.

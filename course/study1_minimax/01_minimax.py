@@ -7,13 +7,14 @@
 # * `Tabular` computes the same values, but each position only once.
 # * `MixedTabular` plays any of the best moves, so that nobody can foresee which.
 #
-# The ideas are those of Russell and Norvig, *Artificial Intelligence: A Modern Approach*, 4th edition, sections 5.1 and 5.2.
+# The ideas are those of *Artificial Intelligence: A Modern Approach*, 4th edition, sections 5.1 and 5.2 (Russell and Norvig 2021).
 # You write into `minimax.py`, the file beside this notebook. The notebook shows what the code should do, tries it out and checks it.
-# Cells that need code you have not written yet stop with `NotImplementedError`. That is fine: carry on below them.
+# Cells that need code you have not written yet say so in one line. That is fine: carry on below them.
 
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from collections import Counter
 from time import perf_counter
 
@@ -61,7 +62,7 @@ print(board.after(4), board, sep="\n\n")
 
 # %% [markdown]
 # The utility is +1 for a win, 0 for a draw and -1 for a loss. It is asked *for a player*: a game that x has won is worth +1 for x and -1 for o.
-# Such a game is called zero-sum, and it is why one number per position is enough. Only an end has a utility. To ask an unfinished board is an error, because nobody knows yet.
+# Such a game is called zero-sum, and it is why one number per position is enough. Only an end has a utility. Asking an unfinished board for its utility is an error: nobody knows yet.
 
 # %%
 end = Board("x_ooxxox_").after(8).after(1)
@@ -166,6 +167,10 @@ picture(axes, "Nodes and different states by depth. Nodes rise to 200,448 at dep
 # Try your code on the position that you know already. You should see move 4, value 1 and 14 nodes.
 # Three numbers say little about what went wrong, so a `Trace` records what your `value` function visits and returns, and `draw_tree` draws it.
 # Compare the picture with the one made by hand.
+#
+# How is a trace read? It follows the calls: below a node stand the nodes that were visited between the moment in which it was entered and the moment in which it returned.
+# A `value` that calls itself for each successor draws the game tree in this way. One that goes through the game layer by layer, in a loop, does not nest: its trace shows every node directly below the root.
+# That is no mistake, and its move, value and count may all be right. But such a picture does not show which position belongs to which.
 
 # %%
 with Trace() as trace:
@@ -350,3 +355,6 @@ play({"x": Tabular(), "o": Tabular()}).final
 
 # %% [markdown] answer="weak-opponent"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, sections 5.1 and 5.2, for games and minimax; Wilson 1927 for the interval.

@@ -13,7 +13,7 @@ from tictactoe import NodeCounter, Search, counted
 
 
 class AlphaBeta:
-    """Minimax without what cannot matter (Russell and Norvig, 4th edition, figure 5.7)."""
+    """Minimax without what cannot matter (Russell and Norvig 2021, figure 5.7)."""
 
     def choose(self, state):
         """The move that `search` finds."""

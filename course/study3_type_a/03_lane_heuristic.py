@@ -11,6 +11,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from collections import Counter
 
 from course.check import check
@@ -22,10 +23,10 @@ from tictactoe.solver import value, values
 # %% [markdown]
 # ## Too many games
 #
-# In 1950 Claude Shannon asked how a machine could play chess. He did the sum first. In a middle
-# game a player has about 30 legal moves, so one move by each side gives about a thousand
-# possibilities. Take 40 moves by each side as a typical game. How long would it take to look at
-# every game, one each microsecond?
+# In 1950 Claude Shannon asked how a machine could play chess. First he worked out why it cannot
+# simply look at everything. In a middle game a player has about 30 legal moves, so one move by each
+# side gives about a thousand possibilities. Take 40 moves by each side as a typical game. How long
+# would it take to look at every game, one each microsecond?
 
 # %%
 games = (10**3) ** 40
@@ -33,12 +34,16 @@ games_a_year = 10**6 * 365 * 24 * 3600
 print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 
 # %% [markdown]
-# A machine that is a billion times faster takes nine zeros off the years. It does not help.
+# Shannon's paper says "over 10^90 years" for the same 10^120 games. Both are right: he gives a bound,
+# without the steps that lead to it, and ours is the plain division. A year has 3 x 10^13
+# microseconds, so his number could have been larger by sixteen zeros. It makes no difference. A
+# machine that is a billion times faster takes nine zeros off the years. It does not help.
 #
 # So the search has to stop before the games do, and something has to say what the unfinished
-# positions are worth. Shannon called one way of doing this **Type A**: look at *all* moves, but
-# only to a limited depth, and put an estimate where the search stops. It has three parts, and each
-# gets a notebook.
+# positions are worth. Shannon (1950) described two kinds of search that do this, **Type A** and
+# **Type B**. The course that this study follows (Mayfield 2025) calls the agent of this study Type
+# A, and so do we. Is that what Shannon meant by it? Keep the question in mind: you will answer it
+# in notebook 5. Our Type A agent has three parts, and each gets a notebook.
 #
 # * Notebook 3: the estimate.
 # * Notebook 4: where it is safe to stop.
@@ -54,7 +59,8 @@ print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 #
 # 1. **It must fit the ends.** A won game is worth +1, a lost one -1; a search takes these utilities
 #    from the state and does not evaluate. An unfinished game has to lie strictly between: no
-#    promise may count as much as a win in the hand.
+#    promise may count as much as a win in the hand. (Shannon's example for chess gives the king
+#    more points than everything else together.)
 # 2. **It must go with the chances.** The better the position, the larger the number. It need not be
 #    right each time, but it has to be right more often than not.
 # 3. **It must be cheap.** It runs at every place where the search stops. If it takes long, we could
@@ -81,8 +87,8 @@ boards([Board()] * 8, Board.lanes, lanes=Board.lanes)
 # | O2 | two marks of the opponent and nothing else |
 # | O1 | one mark of the opponent and nothing else |
 #
-# A pair is worth more than a single mark. The textbook (Russell and Norvig, chapter 5, exercise 9)
-# makes it three times as much:
+# A pair is worth more than a single mark. An exercise in the third edition of the textbook makes it
+# three times as much (Russell and Norvig 2010, exercise 5.9):
 #
 # > **H = (3 P2 + P1) - (3 O2 + O1)**
 #
@@ -221,16 +227,18 @@ boards(extremes, [f"H = {h(state)}\nexact value {value(state, 'x'):+d}" for stat
 # Here H/10 is exactly 1. Strictly less was asked. So ten is, strictly speaking, too small: a
 # promise counts as much as a win.
 #
-# Does it hurt? Not in these four, for x has won them anyway. And the Type A agent of the next
-# notebook does not evaluate every position. It only evaluates where nobody is about to win. There
-# are 678 such positions, and on them |H| is at most 4. (You will count both in notebook 4.) So the
-# agent never meets the problem.
+# Does it hurt? Not in these four: x wins them anyway. Elsewhere it depends on which positions a
+# search evaluates. The Type A agent of the next notebook does not evaluate all of them, but only
+# those where nobody is about to win: where neither player has two marks and an empty cell in a
+# lane.
 
 # %% [markdown]
-# **Question.** Suppose that a classmate divides by 2 instead of 10, and you divide by 1000. (a)
-# Your agent and one that divides by 10: can they ever choose different moves? (b) Your classmate's
-# agent: describe a choice between two moves in which it goes wrong. (c) Which property of the
-# divisor matters, then, and which does not?
+# **Question.** Suppose that a classmate divides by 2 instead of 10, and you divide by 1000. All
+# three are Type A agents. (a) Find the largest |H| on the positions that such an agent evaluates
+# (add a cell; `lane_counts` tells where nobody is about to win). Can your agent and one that
+# divides by 10 ever choose different moves? (b) Your classmate's agent: describe a choice between
+# two moves in which it goes wrong. (c) What is the smallest whole divisor that is certainly safe
+# for this agent? Which property of a divisor matters, then, and which does not?
 
 # %% [markdown] answer="why-ten"
 # *Write your answer here.*
@@ -297,3 +305,8 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
 
 # %% [markdown] answer="lanes-in-qubic"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Shannon 1950, sections 2 and 3, for the numbers and
+# the evaluation; Russell and Norvig 2010, exercise 5.9, for H; Mayfield 2025 for the agent of this
+# study.

@@ -3,7 +3,7 @@
 #
 # The heuristic of notebook 3 judges a position by its marks. Now we let a search use it: look at
 # all moves to a fixed depth, and evaluate what is there. This notebook shows why a fixed depth is
-# not good enough, what Shannon did about it, and what that costs.
+# not good enough, what Shannon (1950) proposed to do about it, and what that costs.
 #
 # You will write `is_quiescent` and the class `TypeA` in `heuristic.py`. They use your `lane_counts`
 # and `heuristic`, so finish notebook 3 first.
@@ -11,15 +11,17 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from collections import Counter
 from functools import cache
+from math import prod, sqrt
 from unittest.mock import patch
 
 from course.check import check
 from course.node_counts import node_counts
 from course.plots import boards, figure, picture
 from heuristic import TypeA, heuristic, is_quiescent
-from tictactoe import Board, Random, Trace, play
+from tictactoe import Board, Qubic, Random, Trace, play
 from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values
 
@@ -239,8 +241,8 @@ print(f"hard limit 2: mistakes in {len(wrong)} of {len(positions):,} positions")
 # than a thousand nodes.
 #
 # See for yourself what it does with them. The dotted line is the limit. A diamond is a state that
-# was estimated. Everything else below the line was searched on because of a fight. Only the way to
-# the current node is open: a button like +60 opens a subtree.
+# was estimated. Everything else below the line was searched because a fight was going on. Only the
+# way to the current node is open: a button like +60 opens a subtree.
 
 # %%
 explore(TypeA(limit=1), trap)
@@ -377,12 +379,30 @@ picture(axes, "Stacked bars of nodes by depth: " + ", ".join(
 # so it searches on, and below depth 2 quiet states are rare. Hardly anything is ever evaluated.
 #
 # Compare the first three lines. Type A visits about half as many nodes as minimax, and twelve times
-# as many as alpha-beta. Alpha-beta plays perfectly, too. **Type A alone saves nothing over
-# alpha-beta.** It never throws a move away: when it knows that a reply refutes a move, it still
+# as many as alpha-beta. Alpha-beta plays perfectly, too. **On nine cells Type A alone saves nothing
+# over alpha-beta.** It never throws a move away: when it knows that a reply refutes a move, it still
 # looks at all the other replies.
 #
-# That is no reason to give it up. The two ideas do not exclude each other: one shortens the lines,
-# the other one drops lines that do not matter. Notebook 5 puts them together.
+# That is a fact about a very small game, not about depth limits. Alpha-beta can afford to go to the
+# end here, since the end is near. Take a game whose end is far: tic-tac-toe on a cube of 4 x 4 x 4
+# cells, four in a lane to win (notebook 6). Your functions ask the state for its lanes, so the same
+# agent plays it. A limit of 2 means 1 + 64 + 64 x 63 nodes, all of them quiet; that is a second or
+# two. And alpha-beta? Suppose that each game ended with the same move and the best move always came
+# first. Then it would have to look at about twice the square root of all games.
+
+# %%
+print("Type A on the cube:", TypeA(limit=2).search(Qubic()))
+for moves in (7, 10, 20):  # the winner's fourth mark is move 7 at the earliest; the longest is 64
+    ends = 2 * sqrt(prod(range(65 - moves, 65)))
+    print(f"alpha-beta, if every game had {moves:2} moves: {ends:.0e} ends")
+
+# %% [markdown]
+# So where the end is out of reach, the limit is what makes a move possible at all. (To look deeper
+# on the cube, `is_quiescent` would have to be changed first: two marks in a lane threaten nothing
+# where four are needed.)
+#
+# And the two ideas do not exclude each other: one shortens the lines, the other one drops lines
+# that do not matter. Notebook 5 puts them together.
 
 # %% [markdown]
 # **Question.** Beyond the limit our search looks at *all* legal moves. Suppose it looked at forcing
@@ -393,3 +413,8 @@ picture(axes, "Stacked bars of nodes by depth: " + ", ".join(
 
 # %% [markdown] answer="forcing-moves-only"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Shannon 1950, sections 4 and 6, for the limit and
+# for quiescent positions; Mayfield 2025 for both in tic-tac-toe; Knuth and Moore 1975 for the
+# square root.

@@ -12,6 +12,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from collections import Counter
 from heapq import heapify, heappop
 from itertools import islice
@@ -66,7 +67,7 @@ draw_tree(worst_first)
 #
 # Four nodes are not much. In a large tree the difference grows with depth. With b moves everywhere
 # and depth d, no cuts means b to the power d leaves. If the best move always comes first,
-# alpha-beta visits about twice the square root of that (Knuth and Moore, 1975). For chess-like
+# alpha-beta visits about twice the square root of that (Knuth and Moore 1975). For chess-like
 # numbers:
 
 # %%
@@ -87,7 +88,7 @@ for d in (2, 4, 6, 8):
 # | priority | the move ... |
 # |---|---|
 # | 1 | wins |
-# | 2 | takes an empty cell of a lane with two marks of the opponent and nothing else |
+# | 2 | leaves fewer lanes than before with two marks of the opponent and nothing else |
 # | 3 | raises the mover's heuristic value |
 # | 4 | leaves it as it is |
 # | 5 | lowers it |
@@ -344,7 +345,8 @@ compare_counts({"Type A": TypeA(), "Type A, pruned": TypeAPlus(order=board_order
 #
 # * On the **empty board** the depth limit does all the work. Everything at depth 2 is quiet.
 # * In **every other row** Type A lies to the right of alpha-beta. There is always a fight somewhere
-#   at depth 2, and Type A searches all of it. A limit alone saves nothing over alpha-beta.
+#   at depth 2, and Type A searches all of it. On nine cells a limit alone saves nothing over
+#   alpha-beta. (On the cube at the end of notebook 4 there is no move without one.)
 # * **Pruned**, Type A comes to where alpha-beta is: in most rows to its left, in some to its right.
 #   The limit ends the quiet lines. But a cut needs a value that is at least as good, and draws are
 #   often equal where estimates are not.
@@ -399,12 +401,13 @@ for name, agent in (("Type A", TypeA()), ("Type A, pruned", TypeAPlus(order=boar
 # *Write your answer here.*
 
 # %% [markdown]
-# ## From ordering to Shannon's Type B
+# ## Believing the order
 #
-# Everything so far is safe. Pruning drops only what cannot matter, and ordering drops nothing.
-# Shannon's **Type B** goes further: it *believes* the order and looks at the best few moves only.
-# With an order as an argument, that takes one line. Let the agent see the first k moves of each
-# node, and count the mistakes in the positions with at most two marks.
+# Everything so far is safe. Pruning drops only what cannot matter, and ordering drops nothing. One
+# can go further: *believe* the order and look at the best few moves only. Shannon proposed that,
+# too, with a function h(P, M) that says whether a move M is worth exploring in a position P. With
+# an order as an argument, that takes one line. Let the agent see the first k moves of each node,
+# and count the mistakes in the positions with at most two marks.
 
 # %%
 early = [state for state in positions if state.text.count("_") >= 7]
@@ -423,11 +426,21 @@ for k in (1, 2, 3, 4, 9):
     print(f"the first {k}: {nodes:6,} nodes, mistakes in {mistakes:2} of {len(early)} positions")
 
 # %% [markdown]
-# **Question.** The savings are large and so is the harm. (a) In Type A+ a poor order costs time but
-# makes no mistakes. Why does it make mistakes here? (b) Suppose that one of MAX's moves is left out
-# somewhere in the tree. Can the value at the root become too high, too low, or both? And if it is
-# one of MIN's? (c) Most moves have priority 3, and among these the lowest cell comes first. What
-# would you change in the priorities before you trusted the first four?
+# **Question.** (a) In Shannon's words (1950, sections 4 and 6), a strategy is *type A* if "all
+# variations are considered out to a definite number of moves". It is *type B* with two
+# improvements: it must "examine forceful variations out as far as possible and evaluate only at
+# reasonable positions, where some quasi-stability has been established", and "select the variations
+# to be explored by some process". By these words, which is type A, which is type B, and which lies
+# between: the search with a hard limit in notebook 4, `TypeA`, `TypeAPlus`, and the first four
+# moves above? Name the function of yours that makes each improvement. (b) Suppose that one of MAX's
+# moves is left out somewhere in the tree. Can the value at the root become too high, too low, or
+# both? And if it is one of MIN's? (c) Most moves have priority 3, and among these the lowest cell
+# comes first. What would you change in the priorities before you trusted the first four?
 
 # %% [markdown] answer="type-b"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Knuth and Moore 1975 for what an order is worth;
+# Russell and Norvig 2021, section 5.2.4, for move ordering; Shannon 1950, section 6, and Mayfield
+# 2025 for the priorities.

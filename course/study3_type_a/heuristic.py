@@ -1,4 +1,4 @@
-"""Study 3: Shannon's Type A agent: a depth limit, quiescence, a heuristic, and move ordering.
+"""Study 3: a Type A agent: a depth limit, quiescence, a heuristic, and move ordering.
 
 You fill in this module. Notebooks 03, 04 and 05 explain every part; hand in this file with them.
 """
@@ -23,9 +23,9 @@ def lane_counts(state, player):
 def heuristic(state, player):
     """H(state)/10 from the view of `player`: (3*P2 + P1 - 3*O2 - O1) / 10.
 
-    P2 and P1 are the lane counts of `player`, O2 and O1 those of the opponent (Russell and Norvig,
-    chapter 5, exercise 9, scaled as Shannon 1950 asks). The formula holds as it stands, also where
-    it gives 1 or more, and for finished states too, although a search never asks there.
+    P2 and P1 are the lane counts of `player`, O2 and O1 those of the opponent (Russell and Norvig
+    2010, exercise 5.9). The formula holds as it stands, also where it gives 1 or more, and for
+    finished states too, although a search never asks there.
 
     Hint: compute H in whole numbers and divide by 10 once, at the end.
     """
@@ -43,8 +43,10 @@ def is_quiescent(state):
 
 
 class TypeA:
-    """Shannon's Type A strategy: full width, a depth limit, no cut-off in the middle of a fight
-    (Shannon 1950, sections 3 and 4).
+    """Searches at full width to a depth limit, without a cut-off in the middle of a fight.
+
+    The course that this study follows calls this Type A (Mayfield 2025). What Shannon 1950 calls
+    so, and what he calls Type B, is in his sections 4 and 6.
 
     `limit`, at least 1, is the depth from which quiescent states are evaluated instead of searched.
     """
@@ -82,9 +84,9 @@ class TypeA:
 def priority(state, move, player):
     """How promising `move` is for `player`, who is to move: from 1 (try it first) to 5.
 
-    1: it wins. 2: it takes an empty cell of a lane with two marks of the opponent and nothing else.
-    3, 4, 5: the player's heuristic value after the move is greater than, equal to, less than
-    before. The smallest of the numbers counts.
+    1: it wins. 2: fewer lanes than before hold two marks of the opponent and nothing else. 3, 4, 5:
+    the player's heuristic value after the move is greater than, equal to, less than before. The
+    smallest of the numbers counts.
 
     Hint: for 2, compare how many lanes with two marks the opponent has before and after.
     """

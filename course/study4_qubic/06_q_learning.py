@@ -5,8 +5,8 @@
 # tells it nothing but the result. It plays against itself, is rewarded at the end, and has to find
 # out what led there.
 #
-# We follow a real report, the homework of a team that taught a program to play tic-tac-toe on a
-# cube of 4 x 4 x 4 cells by **Q-learning**. You will write what they describe, with their numbers.
+# We follow a real piece of homework: a team taught a program to play tic-tac-toe on a cube of 4 x 4
+# x 4 cells by **Q-learning** (Watkins 1989). You will write what they describe, with their numbers.
 # Then you will measure it, and find that it does not play better than chance. The more useful half
 # is what comes after that: seeing why, and doing something else that works.
 #
@@ -15,6 +15,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import random
 import tracemalloc
 from collections import Counter
@@ -53,6 +54,10 @@ print(len(LANES), "lanes; cells by the number of their lanes:",
 # There are 76. Seven of them meet in each of the eight corners and each of the eight cells in the
 # middle, four in every other cell. `Qubic` is a state like `Board`: it has `to_move`,
 # `legal_moves()`, `after(move)`, `is_terminal()` and `utility(player)`.
+#
+# Qubic is solved: with perfect play the first player wins. Patashnik (1980) proved it with a program
+# and much advice from its author, Allis (1994) with a program that needed none. So there is a right
+# answer to learn. Nobody tells it to the agents of this notebook.
 
 # %%
 diagonal = Qubic.from_moves([0, 1, 21, 2, 42, 3, 63])
@@ -76,11 +81,11 @@ print(f"a game has {games.lengths.mean():.1f} moves, from {games.lengths.min()} 
 # %% [markdown]
 # Moving first is an advantage even for those who do not know what they are doing. So from now on
 # the players of a match change sides after every game. A random player then scores 0.5 against
-# another, and that is what every result has to be held against.
+# another, and every result has to be compared with that.
 #
 # ## Rewards
 #
-# The report rewards a player for what comes of its move:
+# The homework rewards a player for what comes of its move:
 #
 # | what happens | reward |
 # |---|---|
@@ -89,7 +94,7 @@ print(f"a game has {games.lengths.mean():.1f} moves, from {games.lengths.min()} 
 # | the player tries to take a filled cell | -5 |
 # | the game goes on | 0 |
 #
-# What happens to the board after an attempt to take a filled cell, the report leaves open. With us
+# It does not say what happens to the board after an attempt to take a filled cell. In our version
 # nothing happens, and the same player is to move. Notice that the two rewards of a draw do not add
 # up to 0, so this is no zero-sum game any more. Notice also that the -5 will never be seen: the
 # agent chooses among the open cells.
@@ -109,7 +114,7 @@ check("study4.step")
 # ## A table of values
 #
 # Q-learning keeps a number Q(s, a) for every state s and every move a: the rewards that will come,
-# the later the less. A reward that is n turns away counts gamma to the power n. The report takes
+# the later the less. A reward that is n turns away counts gamma to the power n. The homework takes
 # gamma = 0.9. What was never tried has the value 1.
 #
 # After a move the player is given its reward r and finds itself in the next state s', where it can
@@ -135,7 +140,7 @@ check("study4.step")
 # In the formula the player makes a move and is to move again. In our games somebody else moves in
 # between. So s' is the state at the player's *next turn*, after the opponent's reply, or the end of
 # the game if that comes first. And r is all that the player was given since: a move that lets the
-# opponent win is rewarded with -1, one turn late. Keep this in mind for later: the report gets it
+# opponent win is rewarded with -1, one turn late. Keep this in mind for later: the homework gets it
 # wrong.
 #
 # ### Write `q`, `update` and the choice of a move
@@ -145,8 +150,9 @@ check("study4.step")
 #   the game, there is no future.
 # * `greedy_moves(values)` lists *all* moves with the largest value.
 # * `epsilon_greedy(values, epsilon, chance)` plays one of them, or, with probability epsilon, any
-#   move: 0.2 of the report's moves **explore**. An agent that always plays what it thinks best never
-#   finds out that something else is better.
+#   move: a share of 0.2 of the moves **explore**. An agent that always plays what it thinks best
+#   never finds out that something else is better. (The text of the homework promises an agent that
+#   explores at first and less and less later on; its code has 0.2 throughout, and so has ours.)
 
 # %%
 player = QPlayer(seed=0)
@@ -199,7 +205,7 @@ check("study4.episode")
 # Nothing in your code says how large the board is. So try it where it has a chance: tic-tac-toe
 # has 5,478 positions. The cell below plays 10,000 games, and measures now and then how well the
 # greedy moves do against a random player. Beside it learns a second pair of players, by what the
-# report's listing really does. It differs from the formula in two places:
+# code listed in the homework really does. It differs from the formula in two places:
 #
 # * It updates each move at once, so that s' is a state in which *the opponent* is to move. A
 #   player's own table has no entry for any such state, so the maximum is always the initial 1.
@@ -222,7 +228,7 @@ class Greedily:
 
 
 class Listed(QPlayer):
-    """A player that learns by the report's listing."""
+    """A player that learns by the listing in the homework."""
 
     def learn(self, state, move, reward, board):
         open_cells = [cell for cell in range(len(board)) if board[cell] == "_"]
@@ -232,7 +238,7 @@ class Listed(QPlayer):
 
 
 def listed_episode(players, state):
-    """One game by the report's listing: everything is learned at once."""
+    """One game by the listing: everything is learned at once."""
     last = {}
     while not state.is_terminal():
         name, rival = state.to_move, opponent(state.to_move)
@@ -249,7 +255,7 @@ when = [0, 1000, 2000, 4000, 6000, 8000, 10_000]
 axes = figure(7.5, 3.8)
 said = []
 for kind, episode, name in ((QPlayer, play_episode, "the formula"),
-                            (Listed, listed_episode, "the report's listing")):
+                            (Listed, listed_episode, "the listing")):
     players = {"x": kind(seed=1), "o": kind(seed=2)}
     curve = []
     for done in range(when[-1] + 1):
@@ -281,8 +287,8 @@ picture(axes, "Score of the greedy moves against a random player on the small bo
 #
 # ## On the cube
 #
-# 800 games take a few seconds. The report says "with enough iterations"; what many more of them do
-# stands in the text below.
+# 800 games take a few seconds. The homework says "with enough iterations"; what many more of them
+# do is told below.
 
 # %%
 EPISODES = 800
@@ -301,7 +307,7 @@ for name, players in (("trained", cube), ("untrained", untrained)):
 
 # %% [markdown]
 # What a success! Until one reads the second line: **the untrained table does it as well.** Many
-# reports stop before the second line. (Ours gives no score at all.)
+# authors stop before the second line. (Ours give no score at all.)
 #
 # How can an empty table win nearly every game? Watch one, and see what the same table does against
 # a better opponent.
@@ -325,10 +331,11 @@ play({"x": empty, "o": Random(3)}, start=Qubic()).final
 
 # %% [markdown]
 # **Question.** A classmate writes: "After 5,000 games of self-play my agent beats a random player in
-# 98 % of 100 games. So Q-learning works on Qubic." (a) Name two controls that you want to see
-# beside this number, and say for each which other explanation it would rule out. (b) The agent
-# scores 0.53 with random ties in 100 games. What do you say to that, with an interval? (c) Why must
-# the agent that is measured stop exploring, and what would you see if it did not?
+# 98 % of 100 games. Untrained, with ties at random, it scores 0.51. So Q-learning works on Qubic."
+# (a) Name two explanations of the 98 % that this control leaves open, and for each the match that
+# would rule it out. (b) With random ties the trained agent scores 0.53 in 100 games. What do you
+# say to that, with an interval, and how many games would you play? (c) Why must the agent that is
+# measured stop exploring, and what would you see if it did not?
 
 # %% [markdown] answer="which-control"
 # *Write your answer here.*
@@ -411,7 +418,8 @@ for moves in (2, 4, 8, 16):
 # Notebook 3 judged a board by its lanes. A lane with three of my marks and an open cell is good for
 # me *wherever* it lies and whatever else is on the board. So let us not learn a number for each
 # state, but one for each *kind of lane*: (own marks, opponent's marks). Empty lanes and dead ones
-# weigh nothing. Seven kinds are left.
+# weigh nothing. Nor does a lane that the opponent has completed: then I could not have moved. Seven
+# kinds are left, and a lane of mine that is complete is one of them.
 
 # %%
 KINDS
@@ -421,9 +429,9 @@ KINDS
 # every position something.
 #
 # A second change saves us the moves. To choose a move, it is enough to know what is left *after*
-# it: the **afterstate**, the state that I leave to my opponent. V(afterstate) is its value for the
-# player who has just moved. The weights of its lanes are added up, and the hyperbolic tangent
-# brings the sum between -1, lost, and +1, won:
+# it: the **afterstate**, the state that I leave to my opponent (Sutton and Barto 2018, section 6.8).
+# V(afterstate) is its value for the player who has just moved. The weights of its lanes are added
+# up, and the hyperbolic tangent brings the sum between -1, lost, and +1, won:
 #
 # > **V = tanh(sum of the weights of its 76 lanes)**
 #
@@ -483,7 +491,7 @@ check("study4.lane_values")
 # > **target = -gamma max V(afterstates of the opponent)**
 #
 # This is the Bellman update again, one move at a time and with the sign turned round, as in
-# minimax. It is the right way to do what the report's listing tried: you *may* look into the state
+# minimax. It is the right way to do what the listing tried: you *may* look into the state
 # where the opponent is to move, if you look with the opponent's eyes. It needs a zero-sum game, so
 # a draw is now worth 0. One learner plays both sides.
 #
@@ -600,7 +608,7 @@ picture(axes, "Weights by kind of lane for three seeds. " + ". ".join(
 
 # %% [markdown]
 # Nobody has told it that four in a lane win, that three should be blocked, or that blocking comes
-# before a three of one's own. It stands there all the same.
+# before a three of one's own. The weights say all of this.
 
 # %% [markdown]
 # **Question.** (a) Three of the opponent's marks weigh much more than three own ones, with the other
@@ -647,3 +655,8 @@ check("study4.symmetry")
 
 # %% [markdown] answer="would-symmetry-do"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Watkins 1989 and Sutton and Barto 2018, section 6.5,
+# for Q-learning, section 6.8 for afterstates; Patashnik 1980 and Allis 1994 for Qubic. The homework
+# is not published; its course is named there, too.

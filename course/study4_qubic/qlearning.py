@@ -11,7 +11,7 @@ from math import tanh
 from tictactoe import opponent
 from tictactoe.games.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
 
-# The choices of the report that notebook 06 follows.
+# The choices of the homework that notebook 06 follows.
 WIN, DRAW, LOSS = 1, 0.5, -1  # the rewards of a finished game
 FILLED = -5  # the reward of an attempt to take a filled cell
 INITIAL = 1  # the Q value of a move that was never tried
@@ -27,7 +27,7 @@ LANE_ALPHA = 0.01
 HALVED_AFTER = 500
 
 
-# ---- The report's agent: a table
+# ---- The agent of the homework: a table
 
 
 def step(state, move):
@@ -66,7 +66,7 @@ def epsilon_greedy(values, epsilon, chance):
 
 
 class QPlayer:
-    """Keeps a Q table and plays epsilon-greedily by it.
+    """Keeps a Q table (Watkins 1989) and plays epsilon-greedily by it.
 
     `table` maps (state, move) to the Q value; a pair that was never tried is not in it. `epsilon`,
     `alpha` and `gamma` can be set at any time: an agent should not explore while it is measured.
@@ -110,11 +110,12 @@ def play_episode(players, start):
     """Play one game from `start` in which both players learn; returns the final state.
 
     `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
-    following)`; both may be the same player. A player's update for a move is made when it is to
-    move again, before it chooses, or else at the end of the game. The update's reward is the sum of
-    all that the player was given from this move on. After an attempt to take a filled cell the same
-    player is to move again, so its update comes at once. Who has not moved yet learns nothing. A
-    player learns from its own moves alone, and nothing else about it changes.
+    following)`; both may be the same player. A player's update for a move is made at the beginning
+    of its next turn, and only then is it asked to choose; if it has no next turn, at the end of the
+    game. The update's reward is the sum of all that the player was given from this move on. After
+    an attempt to take a filled cell the same player is to move again, so its update comes at once.
+    Who has not moved yet learns nothing. A player learns from its own moves alone, and nothing else
+    about it changes.
 
     Hint: for each player, remember its last state and move and the rewards since then.
     """
@@ -143,7 +144,8 @@ def lane_kinds(state, player):
 class LaneLearner:
     """Learns what an afterstate is worth: the state that a player's move leaves to the opponent.
 
-    `weights` has a weight for each of `KINDS`; all other lanes, empty or dead, weigh nothing. All
+    `weights` has a weight for each of `KINDS`, the lane that the player has completed among them.
+    All other lanes weigh nothing: empty ones, dead ones, one that the opponent has completed. All
     lanes of a kind share its weight, on all boards and for both players. Weights can be set at any
     time, as can `epsilon`, `alpha` and `gamma`. Two learners share nothing.
     """
@@ -236,7 +238,7 @@ def symmetries():
 
 
 def canonical(state, ways):
-    """The representative of `state`: one of the states that `ways` make of it.
+    """The representative of `state`, a `Qubic`: one of the states that `ways` make of it.
 
     It is the same one for all of them. `ways` is what `symmetries()` returned, or the identity
     alone, with which each state represents itself. The marks of x stay those of x.

@@ -7,10 +7,13 @@
 #
 # You will write one small function, `places`, in `evaluator.py` beside this notebook. It is a warm
 # up; the evaluator itself is the subject of notebook 8.
+#
+# Sequence (Reuter 1982) is a trade mark. This course is not made or approved by its publisher.
 
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import random
 from collections import Counter
 
@@ -79,7 +82,8 @@ picture(axes, "Heat map of the board: the number of lines of five through each c
 #
 # Each player has six cards. Beside the board lies the **draft row**: five cards, face up. In your
 # turn you play a card from your hand *and* say which card of the row you take for it. The gap is
-# filled from the deck.
+# filled from the deck. (That row is a variant. In the published game you draw blind, and there is
+# no heart. `sequence.OFFICIAL` has those rules, but all studies play with the row.)
 #
 # `State.deal(seed=1)` deals a game. The same seed deals the same cards.
 
@@ -269,3 +273,7 @@ picture(axes, f"Histogram of the number of legal actions in {len(counts):,} turn
 # Fifty ways to go, then fifty replies by a hand that you do not know, then a card that nobody
 # knows. Two turns ahead there are already thousands of ends. So the next study begins at the other
 # end: without any search, how well can one judge an action by looking at the board?
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Reuter 1982 for the game; Wilson 1927 for the
+# interval.

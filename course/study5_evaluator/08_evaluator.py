@@ -4,16 +4,21 @@
 # Look at a Sequence board and say which cell you want. You can do it at a glance. Can you say *why*
 # in numbers, so that a program can?
 #
-# Somebody did that for an agent of this game and wrote the recipe down on a page. In this notebook
-# you cook by it: a score for cells, for the board, for actions and for cards, and an agent that
-# plays by them. We read the page closely. It has a slip in its example, it leaves things open, and
-# it ends with two complaints about itself. We will put all of that to the test.
+# Somebody did that for an agent of this game and described how. In this notebook you rebuild that
+# evaluator, which we call the **original**: a score for cells, for the board, for actions and for
+# cards, and an agent that plays by them. We read the description closely. It has a slip in its
+# example, it leaves things open, and it ends with two complaints about itself. We will put all of
+# that to the test.
+#
+# One thing in fairness. The original was one layer of its agent: it chose where there was nothing
+# to defend and nothing to win at once, and other layers did the rest. Here it plays all by itself.
 #
 # Everything goes into `evaluator.py`. You need `places` from notebook 7.
 
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from functools import cache
 from statistics import mean, median
 from time import perf_counter
@@ -64,14 +69,15 @@ print("\n".join(str(three).splitlines()[:8]))
 #
 # </details>
 #
-# The page has 4, 3, 4, 4, 4. It explains, rightly, that B makes (4, 1) a 3. But (4, 1) is the
+# The description has 4, 3, 4, 4, 4. It explains, rightly, that B makes (4, 1) a 3. But (4, 1) is the
 # *third* cell of A, not the second: the numbers 3 and 4 have changed places. That is a slip of the
-# pen. Further down the page has the order right. Check numbers that you are given, also those in
+# pen. Further down it has the order right. Check numbers that you are given, also those in
 # this notebook!
 #
-# ## What the page leaves open
+# ## What the description leaves open
 #
-# A rule for a program must cover all cases. The page does not say what happens with these three.
+# A rule for a program must cover all cases. The description does not say what happens with these
+# three.
 #
 # 1. **Corners** are free for both. So they need no action.
 # 2. **A chip in one of the opponent's sequences** cannot be removed, ever. A line through it cannot
@@ -79,9 +85,9 @@ print("\n".join(str(three).splitlines()[:8]))
 # 3. **Our own sequences.** By the rules a new sequence may share *one* chip with an old one. A line
 #    with two or more of them cannot be finished either.
 #
-# What does a line cost that cannot be finished? It needs a number worse than all others. The
-# dearest line that can still be finished has four chips of the opponent and an empty cell: 4 x 2 +
-# 1 = 9. (Five of theirs would be a sequence.) So we take 10 and call it `NEVER`.
+# What does a line cost that cannot be finished? It needs a number worse than all others. The most
+# expensive line that can still be finished has four chips of the opponent and an empty cell: 4 x 2
+# + 1 = 9. (Five of theirs would be a sequence.) So we take 10 and call it `NEVER`.
 #
 # ## Write `line_cost`
 #
@@ -115,20 +121,21 @@ check("study5.line_cost")
 # The cheapest line through the cell, plus 1 for an own chip on it. `LINES_THROUGH[BIT[cell]]` holds
 # the lines.
 #
-# Here is the whole example of the page: line A on the empty board, after one chip, after three,
-# and with a chip of the opponent beside it at (6, 2) and in it at (6, 1). The page is right about
-# the last two: (6, 2) changes nothing, because each cell has another line that is as cheap; (6, 1)
-# makes the last cell dearer, and the others get around it.
+# Here is the whole example: line A on the empty board, after one chip, after three, and with a chip
+# of the opponent beside it at (6, 2) and in it at (6, 1). The description is right about the last
+# two: (6, 2) changes nothing, because each cell has another line that is as cheap; (6, 1)
+# makes the last cell more expensive, and the others get around it.
 
 # %%
 line_a = [(row, 1) for row in range(2, 7)]
-for title, drawing, page in (
+for title, drawing, described in (
         ("empty board", "", "5 5 5 5 5"), ("x at (2, 1)", "x 2,1", "5 4 4 4 4"),
         ("and (4, 2), (4, 3)", "x 2,1 4,2 4,3", "4 3 4 4 4"),
         ("o at (6, 2)", "x 2,1 4,2 4,3 / o 6,2", "as before"),
         ("o at (6, 1)", "x 2,1 4,2 4,3 / o 6,1", "4 4 3 4 5")):
     chips = Chips.of(sketch(drawing))
-    print(f"{title:20}", *(cell_score(cell, chips) for cell in line_a), "  page:", page)
+    print(f"{title:20}", *(cell_score(cell, chips) for cell in line_a),
+          "  described:", described)
 
 # %%
 check("study5.cell_score")
@@ -139,7 +146,7 @@ check("study5.cell_score")
 # Two summaries of a whole board. The **board score** adds up the scores of all cells (the corners
 # are left out, nobody can place there). The **line score** looks at the cheapest line only.
 #
-# Both count actions, so less is better. The formula to come wants more to be better. So the page
+# Both count actions, so less is better. The formula to come wants more to be better. So the original
 # turns them round: some maximum less the sum, some maximum less the cost. *Which* maximum, it does
 # not say. For the board it makes no difference, as long as nobody squares it. For the line it does:
 #
@@ -176,7 +183,7 @@ check("study5.cell_score")
 # > **an action makes each line through its cell cheaper by one,** unless it cannot be finished.
 # > Nothing else changes.
 #
-# Then a cell's score falls (by one) just if one of these lines was among its cheapest. So: sort the
+# Then a cell's score falls by one exactly when one of these lines was among its cheapest. So: sort the
 # cells by their cheapest cost once per board, one bitboard for each cost. Then go through the lines
 # of the played cell. From a line that costs k, collect the cells that have cheapest cost k. Count
 # what you have collected. Only the played cell needs a thought of its own: when you place, its
@@ -209,7 +216,7 @@ check("study5.board")
 # %% [markdown]
 # ## Rating an action
 #
-# To rate an action by the whole board after it does not work well, says the page, and here is why.
+# Rating an action by the whole board after it does not work well, says the description. Here is why.
 # x has four in a row. Place a chip anywhere: what is the line score of the board then? And what is
 # it if we look only at the lines through the cell that was played?
 
@@ -233,14 +240,14 @@ for name, found in (
 #   better than the edge.
 #
 # (While the action is judged, sequences count as they stood before. Otherwise a line would be
-# locked in the moment in which it is completed.) And the page's formula makes one number of them:
+# locked in the moment in which it is completed.) And the original formula makes one number of them:
 #
 # > **score = 100 sequence² + 1 line² + 1 board¹**
 #
 # Squares make the large differences larger: the second sequence wins the game and adds 300, the
 # first adds 100. A line that needs one more action is far better than one that needs two.
 #
-# The six numbers are parameters, `Weights`; `RECIPE` are those of the page. The seventh,
+# The six numbers are parameters, `Weights`; `RECIPE` are those of the original. The seventh,
 # `blocking`, is 0 for now. Write `edge_distance`, `parts`, `score` and `play_score`; leave `threat`
 # for later.
 
@@ -274,7 +281,7 @@ def score_map(observation, rate, title, mark=()):
 
 print("(4, 5) completes the row:", parts(four, "place", (4, 5)), play_score(four, "place", (4, 5)))
 print("(3, 4) does not:         ", parts(four, "place", (3, 4)), play_score(four, "place", (3, 4)))
-score_map(sketch(""), play_score, "the recipe on an empty board")
+score_map(sketch(""), play_score, "the original on an empty board")
 
 # %% [markdown]
 # Nobody told it about diagonals or the heart. It has found the middle and the main diagonals (the
@@ -288,9 +295,9 @@ check("study5.play")
 # ## Rating a card
 #
 # Which card should we take? Simulate: put it on the better of its two cells, as if it were our turn
-# again. Then discount, for in truth it has to wait. The discount is not on the page either; we take
-# 0.75. (Why not 0.8? Quarters are exact in binary, and sums of them too. You met the tenths in
-# notebook 3.)
+# again. Then discount, for in truth it has to wait. The discount is not in the description either;
+# we take 0.75. (Why not 0.8? Quarters are exact in binary, and sums of them too. You met the tenths
+# in notebook 3.)
 #
 # The jacks are not simulated. They get fixed values: 150 for two eyes, 120 for one. That is more
 # than making a four and less than completing a sequence. Since the score of every other card holds
@@ -306,7 +313,8 @@ check("study5.draft")
 # %% [markdown]
 # ## The agent
 #
-# An action is worth what is played plus what is taken. `best_action` finds the best legal action
+# An action is worth what is played plus what is taken. (So the discount changes no choice here: any
+# card can be taken with any play, and the best card is the best at any discount.) `best_action` finds the best legal action
 # for any two such functions; `Evaluator.choose` uses it with your scores. A game with a wild jack
 # has a thousand legal actions, but never more than a hundred cells and five cards. So ask for each
 # of them once and remember.
@@ -321,11 +329,11 @@ def report(name, found):
     print(f"{name}: {found}\n    playing first {first.score:.2f}, second {second.score:.2f}")
 
 
-greedy, recipe = Greedy(), Evaluator()
-report("recipe against Random", compared(recipe, Random(), deals=15))
-report("recipe against Greedy", compared(recipe, greedy, deals=30))
+greedy, original = Greedy(), Evaluator()
+report("original against Random", compared(original, Random(), deals=15))
+report("original against Greedy", compared(original, greedy, deals=30))
 
-spent, _ = compared(recipe, greedy, deals=30).seconds
+spent, _ = compared(original, greedy, deals=30).seconds
 print(f"a move takes {1000 * median(spent):.1f} ms (median), the slowest {1000 * max(spent):.1f} ms")
 
 # %%
@@ -333,12 +341,12 @@ check("study5.evaluator")
 
 # %% [markdown]
 # It beats chance with ease. But `Greedy`, which only counts chips in lines, beats *it*. All this
-# care for a worse result? Let us find out why. The page has two complaints about itself, and they
-# lead to the answer.
+# care for a worse result? Let us find out why. The description ends with two complaints about the
+# original, and they lead to the answer.
 #
 # ## First complaint: playing second
 #
-# The page says that its agent runs away: where the opponent has taken the middle, it settles for
+# The author says that the agent runs away: where the opponent has taken the middle, it settles for
 # the poorer cells around. And since whoever begins takes the middle, it is said to lose more as the
 # second player. Here o has three in a row in the very middle. What would you do? The circles are
 # the cells that o wants most.
@@ -349,10 +357,10 @@ rated = {cell: play_score(middle, "place", cell) for cell in cells_of(middle.emp
 for cell in ((4, 2), (4, 6)):
     above = sum(value > rated[cell] for value in rated.values())
     print(f"{cell}: {rated[cell]}; {above} of {len(rated)} cells have more")
-score_map(middle, play_score, "the recipe, o has three in the middle", [(4, 2), (4, 6)])
+score_map(middle, play_score, "the original, o has three in the middle", [(4, 2), (4, 6)])
 
 # %% [markdown]
-# There it goes. Each chip of theirs makes a line dearer by one, and so almost half of the board is
+# There it goes. Each chip of theirs adds one to the cost of a line, and so almost half of the board is
 # preferred to the two cells that any player would look at first. The agent plays below them, where
 # the lines are still free. It counts how far *we* have to go and never asks how far *they* have to.
 #
@@ -369,7 +377,7 @@ score_map(middle, play_score, "the recipe, o has three in the middle", [(4, 2), 
 # > score = 100 sequence² + line² + board + **blocking · threat²**
 #
 # `chips.swapped()` shows the board as the others see it. Write `threat`, and put it into
-# `play_score`. `BLOCKING` is the recipe with `blocking` = 1.
+# `play_score`. `BLOCKING` are the original weights with `blocking` = 1.
 
 # %%
 print("threat at (4, 6):", threat(Chips.of(middle), (4, 6)))
@@ -379,16 +387,16 @@ score_map(middle, lambda *asked: play_score(*asked, BLOCKING), "with the threat"
 check("study5.blocking")
 
 # %% [markdown]
-# Now measure: the recipe and the remedy against `Greedy`, by seat. And the control: two copies of
+# Now measure: the original and the remedy against `Greedy`, by seat. And the control: two copies of
 # the *same* agent against one another. Whatever the first of them wins beyond one half is the price
 # of the first move, and nobody's fault.
 
 # %%
 blocking = Evaluator(BLOCKING)
-report("recipe against Greedy", compared(recipe, greedy, deals=30))
+report("original against Greedy", compared(original, greedy, deals=30))
 report("blocking against Greedy", compared(blocking, greedy, deals=30))
 for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, greedy),
-                          ("recipe", recipe, recipe), ("blocking", blocking, blocking)):
+                          ("original", original, original), ("blocking", blocking, blocking)):
     games = 60
     first = mean(0.5 if winner is None else winner == 0
                  for winner in (play([agent, twin], seed=deal).winner for deal in range(games)))
@@ -400,7 +408,7 @@ for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, gre
 #
 # | agent | first, against Greedy | second | both seats | first, against itself |
 # |---|---|---|---|---|
-# | recipe | 0.45 | 0.27 | 0.36 (0.30 to 0.43) | 0.52 (0.46 to 0.58) |
+# | original | 0.45 | 0.27 | 0.36 (0.30 to 0.43) | 0.52 (0.46 to 0.58) |
 # | with the threat | 0.57 | 0.32 | 0.45 (0.38 to 0.51) | 0.56 (0.51 to 0.62) |
 # | `LineCounter`, soon to come | 0.63 | 0.44 | 0.54 (0.47 to 0.60) | 0.55 (0.49 to 0.60) |
 # | `Greedy` | | | | 0.52 (0.46 to 0.57) |
@@ -408,15 +416,11 @@ for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, gre
 #
 # (100 paired deals against `Greedy`, 300 games against itself, with 95 % intervals.)
 #
-# Go through it column by column. From the second seat every one of them wins less, and what the
-# recipe loses on the way there, 0.18, is no more than what the others lose. Against itself, where
-# the evaluation is the same on both sides, the first player has little more than one half; only one
-# of the intervals leaves one half out. So there may be a price of the seat. It is small, and
-# nothing here says that the recipe pays more than others. What it loses as second player it loses
-# as first player, too, because it does not defend.
+# Go through it column by column, and note which intervals leave one half out. Below you will be
+# asked what the table says about the complaint.
 #
 # The remedy has more points in both seats, though the intervals overlap. The direct match is clear:
-# over 100 paired deals it wins 0.645 (0.58 to 0.71) of the points against the recipe.
+# over 100 paired deals it wins 0.645 (0.58 to 0.71) of the points against the original.
 #
 # How much defending is right? Turn the knob.
 
@@ -475,8 +479,9 @@ for weight in (1, 2):
 
 # %% [markdown]
 # **Question.** "The agent loses more when it plays second, so its evaluation must be bad for the
-# second player." (a) Which control tells apart what the *seat* costs and what the *evaluation*
-# costs? What does it say here? (b) Suppose the first player's opening action is chosen at random
+# second player." (a) How much does each agent of the table lose by changing from the first seat to
+# the second, against `Greedy` and against itself? Which of these losses can be chance? So what is
+# the price of the *seat*, what that of the original's *evaluation*, and is the sentence right? (b) Suppose the first player's opening action is chosen at random
 # and then both play on as before. What do you expect of the shares, and what would it mean if you
 # were right? (c) Name a second way in which a league can be fair to both players although the seats
 # are not.
@@ -487,7 +492,7 @@ for weight in (1, 2):
 # %% [markdown]
 # ## Second complaint: too complicated
 #
-# The page ends with a wish: something simpler that still means something. Let us look for it. Throw
+# The description ends with a wish: something simpler that still means something. Let us look for it. Throw
 # out the board score, the maximum, the distance to the edge, the fixed values
 # and the exponents. What is left when you only count lines?
 #
@@ -513,14 +518,14 @@ check("study5.simple")
 check("study5.line_counter")
 
 # %% [markdown]
-# And is it better? Paired deals, against the recipe and against `Greedy`.
+# And is it better? Paired deals, against the original and against `Greedy`.
 
 # %%
 counter = LineCounter()
-results = {"lines against recipe": compared(counter, recipe, deals=30),
+results = {"lines against original": compared(counter, original, deals=30),
            "lines against Greedy": compared(counter, greedy, deals=30),
            "blocking against Greedy": compared(blocking, greedy, deals=30),
-           "recipe against Greedy": compared(recipe, greedy, deals=30)}
+           "original against Greedy": compared(original, greedy, deals=30)}
 for name, found in results.items():
     report(name, found)
 
@@ -536,16 +541,15 @@ picture(axes, "Shares of points with 95 % intervals over 30 paired deals: " + ",
     f"{name} {found.score:.2f}" for name, found in results.items()) + ".")
 
 # %% [markdown]
-# With 100 paired deals: the line counter has 0.65 (0.58 to 0.71) of the points against the recipe,
-# 0.61 (0.54 to 0.67) against the recipe with the threat, and 0.54 (0.47 to 0.60) against `Greedy`.
+# With 100 paired deals: the line counter has 0.65 (0.58 to 0.71) of the points against the original,
+# 0.61 (0.54 to 0.67) against the original with the threat, and 0.54 (0.47 to 0.60) against `Greedy`.
 # The first two are clear results. The third is none: the interval holds one half, so we cannot say
 # that it is better than `Greedy`. That is no surprise. `Greedy` counts lines much like this, only
 # that theirs weigh half.
 #
-#
 # So the second complaint has an answer. There is a simpler evaluation that is also better, and it
 # does not win by being clever: it asks what the other side wants. Something else helps it. The
-# recipe keeps only the *cheapest* line through a cell, so that five good lines count as much as
+# original keeps only the *cheapest* line through a cell, so that five good lines count as much as
 # one. A sum over lines sees that a cell serves several at once.
 
 # %% [markdown]
@@ -557,3 +561,7 @@ picture(axes, "Shares of points with 95 % intervals over 30 paired deals: " + ",
 
 # %% [markdown] answer="what-it-does-not-see"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Wilson 1927 for the intervals. The description of
+# the original is not published; the acknowledgements there say where it comes from.

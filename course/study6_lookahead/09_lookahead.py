@@ -12,6 +12,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import contextlib
 import importlib.util
 import random
@@ -33,6 +34,7 @@ from sequence import Greedy, Random, card_at, compare, example, play, sketch
 from sequence.agents.beliefs import may_hold, sample
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
 from tictactoe import Search
+from tictactoe.games.play import games_needed
 
 # %% [markdown]
 # ## How wide is it?
@@ -338,9 +340,8 @@ check("study6.quick_replies")
 # %% [markdown]
 # ## Does the reply help?
 #
-# It sounds as if it must. An agent that sees what the opponent can do should beat one that does
-# not. In one public agent of this kind the best reply was computed and then, by a slip, thrown
-# away. When the slip was mended the agent did not win more.
+# It sounds as if it must: an agent that sees what the opponent can do should beat one that does not.
+# But so far nobody has shown it.
 #
 # So measure. The luck of the deal is large, so every deal is played twice, with seats changed. The
 # score counts a tie as half, and Wilson's interval says how far luck may have carried it. Three
@@ -377,10 +378,18 @@ picture(axes, "Scores with intervals against the agent without a reply. " + ". "
     f"{name}: {found}" for name, found in scores.items()))
 
 # %% [markdown]
-# Twelve games say next to nothing: look how wide the bars are. To tell 0.55 from 0.5 one
-# needs some four hundred games (the width goes with the square root). The benchmark `lookahead` of
-# this course plays more of them.
-#
+# Twelve games say next to nothing: look how wide the bars are. How many would be enough? Suppose that
+# an agent is truly worth 0.55. With some four hundred games the interval is narrow enough to leave
+# one half out if you see exactly 0.55. But half of the time you will see less, and then you will
+# find nothing! To find the difference four times in five (a *power* of 80 %) takes about twice as
+# many games.
+
+# %%
+for rate in (0.52, 0.55, 0.6, 0.7):
+    print(f"worth {rate}: found half of the time with {games_needed(rate, power=0.5):5,} games, "
+          f"four times in five with {games_needed(rate):5,}")
+
+# %% [markdown]
 # Where could an effect come from at all? A reply term changes the choice only if different actions
 # leave *different* best replies. Count how often it does.
 
@@ -422,10 +431,12 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 # *Write your answer here.*
 
 # %% [markdown]
-# **Question.** Look at your scores and counts. Write the sentence that you would put into a report:
-# does the reply term help, how sure are you, and how many games would you need to be surer? Then
-# explain how a slip such as "computed but not subtracted" can stay unseen for so long, and which
-# test would have found it at once.
+# **Question.** Look at your scores and counts. Write the sentence that you would publish: does the
+# reply term help, and how sure are you? Then plan the experiment that would settle it: which
+# difference would you want to find, how many games does `games_needed` ask for, how long would they
+# take on your machine, and what would you conclude if the interval still held one half? Finally,
+# suppose that an agent computes its reply term and then forgets to subtract it. Why can that stay
+# unseen for long, and which test would find it at once?
 
 # %% [markdown] answer="does-it-help"
 # *Write your answer here.*
@@ -501,8 +512,9 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
 #
 # There is one cheat left. `TopK` wraps a *full* state, in which the opponent's hand lies open, and
 # even the order of the deck. We do not have that state. But `sample(observation, rng)` deals one
-# that fits everything we have seen. Deal several, search each, and take the mean. Write
-# `SampledSearch.values` and `choose`.
+# that fits everything we have seen. Deal several, search each, and take the mean. (This is averaging over
+# clairvoyance; Russell and Norvig 2021, section 5.6. Frank and Basin 1998 show on small trees how it
+# goes wrong.) Write `SampledSearch.values` and `choose`.
 
 # %%
 check("study6.sampled_search")
@@ -565,3 +577,9 @@ print(f"{counts.size:,} lines: one product {1e9 * together / counts.size:.0f} ns
 # A product pays when there is much to be counted at once: all actions of a turn, say. For a single
 # line a bitboard (an `and`, and a count of bits) is hard to beat, and for lines that come back the
 # cache is. Measure before you vectorise, and measure the whole move.
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, section 5.6, for games with
+# hidden cards; Frank and Basin 1998 for what averaging over samples cannot see; Wilson 1927 for the
+# intervals. The description of the agent that we rebuild is not published; the acknowledgements
+# there say where it comes from.

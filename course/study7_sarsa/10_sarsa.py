@@ -3,7 +3,9 @@
 #
 # Q-learning needs a table: a value for every action in every state. Sequence has more states than
 # any table can hold: three possibilities for each of 96 cells make `3**96` boards, a number of 46
-# digits.
+# digits. (The description of the agent that we rebuild speaks of "approximately 10^50 or more", and
+# further down of 3^96. The first is an estimate, and too large: cards apart, there are not more
+# boards than 3^96, and not all of these can be reached.)
 #
 # This notebook follows one way out. Describe a board by a handful of *patterns*, an action by what
 # it does to them, and learn a value for each pair of descriptions. You will write the patterns, the
@@ -15,6 +17,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 import re
 from collections import Counter
 from functools import cache
@@ -96,9 +99,9 @@ print("back ", ray(mine, (4, 4), (0, -1)))
 # the cell itself. A whole direction may have two gaps: what the front has crossed, the back may not
 # cross again.
 #
-# There is a classic slip here. Whoever walks over the board cell by cell has two steps, one for
-# each sense, and behind a gap takes the wrong one. A ray is always the same text, before a gap and
-# behind it.
+# There is a classic slip here. Code that walks over the board cell by cell needs two steps, one
+# forwards and one backwards, and easily takes the wrong one behind a gap. A ray is always the same
+# text, before a gap and behind it.
 
 # %%
 one_side("m_mm_t#"), one_side("_m_m_m_#")
@@ -200,6 +203,10 @@ for name in PATTERN_VALUES:
 #
 # Taking a chip away is worth a jack in one case only: if the chip is part of a live four.
 #
+# Notice what is assumed. The author took Sequence for a kind of Gomoku in which everybody always
+# holds two-eyed jacks and may place a chip anywhere. These scores ask what a chip *would* be worth
+# on a cell. Whether anybody has the card for it they do not ask.
+#
 # ## Write `place_score` and `remove_score`
 
 # %%
@@ -250,8 +257,8 @@ check("study7.cells")
 #
 # A turn also takes a card from the draft row. A card is worth the best that it could be used for on
 # the board as it is. That gives one best card, and the agent looks only at actions that take it:
-# the others are dropped, five times less to rate. A trade for the best card comes before everything
-# else.
+# the others are dropped, five times less to rate. If a dead card can be traded for the best card,
+# only such trades are left.
 #
 # Then there are two numbers for an action, and it pays to keep them apart.
 #
@@ -326,9 +333,9 @@ check("study7.actions")
 #     SARSA:       r + gamma * Q(s', a')
 #     Q-learning:  r + gamma * (the largest Q(s', b) of all candidates b)
 #
-# SARSA has its name from the five things it uses: s, a, r, s', a'. It learns what *its own way of
-# playing* is worth, slips and experiments included. Q-learning learns what the *best* way would be
-# worth. Either way the value then moves a part of the way to the target:
+# SARSA (Rummery and Niranjan 1994) has its name from the five things it uses: s, a, r, s', a'. It
+# learns what *its own way of playing* is worth, slips and experiments included. Q-learning (Watkins
+# 1989) learns what the *best* way would be worth. Either way the value then moves a part of the way to the target:
 #
 #     Q(s, a)  becomes  Q(s, a) + alpha * (target - Q(s, a))
 #
@@ -567,8 +574,10 @@ picture(axes, "Win rates with intervals. " + ". ".join(
 # %% [markdown]
 # **Question.** (a) *Neither* plays the first candidate, with no reward and an empty table. Where
 # does its strength come from? Look into `candidates`. What does playing the *first* of equals add:
-# which actions are first in the documented order? (b) A classmate reports: "My trained Q table wins
-# 98 % against `Random`." Which two controls do you ask for?
+# which actions are first in the documented order? (b) Compare *Q only, any* with *neither, any* in
+# your own results. What does the table add, and which difference could sixteen games have shown at
+# all? Plan a match of the two against each other that finds a score of 0.55 four times in five:
+# how many paired deals is that, and what of it would you fix before you begin?
 
 # %% [markdown] answer="first-of-equals"
 # *Write your answer here.*
@@ -679,3 +688,9 @@ print(f"the table had {before:,} entries and has {len(online.table.values):,} no
 
 # %%
 check("study7.discards")
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Rummery and Niranjan 1994 for SARSA; Watkins 1989 for
+# Q-learning; Sutton and Barto 2018, sections 6.4, 6.5 and 6.7, for both and for the bias of the
+# maximum. The description of the agent is not published; the acknowledgements there say where it
+# comes from.

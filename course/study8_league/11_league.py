@@ -12,6 +12,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from course.check import check
 from course.plots import figure, picture
 from my_agent import MyAgent
@@ -25,7 +26,7 @@ from tictactoe.games.play import wilson_interval
 #
 # In Sequence the better player does not always win: the cards decide too. So one game says next to
 # nothing. Here are two agents that are exactly alike, `Greedy` against itself, over ten deals at a
-# time. Whoever wins more often is better by nothing at all.
+# time. Whichever wins more often, neither is better.
 
 # %%
 for seed in range(5):
@@ -66,8 +67,11 @@ for points in (10, 11, 12, 13):
     print(f"{points} of 16: from {low:.3f} to {high:.3f}", "beaten" if low > 0.5 else "not shown")
 
 # %% [markdown]
-# Your agent wins 11 of 16 games against another one. What do you know then? What would you do to
-# know more? And what would be wrong if it had sat in the first seat every time?
+# You have changed your agent. Against `Greedy` the old version has won 9 of 16 games and the new one
+# 13 of 16, on other deals. Is the new one better? (Compute both intervals. Only one of the two
+# versions "beats" `Greedy`: does that settle it?) You have the time for a hundred games more: who
+# plays whom, on which deals and seats? And what is wrong with playing on until the interval lies
+# above one half, and stopping then?
 
 # %% [markdown] answer="luck-or-skill"
 # *Write your answer here.*
@@ -123,7 +127,7 @@ print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 # |---|---|---|
 # | `Greedy`, with half of its actions at random | 25 % | 75 % |
 # | `Greedy` | 10 % | 65 % |
-# | the staff's look-ahead of study 6 (not in the cell below) | 10 % | 60 % |
+# | a look-ahead like that of study 6 (not in the cell below) | 10 % | 60 % |
 #
 # The ladder that carries your marks plays as many deals against each of them as it takes to know your
 # share of the points within about 5 %: up to 240, with cards that nobody knows in advance. It stops
@@ -146,7 +150,8 @@ check("study8.ladder")
 # ## A league of your own
 #
 # `league` plays everybody against everybody, and rates them all at once. The rating is on the scale
-# that chess players know: 100 points more mean winning 64 of 100 games. On the command line it is
+# that chess players know: 100 points more mean winning 64 of 100 games (Bradley and Terry 1952). On
+# the command line it is
 #
 #     python3 run.py league Random Greedy me=my_agent.py --deals 10 --out my_league
 #
@@ -179,3 +184,7 @@ replay(play([MyAgent(), Greedy()], seed=3))
 
 # %% [markdown] answer="honest-estimate"
 # *Write your answer here.*
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Wilson 1927 for the intervals, Bradley and Terry 1952
+# for the ratings, Cowling, Powley and Whitehouse 2012 for `ISMCTS`.

@@ -1,9 +1,9 @@
 """ISMCTS: information-set Monte Carlo tree search, the sparring partner that has to be beaten.
 
-Single-observer ISMCTS (Cowling, Powley & Whitehouse 2012, "Information Set Monte Carlo Tree
-Search"): one tree of actions, which all players see; every iteration descends it in another full
-state that the player could be in. A thousand actions may be legal, and there is time for only a few
-hundred iterations. Four things help:
+Single-observer ISMCTS (Cowling, Powley and Whitehouse 2012), with the rule of UCT for what to try
+next (Kocsis and Szepesvári 2006): one tree of actions, which all players see; every iteration
+descends it in another full state that the player could be in. A thousand actions may be legal, and
+there is time for only a few hundred iterations. Four things help:
 
 - a node looks at its most promising actions only, few at first and more with every visit
   (progressive unpruning, Chaslot et al. 2008);

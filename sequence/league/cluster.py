@@ -6,6 +6,7 @@ back; a game of a worker that is lost is played again by another, and is the sam
 
 import hashlib
 import os
+import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sequence
 import tictactoe
@@ -51,8 +52,7 @@ class Luggage(NamedTuple):
 
     def unpacked(self, agent: Spec) -> Spec:
         """The agent with its files on this machine; raises `LeagueError` if the kit is another."""
-        if self.digest != kit_digest():
-            raise LeagueError("a worker of the cluster has another version of the kit")
+        _refuse_other_kits(self.digest)
         if not self.files:
             return agent
         folder = _unpacked(tuple(sorted(self.files.items())))
@@ -90,6 +90,21 @@ def code_files(root: Path) -> list[Path]:
     return sorted(path for path in root.rglob("*") if path.suffix in CODE and not any(
         part == "tests" or part.startswith("study")
         for part in path.relative_to(root).parent.parts))
+
+
+def called(digest: str, packed: bytes) -> Any:
+    """What a function returns, on a worker: it comes pickled, with its arguments.
+
+    Raises `LeagueError` if the kit here is of another digest.
+    """
+    _refuse_other_kits(digest)
+    function, arguments = pickle.loads(packed)
+    return function(*arguments)
+
+
+def _refuse_other_kits(digest: str) -> None:
+    if digest != kit_digest():
+        raise LeagueError("a worker of the cluster has another version of the kit")
 
 
 @contextmanager

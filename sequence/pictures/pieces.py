@@ -5,7 +5,7 @@ from sequence.pictures.words import SHAPES, card_name
 from tictactoe.games.pictures import BLUE, ORANGE
 
 AS_TEXT = "\N{VARIATION SELECTOR-15}"  # or telephones and tablets draw a suit as an emoji
-GREEN = "#009E73"  # with BLUE and ORANGE from one palette for all kinds of sight (Okabe, Ito 2008)
+GREEN = "#009E73"  # with BLUE and ORANGE from a palette for all kinds of sight (Okabe and Ito 2008)
 COLOURS = (BLUE, ORANGE, GREEN)  # of the sides' chips; `SHAPES` are their shapes
 DARK, GREY, RED, PALE = "#222", "#595959", "#B00020", "#F4F1EA"
 LIT, EDGE = "#FFF0A8", "#7A5C00"  # of what can be clicked

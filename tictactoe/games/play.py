@@ -152,3 +152,17 @@ def _players(start: State) -> tuple[Player, Player]:
     while state.to_move == start.to_move and not state.is_terminal():
         state = state.after(state.legal_moves()[0])
     return start.to_move, state.to_move
+
+
+def games_needed(rate: float, power: float = 0.8) -> int:
+    """How many games show that a `rate` of points is not one half, with probability `power`.
+
+    That is, how many games it takes until the 95 % interval leaves one half out in that share of
+    all experiments. (By the normal approximation, without draws.)
+
+    >>> games_needed(0.55), games_needed(0.55, power=0.5)
+    (783, 385)
+    """
+    z = NormalDist().inv_cdf
+    spread = z(0.975) / 2 + z(power) * math.sqrt(rate * (1 - rate))
+    return math.ceil((spread / (rate - 0.5)) ** 2)

@@ -14,7 +14,7 @@ from tictactoe import NodeCounter, Search, counted
 
 
 class Minimax:
-    """Searches the whole game tree (Russell and Norvig, 4th edition, figure 5.3)."""
+    """Searches the whole game tree (Russell and Norvig 2021, figure 5.3)."""
 
     def choose(self, state):
         """The move that `search` finds."""
@@ -109,6 +109,9 @@ class Tabular:
     def value(self, state, player):
         """As `Minimax.value`, except that the successors' values come from `look_up`.
 
+        `look_up` alone fills the table, so after a call of `value` it holds the states below
+        `state`, but not `state` itself.
+
         Hint: the two branches differ only in whether the largest or the smallest value wins; the
         built-in `max` and `min` return the *first* of equals when they are given a key.
         """
@@ -143,6 +146,8 @@ class MixedTabular(Tabular):
 
     def best_moves(self, state):
         """All moves whose value is the value of `state`, as a list in the order of `legal_moves()`.
+
+        The values are looked up, so the table holds afterwards what `search(state)` leaves there.
 
         Hint: look up the value of the state, then keep the moves whose successor has that value,
         all from the view of the player to move in `state`.

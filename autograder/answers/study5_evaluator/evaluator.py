@@ -22,22 +22,22 @@ from sequence.board.layout import (
     mask_of,
 )
 
-# "The recipe" is the description of an evaluator that this study rebuilds.
+# "The original" is the evaluator that this study rebuilds from its author's description.
 # The costs of a line, in actions: to place on an empty cell; to remove a chip of the opponent and
 # place.
 # Then the extra cost of a cell on which an own chip stands already.
 EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
 NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
-BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number
-DISCOUNT = 0.75  # of a card that is played next turn at the earliest; the recipe names no number
-# The recipe asks for fixed values but names none: more than making a four, less than a sequence.
+BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; our number
+DISCOUNT = 0.75  # of a card that is played next turn at the earliest; our number
+# The original has fixed values, not told: ours are above making a four, below a sequence.
 JACK_VALUE = {"jd": 150, "jc": 150, "jh": 120, "js": 120}
 LINE_BASE = 4  # in `line_count`: each chip makes a line four times as good
 SURE = 10_000  # in `simple_score`: more than the 20 lines through a cell with 4 ** 4 each
 
 
 class Weights(NamedTuple):
-    """The parameters of `score`: the recipe's six, and one that the recipe does not have."""
+    """The parameters of `score`: the original's six, and one that the original does not have."""
 
     sequence: float = 100
     sequence_exponent: float = 2
@@ -45,10 +45,10 @@ class Weights(NamedTuple):
     line_exponent: float = 2
     board: float = 1
     board_exponent: float = 1
-    blocking: float = 0  # for `threat`, the remedy; with 0 it is the recipe's evaluator
+    blocking: float = 0  # for `threat`, the remedy; with 0 it is the original evaluator
 
 
-RECIPE = Weights()
+RECIPE = Weights()  # those of the original
 BLOCKING = Weights(blocking=1)
 
 
@@ -107,7 +107,7 @@ def places(observation, card):
     ### END SOLUTION
 
 
-# ---- Notebook 8: the recipe's evaluator
+# ---- Notebook 8: the original evaluator
 
 
 def line_cost(line, chips):
@@ -231,7 +231,7 @@ def parts(observation, kind, cell):
 
 
 def score(sequence, line, board, weights=RECIPE):
-    """The recipe's formula: each part to the power of its exponent times its weight, added up."""
+    """The original formula: each part to the power of its exponent times its weight, added up."""
     ### BEGIN SOLUTION
     return (weights.sequence * sequence ** weights.sequence_exponent
             + weights.line * line ** weights.line_exponent
@@ -299,7 +299,7 @@ def best_action(observation, play, draft):
 
 
 class Evaluator:
-    """The recipe's agent: plays the action with the best score, without look-ahead.
+    """The original agent: plays the action with the best score, without look-ahead.
 
     What it plays depends on the observation and on its own weights alone.
     """

@@ -436,7 +436,7 @@ class TopK:
     def legal_moves(self):
         """The `k` actions with the highest gain, the best first; equal ones in documented order.
 
-        There are none if the game is over here, because the real one is or the depth is used up.
+        An empty tuple if the game is over here, because the real one is or the depth is used up.
 
         Hint: `sorted` keeps equal items in order, also with `reverse=True`.
         """
@@ -483,7 +483,8 @@ class SampledSearch:
 
     `search` is an agent of study 2: `search.search(state)` returns `Search(move, value, nodes)`.
     Looking into the opponent's hand is cheating; looking into `samples` hands that it could be,
-    and taking the mean, is called averaging over clairvoyance (Russell and Norvig, section 5.7).
+    and taking the mean, is called averaging over clairvoyance (Russell and Norvig 2021, section
+    5.6).
     """
 
     def __init__(self, search, k=4, depth=3, samples=4, seed=None, rate=gains):

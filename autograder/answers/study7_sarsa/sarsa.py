@@ -305,10 +305,11 @@ class Scores:
         ### END SOLUTION
 
     def candidates(self, legal):
-        """The legal actions that are worth considering, in their order.
+        """The actions of `legal` that are worth considering, as a list in the order of `legal`.
 
-        Those that take the best draft card; and if some of them trade a card, only these. All legal
-        actions if none takes it. `legal` itself stays as it is.
+        If some actions take the best draft card *and* trade a card, these trades and nothing else.
+        If there are none, all actions that take the best draft card; and if no action takes it, all
+        of `legal`. `legal` itself stays as it is.
         """
         ### BEGIN SOLUTION
         best = self.best_draft()
@@ -368,7 +369,7 @@ def action_features(mine, theirs, action):
 def discard_features(observation):
     """An optional part of the state: how many jacks are on the discard pile.
 
-    Returns a pair of numbers, first of the two-eyed ones; two copies of a card count as two.
+    Returns the pair `(two_eyed, one_eyed)`; two copies of a card count as two.
     """
     ### BEGIN SOLUTION
     discards = observation.discards
@@ -433,8 +434,9 @@ def td_target(method, reward, taken, values, gamma=GAMMA):
     """What Q(s, a) is moved towards, once the next action is known.
 
     `taken` is Q(s', a') of the action that the agent now takes, `values` are the Q(s', a) of all
-    its candidates; None and empty when the game is over. `method` is "sarsa": the reward and
-    gamma times the value of the action taken; or "q_learning": the best value in its place.
+    its candidates; None and empty when the game is over. `method` is "sarsa" (Rummery and Niranjan
+    1994): the reward and gamma times the value of the action taken; or "q_learning" (Watkins 1989):
+    the best value in its place.
 
     Raises ValueError for another method, also when the game is over.
     """
@@ -542,8 +544,8 @@ class SarsaAgent:
     def finish(self, outcome=0.0):
         """The game is over: the last action has no successor. `outcome` is added to its reward.
 
-        Afterwards no action is remembered, so that the next game begins anew. Where none is
-        remembered, nothing is learned.
+        Afterwards the agent remembers no last action, so that the next game begins anew; all else,
+        the table too, stays. Where no last action is remembered, nothing is learned.
         """
         ### BEGIN SOLUTION
         if self._last is not None:

@@ -20,7 +20,17 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from autograder.release.book.pages import PICTURES, BookError, Chapter, Renderer, chapter, markdown
+from autograder.release.book.pages import (
+    BIBLIOGRAPHY,
+    BIBLIOGRAPHY_PAGE,
+    PICTURES,
+    BookError,
+    Chapter,
+    Renderer,
+    chapter,
+    markdown,
+)
+from autograder.release.derive import COURSE
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
@@ -31,6 +41,7 @@ from tictactoe import nodes
 TITLE = "Adversarial search"
 CELL_SECONDS = 600  # for one cell, far more than any needs
 COUNTS = "node-counts"
+REFERENCE = ((f"{COUNTS}.html", "Node counts"), (BIBLIOGRAPHY_PAGE, "Bibliography"))
 MARK = "made_by_the_book.txt"
 MARKED = """`autograder book` made this folder, and the next book replaces it.
 
@@ -101,7 +112,7 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".book-", dir=folder.parent) as temporary:
         workspace, site = Path(temporary, "workspace"), Path(temporary, "site")
-        _lay_out(workspace)
+        lay_out(workspace)
         pictures: dict[str, bytes] = {}
         chapters = []
         for source in wanted:
@@ -111,7 +122,7 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
                          "of the book")
             chapters.append(chapter(source.study, source.name, done, pictures))
         _write_site(site, chapters, pictures)
-        _refuse_leaks(site, Path(temporary, "texts"))
+        refuse_leaks(site, Path(temporary, "texts"))
         if folder.exists():
             folder.rename(Path(temporary, "before"))
         site.rename(folder)
@@ -126,7 +137,7 @@ def _refuse_what_is_no_book(folder: Path) -> None:
                         "name another folder")
 
 
-def _lay_out(workspace: Path) -> None:
+def lay_out(workspace: Path) -> None:
     """The folder of somebody who has written every module, so that studies find one another's."""
     for study in map(load_study, studies()):
         place = workspace / study.assignment
@@ -177,14 +188,13 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
     contents = [(study, [c for c in chapters if c.study == study])
                 for study in dict.fromkeys(c.study.name for c in chapters)
                 for study in [load_study(study)]]
-    order = [("index.html", TITLE), *((c.page, c.title) for c in chapters),
-             (f"{COUNTS}.html", "Node counts")]
+    order = [("index.html", TITLE), *((c.page, c.title) for c in chapters), *REFERENCE]
     (site / PICTURES).mkdir(parents=True)
 
     def write(page: str, template: str, **facts: object) -> None:
         at = [name for name, _ in order].index(page)
         text = environment.get_template(template).render(
-            course=TITLE, page=page, title=order[at][1], contents=contents, counts=order[-1],
+            course=TITLE, page=page, title=order[at][1], contents=contents, reference=REFERENCE,
             before=order[at - 1] if at else None,
             after=order[at + 1] if at + 1 < len(order) else None, **facts)
         (site / page).write_text(text, "utf-8", newline="\n")
@@ -194,12 +204,15 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
         write(one.page, "chapter.html", chapter=one)
     rules = _rules_of_counting()
     write(f"{COUNTS}.html", "counts.html", rules=rules, **_counts())
+    sources = _bibliography()
+    write(BIBLIOGRAPHY_PAGE, "bibliography.html", sources=sources)
     for name, content in pictures.items():
         (site / PICTURES / name).write_bytes(content)
     templates = Path(__file__).parent / "templates"
     for name in FILES:
         (site / name).write_bytes((templates / name).read_bytes())
-    (site / INDEX).write_text(f"{INDEX_BEGINS}{json.dumps(_index(chapters, rules))};\n", "utf-8")
+    index = json.dumps(_index(chapters, rules, sources))
+    (site / INDEX).write_text(f"{INDEX_BEGINS}{index};\n", "utf-8")
     (site / MARK).write_text(MARKED, "utf-8")
 
 
@@ -211,19 +224,25 @@ def _points(study: Study) -> str:
             + f", {sum(study.written.values()):g} by answers in words")
 
 
-def _index(chapters: Sequence[Chapter], rules: str) -> list[dict[str, str]]:
+def _index(chapters: Sequence[Chapter], rules: str, sources: str) -> list[dict[str, str]]:
     """What the search looks through: an entry for each section of each page."""
     entries = [{"page": f"{c.page}#{section.anchor}", "chapter": c.title,
                 "title": section.title, "text": section.text}
                for c in chapters for section in c.sections]
-    return [*entries, {"page": f"{COUNTS}.html", "chapter": "Node counts", "title": "Node counts",
-                       "text": " ".join(_text(rules).split())}]
+    return entries + [{"page": page, "chapter": title, "title": title,
+                       "text": " ".join(_text(words).split())}
+                      for (page, title), words in zip(REFERENCE, (rules, sources), strict=True)]
 
 
 def _rules_of_counting() -> str:
     """The docstring of `tictactoe.nodes` as HTML, its example as a Python session."""
     words, prompt, session = nodes.__doc__.partition(">>> ")
     return markdown(f"{words}\n```pycon\n{prompt}{session}```\n", Renderer())
+
+
+def _bibliography() -> str:
+    """The sources of the course as HTML."""
+    return markdown((COURSE.parent / BIBLIOGRAPHY).read_text("utf-8"), Renderer())
 
 
 def _counts() -> dict[str, object]:
@@ -244,7 +263,7 @@ def search_name(key: str) -> str:
     return SEARCHES.get(key, key.replace("_", " "))
 
 
-def _refuse_leaks(site: Path, texts: Path) -> None:
+def refuse_leaks(site: Path, texts: Path) -> None:
     """Raise `BookError` if the site gives an answer away, in its bytes or in what is read there:
     between the letters of a coloured line of code stand tags."""
     texts.mkdir()

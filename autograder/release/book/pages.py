@@ -20,6 +20,7 @@ from autograder.release.notebooks import check_id
 from course.probes import Study
 
 PICTURES = "pictures"  # the folder beside the pages
+BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE = "course/bibliography.md", "bibliography.html"
 TEXT_WIDTH = 760  # pixels: a wider picture is scrolled, any other shrinks with the window
 POINT = 4 / 3  # pixels in a point, as CSS has it
 ENDINGS = {"svg+xml": "svg", "png": "png", "jpeg": "jpg"}
@@ -120,7 +121,8 @@ def _markdown_cell(cell: NotebookNode, renderer: IPythonRenderer) -> str:
     if graded.get("solution"):
         points = f"{graded['points']:g} point" + ("" if graded["points"] == 1 else "s")
         return f'<p class="answer">Answer this in the notebook, for up to {points}.</p>'
-    return markdown(cell.source, renderer)
+    return markdown(cell.source, renderer).replace(
+        f"<code>{BIBLIOGRAPHY}</code>", f'the <a href="{BIBLIOGRAPHY_PAGE}">bibliography</a>')
 
 
 def _code_cell(cell: NotebookNode, where: str, pictures: MutableMapping[str, bytes]) -> str:

@@ -594,10 +594,12 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "evening": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation",
                           "--scheduler", "--json"}),
     "report": ("STUDY", {"--course"}),
+    "solutions": ("STUDY", {"--course", "--output", "--before-deadline"}),
     "export": ("", {"--course", "--format", "--output"}),
     "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed", "--scheduler"}),
     "positions": ("STUDY", {"--seed", "--keep"}),
     "book": ("[FOLDER]", {"--notebook"}),
+    "slides": ("[STUDY]...", {"--output"}),
     "demo": ("", {"--course", "--jobs"}),
 }
 
@@ -622,7 +624,7 @@ def test_help_names_every_argument(command):
     usage, = re.findall(rf"Usage: autograder {command} \[OPTIONS\](.*)", done.stdout)
     assert usage.strip(" {}") == argument  # some versions put braces around what must be given
     assert commands()[command] in text(done.stdout)
-    rows = dict(re.findall(r"^│\s+(--[a-z]+)(.+)│$", done.stdout, re.MULTILINE))
+    rows = dict(re.findall(r"^│\s+(--[a-z-]+)(.+)│$", done.stdout, re.MULTILINE))
     assert set(rows) == {*options, "--help"}
     assert all(re.search(r"[A-Z].*[.\]]\s*$", row) for row in rows.values()), rows
     if "STUDY" in argument:

@@ -279,6 +279,17 @@ def test_the_environments_programs_come_first(ready, programs, monkeypatch):
     assert environment["HOME_TOWN"] == "Dartmouth"
 
 
+def test_products_have_one_thread_unless_somebody_says_otherwise(ready, monkeypatch):
+    """With BLAS's own threads an agent's small products took four times as long beside other work.
+    """
+    for name in ready.run.THREADS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    ready.main("demo")
+    (_, _, environment), = ready.calls.running
+    assert [environment[name] for name in ready.run.THREADS] == ["3", "1", "1"]
+
+
 def test_how_long_the_tests_take_is_told_at_once(bare, capsys):
     """Before anything is set up, with the command for the quick ones; not where somebody chose."""
     said = []

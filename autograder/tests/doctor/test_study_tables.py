@@ -155,15 +155,24 @@ def test_every_question_has_its_aspects():
 
 @pytest.mark.parametrize("name", studies())
 def test_written_questions_have_model_answers(name):
-    """written.md has each written question of the study once, in order, and no points of its own.
+    """written.md has each written question of the study once, in order, with a line for each point.
 
-    How many points a question is worth stands in the study's table.
+    How many points a question is worth stands in the study's table; the rubric has as many lines,
+    and sample answers with full, middling and low marks in whole points.
     """
     study = load_study(name)
     text = Path(workspace.answer_path(study).parent, "written.md").read_text("utf-8")
-    assert re.findall(r"(?m)^## (.+)$", text) == list(study.written)
-    assert "share the points of the question equally" in text
-    assert not re.search(r"(?m)^\* \d+: |Suggested points", text)
+    questions = dict(re.findall(r"(?ms)^## (.+?)\n(.+?)(?=^## |\Z)", text))
+    assert list(questions) == list(study.written)
+    for question, part in questions.items():
+        points = study.written[question]
+        rubric = re.search(r"(?m)^\*\*Points\.\*\*\n\n((?:\* .+\n)+)", part)[1]
+        assert rubric.count("\n") == points, question
+        samples = re.findall(r"(?m)^\* (Full|Middle|Low), (\d+): \S", part)
+        assert [mark for mark, _ in samples] == ["Full", "Middle", "Low"], question
+        full, middle, low = (int(number) for _, number in samples)
+        assert full == points > middle > low >= 0, question
+        assert not re.search(r"[Hh]alf (?:of )?(?:this item|a point)", part), question
 
 
 def test_mutants_are_read_in_order():

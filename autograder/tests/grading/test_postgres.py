@@ -27,6 +27,7 @@ from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
 from autograder import database, doctor, workspace
+from autograder.benchmarks._postgres import PASSWORD, Server
 from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.database import NoAnswer, file_of, passes, reach
@@ -44,7 +45,7 @@ from autograder.telling.report import write_report
 from autograder.tests.browser.harness import TOKEN, serve
 from autograder.tests.grading.test_grading import MODULES, STUDY, config, hand_in
 from autograder.tests.needs import need_isolation
-from autograder.tests.postgres import PASSWORD, Server, postgres  # noqa: F401 - a fixture
+from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
 from course.probes import load_study
 
 pytestmark = pytest.mark.xdist_group("postgres")

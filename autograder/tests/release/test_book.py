@@ -70,7 +70,8 @@ def small(tmp_path_factory):
 def test_a_small_book_stands_by_itself(small):
     """One notebook: links lead somewhere, pictures have words, nothing is loaded or leaks."""
     assert complaints_about(small) == []
-    assert set(read_site(small)) == {"index.html", f"{SMALL}.html", "node-counts.html"}
+    assert set(read_site(small)) == {"index.html", f"{SMALL}.html", "node-counts.html",
+                                     "bibliography.html"}
     assert read_site(small)[f"{SMALL}.html"].alts
 
 
@@ -123,6 +124,20 @@ def test_the_node_counts_are_there(small):
 
 
 @pytest.mark.xdist_group("book")
+def test_sources_and_rights_are_there(small):
+    """A notebook leads to the bibliography; every page says what may be done with it."""
+    pages = read_site(small)
+    assert "bibliography.html" in pages[f"{SMALL}.html"].links
+    sources = plain((small / "bibliography.html").read_text("utf-8"))
+    assert 'Shannon 1950. C. E. Shannon, "Programming a computer for playing chess"' in sources
+    assert "https://doi.org/10.1080/14786445008521796" in pages["bibliography.html"].links
+    for name in pages:
+        text = " ".join(plain((small / name).read_text("utf-8")).split())
+        assert "Texts: CC BY 4.0" in text
+        assert "Sequence is a trade mark; this course is not made or approved" in text
+
+
+@pytest.mark.xdist_group("book")
 def test_the_same_notebook_makes_the_same_pages(small, tmp_path):
     """A notebook that prints no times makes the same bytes again."""
     write_book(tmp_path / "again", sources([SMALL]))
@@ -138,7 +153,7 @@ def test_the_whole_book_stands_by_itself(tmp_path):
     assert all("left out of the book" in line for line in done.stderr.splitlines())
     assert complaints_about(tmp_path / "book") == []
     pages = read_site(tmp_path / "book")
-    assert set(pages) == {"index.html", "node-counts.html",
+    assert set(pages) == {"index.html", "node-counts.html", "bibliography.html",
                           *(f"{source.name}.html" for source in sources())}
     assert all(name in pages["index.html"].links for name in pages)
     for source in sources():
@@ -160,7 +175,7 @@ def test_previous_and_next_go_through_all_pages(tmp_path, monkeypatch):
         return seen
 
     forward = walk("index.html", "next")
-    assert forward[1:-1] == [f"{source.name}.html" for source in sources()]
+    assert forward[1:-2] == [f"{source.name}.html" for source in sources()]
     assert set(forward) == set(pages)
     assert walk(forward[-1], "prev") == forward[::-1]
 

@@ -1,4 +1,4 @@
-"""Study 4: the seed's numbers, the figures in its notebook, and what must hold of any position."""
+"""Study 4: numbers of the homework, figures in its notebook, and what must hold of any position."""
 
 import itertools
 import random
@@ -47,11 +47,11 @@ def learner_with(weights, **options):
     return learner
 
 
-# The seed's numbers
+# The numbers of the homework
 
 
-def test_the_constants_are_the_seeds():
-    """Rewards, initial value, epsilon, alpha and gamma are those of seed 002."""
+def test_the_constants_are_those_of_the_homework():
+    """Rewards, initial value, epsilon, alpha and gamma."""
     assert (STUDY.WIN, STUDY.DRAW, STUDY.LOSS, STUDY.FILLED) == (1, 0.5, -1, -5)
     assert (STUDY.INITIAL, STUDY.EPSILON, STUDY.ALPHA, STUDY.GAMMA) == (1, 0.2, 0.3, 0.9)
     player = STUDY.QPlayer()
@@ -90,7 +90,7 @@ def test_training_on_the_small_board_reaches_what_the_formula_says():
 
 
 def listed_episode(players, state):
-    """A game by the report's listing: updated at once, and with a future after the end."""
+    """A game by the listing of the homework: updated at once, and with a future after the end."""
     last = {}
     while not state.is_terminal():
         name, rival = state.to_move, opponent(state.to_move)

@@ -53,7 +53,7 @@ def targets(observation):
             + [("remove", cell) for cell in cells_of(seen.others & ~seen.locked)])
 
 
-# ---- The recipe (seed 001)
+# ---- The original
 
 
 @pytest.mark.parametrize(("text", "scores"), [

@@ -1,5 +1,6 @@
 """Study 6: the parts of the look-ahead agent, guarded by hand-made figures and by invariants."""
 
+from math import ceil, comb
 from random import Random as Chance
 
 import pytest
@@ -17,7 +18,7 @@ from sequence.board.cards import CARDS
 from sequence.board.layout import BIT, CELLS, CORNERS, DIRECTIONS
 from tictactoe import Search
 from tictactoe import State as Contract
-from tictactoe.games.play import wilson_interval
+from tictactoe.games.play import games_needed, wilson_interval
 
 ANSWER = load_answer("study6")
 ALPHA_BETA = load_answer("study2").AlphaBeta()
@@ -37,8 +38,8 @@ def states(draw):
     return state
 
 
-def test_the_numbers_of_the_seed():
-    """Seed 003: the reply is discounted by 0.9, the card by 0.8, two-eyed before one-eyed jacks."""
+def test_the_numbers_of_the_description():
+    """The reply is discounted by 0.9, the card by 0.8, two-eyed before one-eyed jacks."""
     assert (ANSWER.REPLY_DISCOUNT, ANSWER.DRAFT_DISCOUNT) == (0.9, 0.8)
     assert ANSWER.TWO_EYED_VALUE > ANSWER.ONE_EYED_VALUE
 
@@ -116,10 +117,23 @@ def test_the_reply_is_not_thrown_away():
         assert with_reply[action] == pytest.approx(value - 0.9 * best(action))
 
 
-def test_four_hundred_games_tell_0_55_from_one_half():
-    """What notebook 09 says of the games that are needed: Wilson's interval just leaves out 0.5."""
+def test_four_hundred_games_tell_0_55_from_one_half_every_other_time():
+    """What notebook 09 says of the games that are needed: with 400 Wilson's interval just leaves
+    out 0.5, if exactly 0.55 is seen; twice as many find the difference four times in five."""
     assert wilson_interval(0.55, 200)[0] < 0.49
     assert wilson_interval(0.55, 400)[0] == pytest.approx(0.5, abs=0.002)
+    for games, least, most in ((400, 0.45, 0.6), (games_needed(0.55), 0.77, 0.83)):
+        found = sum(comb(games, won) * 0.55**won * 0.45**(games - won) for won in range(games + 1)
+                    if wilson_interval(won / games, games)[0] > 0.5)
+        assert least < found < most
+
+
+def test_the_games_in_the_model_answers():
+    """783 and 385 games for 0.55, 392 pairs; 4,900 for 0.52; 1,070 and 2,180 for 0.53."""
+    assert (games_needed(0.55), games_needed(0.55, 0.5)) == (783, 385)
+    assert ceil(games_needed(0.55) / 2) == 392
+    assert round(games_needed(0.52), -2) == 4_900
+    assert (round(games_needed(0.53, 0.5), -1), round(games_needed(0.53), -1)) == (1_070, 2_180)
 
 
 def test_chips_after_actions():

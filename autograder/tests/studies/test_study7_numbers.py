@@ -1,4 +1,4 @@
-"""The figures of study 7: patterns, scores and updates of seed 000, and what its notebook says."""
+"""The figures of study 7: patterns, scores and updates, and what its notebook says."""
 
 import json
 import random

@@ -222,6 +222,18 @@ def test_what_cannot_be_read_costs_its_owner_alone(school):
         assert {page.unchanged for page in written.values()} == {True}
 
 
+def test_a_place_that_cannot_be_written_is_told_once(school):
+    """Not once for every student: a file lies where the pages' folder should be."""
+    shutil.rmtree(school.root / "feedback")
+    (school.root / "feedback").touch()
+    told = []
+    with pytest.raises(OSError, match=re.escape(str(school.root / "feedback"))):
+        write_feedback(school, STUDY, done=told.append)
+    assert not told
+    (school.root / "feedback").unlink()
+    assert not any(page.problem for page in write_feedback(school, STUDY))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["*a **b", "[[[[", "|a|b|\n|-|-|\n", "<b><table>"])
 def test_a_text_that_takes_for_ever_costs_its_owner_alone(school, monkeypatch, text):

@@ -1,0 +1,58 @@
+"""Counts what goes over a connection: stands between a client and a server on the loopback."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+CHUNK = 1 << 16
+
+
+class Relay:
+    """Passes on whatever comes to `address`; `sent` and `received` are the client's bytes."""
+
+    def __init__(self, server: str) -> None:
+        self._server = urlsplit(server)
+        self.address = ""
+        self.sent = self.received = 0
+
+    async def serve(self, ready: threading.Event) -> None:
+        """Listen on a free port until `close`; `ready` once the address is known."""
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        async with await asyncio.start_server(self._connected, "127.0.0.1", 0) as listening:
+            port = listening.sockets[0].getsockname()[1]
+            self.address = f"{self._server.scheme}://127.0.0.1:{port}"
+            ready.set()
+            await self._over.wait()
+
+    def close(self) -> None:
+        """Listen no longer; from another thread."""
+        self._loop.call_soon_threadsafe(self._over.set)
+
+    async def _connected(self, reader, writer) -> None:
+        theirs = await asyncio.open_connection(self._server.hostname, self._server.port)
+        await asyncio.gather(self._pass(reader, theirs[1], "sent"),
+                             self._pass(theirs[0], writer, "received"))
+
+    async def _pass(self, reader, writer, way: str) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(CHUNK):
+                setattr(self, way, getattr(self, way) + len(data))
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+
+@contextlib.contextmanager
+def relay(server: str) -> Iterator[Relay]:
+    """A relay to a server, like "tcp://127.0.0.1:8786", within the block."""
+    found, ready = Relay(server), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(found.serve(ready)))
+    thread.start()
+    ready.wait()
+    try:
+        yield found
+    finally:
+        found.close()
+        thread.join()

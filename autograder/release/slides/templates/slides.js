@@ -1,0 +1,59 @@
+// Arrow keys lead from slide to slide; a slide whose words do not fit is set in smaller ones.
+"use strict";
+const slides = [...document.querySelectorAll(".slide")];
+const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " "];
+const BEFORE = ["ArrowLeft", "ArrowUp", "PageUp"];
+const SMALLEST = 0.6; // of the size that the style gives: below, nobody reads it
+
+function here() {
+  const middle = innerHeight / 2;
+  return slides.findIndex((slide) => slide.getBoundingClientRect().bottom > middle);
+}
+
+function show(number) {
+  const slide = slides[Math.max(0, Math.min(slides.length - 1, number))];
+  slide.scrollIntoView({ behavior: "instant" });
+  history.replaceState(null, "", `#${slide.id}`);
+}
+
+function overflows(box) {
+  return box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+}
+
+function fit(slide) {
+  const content = slide.querySelector(".content");
+  if (!content) return;
+  const picture = slide.querySelector(".figure img");
+  if (picture) { // a wide picture has the width of the slide, with the words above it
+    slide.classList.toggle("stacked", picture.naturalWidth > 2.2 * picture.naturalHeight);
+  }
+  for (const part of content.querySelectorAll(".text, .code")) {
+    part.style.fontSize = "";
+    const size = parseFloat(getComputedStyle(part).fontSize);
+    for (let share = 0.95; overflows(content) && share >= SMALLEST; share -= 0.05) {
+      part.style.fontSize = `${size * share}px`;
+    }
+  }
+}
+
+function fitAll() {
+  const now = here();
+  slides.forEach(fit);
+  show(now);
+}
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (NEXT.includes(event.key)) show(here() + (event.shiftKey ? -1 : 1));
+  else if (BEFORE.includes(event.key)) show(here() - 1);
+  else if (event.key === "Home") show(0);
+  else if (event.key === "End") show(slides.length - 1);
+  else if (event.key.toLowerCase() === "n") document.body.classList.toggle("show-notes");
+  else return;
+  event.preventDefault();
+});
+addEventListener("resize", fitAll);
+addEventListener("load", () => {
+  slides.forEach(fit);
+  show(Math.max(0, slides.findIndex((slide) => `#${slide.id}` === location.hash)));
+});

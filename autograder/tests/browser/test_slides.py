@@ -1,0 +1,53 @@
+"""Slides in a browser: opened from their folder, turned by keys, every word on the screen."""
+
+import pytest
+
+from autograder.release.slides import sources_of, write_slides
+from course.probes import load_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+PROJECTORS = {"laptop": (1366, 768), "old": (1024, 768), "large": (1920, 1080)}
+LEAST = 12  # pixels of the smallest text of a slide, on the smallest of them
+MISFITS = """() => [...document.querySelectorAll(".content")].filter(box =>
+    box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1)
+    .map(box => box.parentElement.id)"""
+SIZES = """() => [...document.querySelectorAll(".text, .code")].map(
+    part => parseFloat(getComputedStyle(part).fontSize))"""
+NUMBER = """() => [...document.querySelectorAll(".slide")].findIndex(
+    slide => Math.abs(slide.getBoundingClientRect().top) < 2)"""
+
+
+@pytest.fixture(scope="module")
+def deck(tmp_path_factory):
+    """The deck of a study with trees, plots and code."""
+    return write_slides(tmp_path_factory.mktemp("slides"), sources_of([load_study("study2")]))[0]
+
+
+@pytest.mark.parametrize("projector", PROJECTORS)
+def test_everything_fits_on_the_screen(browser, deck, projector):
+    """No slide is cut off or set too small, every picture is there, and nothing is fetched."""
+    wrong = []
+    browser.page.on("console", lambda said: wrong.append(said.text))
+    width, height = PROJECTORS[projector]
+    browser.page.set_viewport_size({"width": width, "height": height})
+    browser.page.goto(deck.as_uri())
+    assert browser.evaluate("() => [...document.images].filter(i => !i.naturalWidth).length") == 0
+    assert browser.evaluate(MISFITS) == []
+    assert min(browser.evaluate(SIZES)) >= LEAST
+    assert (wrong, browser.elsewhere) == ([], [])
+    browser.screenshot(f"slides-{projector}")
+
+
+def test_keys_turn_the_slides(browser, deck):
+    """Arrows, Home and End, no further than the ends; N shows the notes."""
+    page = browser.page
+    page.goto(deck.as_uri())
+    last = browser.evaluate("() => document.querySelectorAll('.slide').length") - 1
+    for key, number in [("ArrowLeft", 0), ("ArrowRight", 1), ("ArrowDown", 2), ("ArrowUp", 1),
+                        (" ", 2), ("End", last), ("ArrowRight", last), ("Home", 0)]:
+        page.keyboard.press(key)
+        assert browser.evaluate(NUMBER) == number, key
+    notes = page.locator(".notes").first
+    assert notes.is_hidden()
+    page.keyboard.press("n")
+    assert notes.is_visible()

@@ -1,0 +1,87 @@
+"""Run All over a module that is not written: a line in the place of each traceback, in a kernel."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+from course.probes import load_study, studies
+from course.progress import TO_WRITE
+from course.unwritten import SAID
+
+START = 60  # seconds that a kernel may need on a busy machine
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The first study's folder, with its stub."""
+    study = load_study("study1")
+    return Path(shutil.copytree(study.folder, tmp_path_factory.mktemp("class") / study.assignment))
+
+
+def run_all(folder: Path, *cells: str, **environment: str) -> list[tuple[str, str]]:
+    """How each of the cells ended, sent at once as *Run All* does, and what it showed."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=folder, env={
+        **os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), **environment})
+    client = manager.blocking_client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=START)
+        numbers = [client.execute(cell) for cell in cells]
+        ends: dict[str, str] = {}
+        while len(ends) < len(cells):
+            reply = client.get_shell_msg(timeout=START)
+            if reply["parent_header"]["msg_id"] in numbers:
+                ends[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
+        said = dict.fromkeys(numbers, "")
+        idle = 0
+        while idle < len(cells):
+            message = client.get_iopub_msg(timeout=START)
+            content, number = message["content"], message["parent_header"].get("msg_id")
+            if message["msg_type"] == "stream":
+                said[number] += content["text"]
+            elif message["msg_type"] == "error":
+                said[number] += "".join(content["traceback"])
+            elif message["msg_type"] == "status" and number in said:
+                idle += content["execution_state"] == "idle"
+        return [(ends[number], said[number]) for number in numbers]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+SET_UP = "%load_ext course.unwritten\nfrom minimax import Minimax\nfrom tictactoe import Board"
+USE = "Minimax().search(Board())"
+
+
+def test_run_all_goes_on_below_a_stub(folder):
+    """One line says what to write and where; other errors are as ever, and stop what is below."""
+    _, stub, below, other, stopped = run_all(
+        folder, SET_UP, USE, "print('below')", "raise NotImplementedError('of my own')",
+        "print('never')")
+    line = 1 + (folder / "minimax.py").read_text("utf-8").splitlines().index(
+        f'        {TO_WRITE}"Minimax.search: write this method")')
+    assert stub == ("ok", f"Not written yet: Minimax.search, in minimax.py, line {line}. Write it, "
+                          "save the module, and run this cell again.\n")
+    assert below == ("ok", "below\n")
+    assert other[0] == "error" and "Traceback" in other[1]
+    assert stopped == ("aborted", "")
+
+
+def test_where_nbgrader_runs_it_an_error_stays_one(folder):
+    """Otherwise a test cell that could not run would count as passed."""
+    _, (end, said) = run_all(folder, SET_UP, USE, NBGRADER_EXECUTION="validate")
+    assert (end, "NotImplementedError" in said) == ("error", True), said
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_stub_says_so_in_these_words(name):
+    """What is not written is found by what it says."""
+    study = load_study(name)
+    lines = (study.folder / study.module).read_text("utf-8").splitlines()
+    stubs = [line.strip() for line in lines if line.strip().startswith(TO_WRITE)]
+    assert stubs
+    assert not [stub for stub in stubs if SAID not in stub]

@@ -1,0 +1,94 @@
+"""The pages for instructors: each study has one, all of it is fresh, and nothing there leaks."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder import workspace
+from autograder.mutants import load_mutants
+from autograder.release.kit import Member, find_all_leaks
+from autograder.release.notebooks import notebook_texts
+from autograder.release.teaching import (
+    TeachingError,
+    cost,
+    facts,
+    filled,
+    overview,
+    page_of,
+    slips_of,
+    teaching_pages,
+)
+from course.probes import load_study, studies
+
+DOCS = Path(__file__).parents[3] / "docs" / "teaching"
+PARTS = ("Summary", "Learning outcomes", "Prerequisites", "Difficulty", "Strengths", "Weaknesses",
+         "Dependencies", "Variants")  # the form of the EAAI Model AI Assignments
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_study_has_a_page_of_the_same_form(name):
+    """Whoever compares two studies finds the same parts in the same order."""
+    text = page_of(load_study(name)).read_text("utf-8")
+    parts = re.findall(r"(?m)^\*\*([A-Z][a-z ]+)\.\*\*\s", text.partition("## In class")[0])
+    assert tuple(parts) == PARTS
+
+
+def test_what_is_derived_is_fresh():
+    """Points, hours and slips are those of today's tables; `autograder build` renews them."""
+    derived = [*overview(DOCS.parents[1]),
+               *(page for name in studies() for page in teaching_pages(load_study(name)))]
+    assert len(derived) == len(studies()) + 1
+    assert [path.name for path, text in derived if path.read_text("utf-8") != text] == []
+
+
+def test_every_slip_stands_at_one_check():
+    """A mutant counts where it was made, and nowhere a second time."""
+    study = load_study("minimax")
+    mutants = load_mutants(study.name)
+    at = [slips_of(study, check, mutants) for check in study.checks]
+    assert sorted(m.name for slips in at for m in slips) == sorted(m.name for m in mutants)
+    worst = max(mutants, key=lambda mutant: cost(study, mutant))
+    assert any(worst.sentence in line for line in facts(study))
+
+
+def test_a_page_without_a_place_is_refused(tmp_path):
+    """Where a mark was deleted, the command says which."""
+    page = tmp_path / "page.md"
+    page.write_text("Nothing is derived here.\n")
+    with pytest.raises(TeachingError, match="there must be a line"):
+        filled(page, ["a line"])
+
+
+def test_plans_name_what_there_is():
+    """Links lead to files, notebooks exist, and the longest plan leaves no study out."""
+    notebooks = {re.sub(r"^\d+_", "", path.stem) for name in studies()
+                 for path in notebook_texts(load_study(name).folder)}
+    for page in DOCS.glob("*.md"):
+        text = page.read_text("utf-8")
+        assert [link for link in re.findall(r"\]\(([^)#]+)\)", text)
+                if not (DOCS / link).exists()] == [], page.name
+        read = [cell for row in re.findall(r"(?m)^\| \d+ \|([^|]*)\|", text)
+                for cell in re.findall(r"`(\w+)`", row)]
+        assert set(read) <= notebooks, page.name
+    every = (DOCS / "plan_14_weeks.md").read_text("utf-8")
+    assert [name for name in studies() if f"({page_of(load_study(name)).name})" not in every] == []
+
+
+def test_nothing_there_gives_an_answer_away():
+    """The pages may be read by students: no hidden position, solution, model answer or oral one."""
+    pages = [Member(page.name, page.read_bytes()) for page in sorted(DOCS.glob("*.md"))]
+    oral = workspace.answer_path(load_study(studies()[0])).with_name("oral.md").read_bytes()
+    assert find_all_leaks([*pages, Member("planted.md", b"Look: " + oral)]) == [
+        "planted.md holds a model answer to a written question"]
+
+
+@pytest.mark.parametrize("name", studies())
+def test_two_oral_questions_a_study(name):
+    """Each has what to ask, and how a good answer and a poor one sound."""
+    text = workspace.answer_path(load_study(name)).with_name("oral.md").read_text("utf-8")
+    questions = text.split("\n## ")[1:]
+    assert len(questions) == 2
+    for question in questions:
+        assert re.findall(r"(?m)^\*\*(.+?)\.\*\* ", question) == ["Ask", "A good answer",
+                                                                  "A poor one"]

@@ -1,0 +1,108 @@
+"""What students read: sources are in the bibliography, and no word is about what they lack."""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import PurePosixPath
+
+import pytest
+
+from autograder.release import kit
+from autograder.release.derive import COURSE
+from autograder.release.notebooks import notebook_texts
+from course.probes import load_study, studies
+
+STUDIES = [load_study(name) for name in studies()]
+NOTEBOOKS = [path for study in STUDIES for path in notebook_texts(study.folder)]
+BIBLIOGRAPHY = (COURSE / "bibliography.md").read_text("utf-8")
+ENTRIES = re.findall(r"^\* \*\*(.+?)\.\*\* ", BIBLIOGRAPHY, re.MULTILINE)
+NAME = r"[A-Z][\w'-]+"
+CITATION = re.compile(rf"({NAME}(?:, {NAME})*(?: and {NAME}| et al\.)?),? \(?((?:19|20)\d\d)\b")
+NO_AUTHORS = {"In"}
+SOURCES = "**Sources**, in full in `course/bibliography.md`:"
+# The course was made from five documents, by staff; what students have is notebooks and code.
+NOT_THEIRS = re.compile(r"\b(?:seeds? 00\d|staff|recipes?)\b")
+NOT_IN_STUDIES = re.compile(r"\bthe (?:report|page)\b", re.IGNORECASE)
+
+
+def flowing(text: str) -> str:
+    """The text on one line, without the marks of comments at the beginning of lines."""
+    return " ".join(re.sub(r"^\s*#(?: |$)", " ", text, flags=re.MULTILINE).split())
+
+
+@cache
+def texts() -> dict[str, str]:
+    """What can be read of each file in the student kit, by its path: of a notebook its cells."""
+    return dict(_texts())
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    for path, data in kit.contents(STUDIES).items():
+        if path.endswith(".ipynb"):
+            cells = json.loads(data)["cells"]
+            yield path, "\n\n".join("".join(cell["source"]) for cell in cells)
+        elif PurePosixPath(path).suffix in (".py", ".md", ".toml", ".json", ".js", ".css"):
+            yield path, data.decode("utf-8")
+
+
+def cited(text: str) -> set[str]:
+    """The citations in a text as the bibliography writes them: "Shannon 1950"."""
+    found = {f"{authors} {year}" for authors, year in CITATION.findall(flowing(text))
+             if authors not in NO_AUTHORS}
+    return found | ({"CS188"} if "CS188" in text else set())
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("as Shannon (1950) asks, in 1950", {"Shannon 1950"}),
+    ("# (Russell and\n# Norvig 2021, figure 5.3)", {"Russell and Norvig 2021"}),
+    ("Cowling, Powley and Whitehouse 2012; Chaslot et al. 2008",
+     {"Cowling, Powley and Whitehouse 2012", "Chaslot et al. 2008"}),
+    ("In 1950 the project of CS188 was far away", {"CS188"}),
+])
+def test_citations_are_found(text, found):
+    """With and without parentheses, across lines, with one author and with many."""
+    assert cited(text) == found
+
+
+def test_every_citation_has_an_entry():
+    """What a notebook, a docstring or a guide cites is in the bibliography."""
+    missing = {path: cited(text) - set(ENTRIES) for path, text in texts().items()
+               if path.endswith((".ipynb", ".py", ".md")) and path != "course/bibliography.md"}
+    assert {path: names for path, names in missing.items() if names} == {}
+
+
+def test_every_entry_is_cited():
+    """No source stands in the bibliography that nobody names, or twice, or out of order."""
+    everywhere = set().union(*(cited(text) for path, text in texts().items()
+                               if path.endswith((".ipynb", ".py"))))
+    assert set(ENTRIES) - everywhere == set()
+    assert sorted(set(ENTRIES), key=str.lower) == ENTRIES
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_names_its_sources(notebook):
+    """The last cell does, and with them all that is cited further up."""
+    *cells, last = re.split(r"^# %%", notebook.read_text("utf-8"), flags=re.MULTILINE)
+    assert flowing(last.removeprefix(" [markdown]\n")).startswith(SOURCES)
+    assert cited(last)
+    assert cited("\n\n".join(cells)) <= cited(last)
+
+
+def test_no_word_is_about_what_students_do_not_have():
+    """Neither the documents that the course was made from nor the people behind it."""
+    found = {path: NOT_THEIRS.findall(flowing(text)) for path, text in texts().items()}
+    in_studies = {path: NOT_IN_STUDIES.findall(flowing(text)) for path, text in texts().items()
+                  if path.startswith("course/study") or path.endswith(".expected.json")}
+    assert {path: words for path, words in {**found, **in_studies}.items() if words} == {}
+
+
+def test_rights_are_told_wherever_somebody_begins():
+    """Both licences and the trade mark: in both READMEs, the bibliography and notebook 7."""
+    pages = [texts()["README.md"], (COURSE.parent / "README.md").read_text("utf-8"), BIBLIOGRAPHY]
+    for page in pages:
+        assert "Sequence is a trade mark" in flowing(page)
+        assert re.search(r"CC BY 4\.0|Creative Commons Attribution 4\.0", flowing(page))
+    seventh = next(path for path in NOTEBOOKS if path.stem == "07_sequence")
+    assert re.search(r"Sequence .{0,20}is a trade mark", flowing(seventh.read_text("utf-8")))
+    assert "LICENSE-texts" in kit.contents(STUDIES)

@@ -1,0 +1,142 @@
+"""The discussion of solutions: complete, nobody's, not before the deadline, nothing hidden."""
+
+import json
+import re
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from autograder import verdicts
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.mutants import load_mutants
+from autograder.release.assignments import release
+from autograder.telling import solutions
+from autograder.telling.solutions import FEWEST, SolutionsError, write_solutions
+from autograder.workspace.strip import BEGIN
+from course.probes import load_study, studies
+from course.probes.question import texts_of
+
+pytestmark = pytest.mark.xdist_group("solutions")
+
+STUDY = load_study("study2")
+COMMON, RARE = [mutant.sentence for mutant in load_mutants(STUDY.name)[:2]]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory) -> CourseFolder:
+    """A course folder with study 2 released; nobody changes it."""
+    folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
+    release(folder, STUDY)
+    return folder
+
+
+@pytest.fixture
+def course(released, tmp_path) -> CourseFolder:
+    """A copy of that folder."""
+    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+
+
+def with_time(folder: CourseFolder, due: timedelta, extension: timedelta | None = None) -> None:
+    """Make the assignment due so long from now, and give ada an extension."""
+    place = folder.config().CourseDirectory
+    with Gradebook(place.db_url, place.course_id) as book:
+        book.update_or_create_assignment(STUDY.assignment, duedate=str(datetime.now(UTC) + due))
+        if extension:
+            book.update_or_create_student("ada")
+            with book.db.no_autoflush:  # nbgrader's own lines warn otherwise
+                book.update_or_create_submission(STUDY.assignment, "ada")
+            book.grant_extension(STUDY.assignment, "ada", hours=extension.total_seconds() // 3600)
+
+
+def graded(folder: CourseFolder, student: str, *causes: str) -> None:
+    """A graded submission in whose checks these causes were found."""
+    folder.submission(STUDY.assignment, student).mkdir(parents=True)
+    place = folder.results(STUDY.assignment, student)
+    place.mkdir(parents=True)
+    (place / "02_alpha_beta.json").write_text(json.dumps(
+        {"outcomes": [{"check": "study2.alpha_beta", "cause": cause} for cause in causes]}))
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_study_has_its_solutions(name, tmp_path):
+    """Code without markers, each public case, each known slip, each question; nothing hidden, and
+    nothing that is meant for staff."""
+    study, page = load_study(name), tmp_path / "page.html"
+    write_solutions(study, page)
+    text = page.read_text("utf-8")
+    assert BEGIN not in text
+    assert "For the grader" not in text
+    assert "Sample answers" not in text
+    assert all(f"<h3>{check}</h3>" in text for check in study.checks)
+    assert all(f"<h3>{question}</h3>" in text for question in study.written)
+    assert text.count("Model answer.") == len(study.written)
+    assert len(re.findall(r"<blockquote><p>\S", text)) == len(study.written)  # and no heading
+    assert "https:" not in text.partition("<main>")[0]
+    public = {t for c in study.checks.values() for case in c.cases for t in texts_of(case)}
+    hidden = {t for c in verdicts.hidden_study(name).checks.values() for case in c.cases
+              for t in texts_of(case)} - public
+    assert not [position for position in hidden if position in text]
+    assert page.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_page_with_a_hidden_position_is_refused(tmp_path, monkeypatch):
+    """Wherever it comes from; and an earlier page stays."""
+    public = {t for c in STUDY.checks.values() for case in c.cases for t in texts_of(case)}
+    hidden = next(t for c in verdicts.hidden_study(STUDY.name).checks.values() for case in c.cases
+                  for t in texts_of(case) if t not in public)
+    page = tmp_path / "page.html"
+    page.write_text("earlier")
+    monkeypatch.setattr(solutions, "render", lambda *_: f"<p>{hidden[:3]}<b>{hidden[3:]}</b></p>")
+    with pytest.raises(SolutionsError, match=r"page\.html holds the hidden position"):
+        write_solutions(STUDY, page)
+    assert page.read_text() == "earlier"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_a_class_is_counted_without_names(course, tmp_path):
+    """What three made is counted; what fewer made is not told, nor what no mutant's sentence is."""
+    for number in range(FEWEST):
+        graded(course, f"student{number}", COMMON, COMMON, "made of a student's own reply")
+    graded(course, "zoe", RARE)
+    page = tmp_path / "page.html"
+    write_solutions(STUDY, page, course)
+    text = page.read_text("utf-8")
+    made = text.partition('<h2 id="mistakes">')[2].partition("<h2")[0]
+    assert f"in {FEWEST + 1} submissions" in made
+    assert f"({FEWEST} times)" in made
+    assert made.count("<li>") == 1
+    assert "1 more were made" in made
+    assert not [word for word in ("student0", "zoe", "own reply") if word in text]
+
+
+@pytest.mark.parametrize(("due", "extension", "refused"), [
+    (timedelta(days=1), None, True), (timedelta(days=-1), None, False),
+    (timedelta(days=-1), timedelta(days=2), True), (None, None, False),
+], ids=["before", "after", "extended", "never due"])
+def test_not_before_the_deadline(course, due, extension, refused):
+    """While anybody may hand in, the command refuses in a sentence, unless told otherwise."""
+    if due:
+        with_time(course, due, extension)
+    run = CliRunner()
+    arguments = ["solutions", "alpha_beta", "--course", str(course.root)]
+    done = run.invoke(app, arguments, prog_name="autograder")
+    assert done.exit_code == (2 if refused else 0), done.output
+    page = course.root / "solutions" / f"{STUDY.assignment}.html"
+    assert page.exists() != refused
+    if refused:
+        assert done.stderr.startswith("autograder: study2_alpha_beta may be handed in until ")
+        assert done.stderr.count("\n") == 1
+        assert run.invoke(app, [*arguments, "--before-deadline"]).exit_code == 0
+        assert page.exists()
+
+
+def test_a_course_shared_by_graders_shares_the_page(course):
+    """Where the folder's group may read, so may it read the page; others never."""
+    course.root.chmod(0o750)
+    page = course.root / "page.html"
+    write_solutions(STUDY, page, course)
+    assert page.stat().st_mode & 0o777 == 0o640
