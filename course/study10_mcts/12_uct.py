@@ -13,6 +13,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from functools import cache
 from statistics import mean
 
@@ -258,7 +259,7 @@ def share(notes, cells):
     return sum(notes[cell].visits for cell in cells if cell in notes) / sum(
         row.visits for row in notes.values())
 
-# %%
+
 def band(axes, label, curve, colour, marker):
     """The mean of a curve over all seeds, and the band between the least and the greatest."""
     steps = range(20, 600, 20)
@@ -337,8 +338,9 @@ knob("c", (0.0, 0.1, 0.5, 1.0, 2.0, 10.0), by_c, at=3)
 #
 # ## How good is it?
 #
-# Sixty unfinished positions, drawn at random. How often does each agent make a mistake, that is, a
-# move that gives away part of the exact value? Both get the same number of games.
+# Sixty unfinished positions, taken at equal distances from a list of all. How often does each agent
+# make a mistake, that is, a move that gives away part of the exact value? Both get the same number of
+# games.
 
 # %%
 positions = sorted((board for board in values() if not board.is_terminal()),
@@ -363,12 +365,18 @@ for games in (10, 30, 100, 300):
 #
 # Here is a game of nothing but a trap. Move 0 is a safe draw. After move 1 the opponent has `width`
 # replies: all of them lose, except one that wins. (`NumberTree` is a game that is nothing but its
-# tree; a number is the utility for x, who begins.)
+# tree; a number is the utility for x, who begins.) A deeper trap takes `depth` right replies, with
+# one move of x in between.
 
 # %%
 def refuted(width):
     """A draw, or a move with one refutation among `width` replies."""
     return NumberTree((0, (*(width - 1) * (1,), -1)))
+
+
+def deep(depth, width=6):
+    """A trap whose refutation takes `depth` right replies, with one move in between."""
+    return -1 if depth == 0 else (*(width - 1) * (1,), (deep(depth - 1, width),))
 
 
 def fooled(game, iterations, searches=10):
@@ -378,24 +386,16 @@ def fooled(game, iterations, searches=10):
 
 for width in (4, 12, 40):
     print(f"{width:2} replies:", {n: fooled(refuted(width), n) for n in (10, 30, 100, 300, 1000)})
-
-# %% [markdown]
-# Minimax looks one reply ahead and is never fooled, at the price of 42 nodes. UCT has to *happen* on
-# the reply, and then to believe it. Go has few such traps and chess is full of them. (Ramanujan,
-# Sabharwal and Selman 2010 measured that.) Now make them deeper: after each refutation that is not
-# found the trap goes on.
-
-# %%
-def deep(depth, width=6):
-    """A trap whose refutation takes `depth` right replies, with one move in between."""
-    return -1 if depth == 0 else (*(width - 1) * (1,), (deep(depth - 1, width),))
-
-
 for depth in (1, 2, 3):
     game = NumberTree((0, deep(depth)))
     print(f"{depth} deep:", {n: fooled(game, n, 6) for n in (30, 100, 300, 1000)})
 
 # %% [markdown]
+# Minimax looks one reply ahead and is never fooled by the widest trap, at the price of 43 nodes. UCT
+# has to *happen* on the reply, and then to believe it. Ramanujan, Sabharwal and Selman (2010) found
+# many such traps in chess, even in games of grandmasters, and offer this as a reason why UCT does
+# better in Go, where they are rare.
+#
 # **Question 1.** Measure your own UCT on such traps: how many iterations does it take, for at least
 # three widths *or* three depths of your choice, until at most one search in ten is fooled? Give a
 # table. Explain with UCB1 why the number grows as it does. Then name one change to the search (not a
@@ -438,14 +438,7 @@ for c in (0.2, 1.0, 3.0):
 play_against(UCT(500, seed=1), side="o")
 
 # %% [markdown]
-# ## Sources
-#
-# * Auer, P., Cesa-Bianchi, N. and Fischer, P. (2002). Finite-time analysis of the multiarmed bandit
-#   problem. *Machine Learning* 47, 235-256. UCB1.
-# * Browne, C. et al. (2012). A survey of Monte Carlo tree search methods. *IEEE Transactions on
-#   Computational Intelligence and AI in Games* 4 (1), 1-43. Where to read on.
-# * Coulom, R. (2006). Efficient selectivity and backup operators in Monte-Carlo tree search.
-#   *Computers and Games*. The name, and the tree that grows by one node a game.
-# * Kocsis, L. and Szepesvári, C. (2006). Bandit based Monte-Carlo planning. *ECML*. UCT.
-# * Ramanujan, R., Sabharwal, A. and Selman, B. (2010). On adversarial search spaces and
-#   sampling-based planning. *ICAPS*. Traps.
+# **Sources**, in full in `course/bibliography.md`: Auer, Cesa-Bianchi and Fischer 2002 for UCB1; Kocsis and
+# Szepesvári 2006 for UCT and the proof that it converges; Coulom 2006 for a tree that grows by one
+# node a game, and for the name; Ramanujan, Sabharwal and Selman 2010 for the traps; Browne et al.
+# 2012, a survey, for where to read on.

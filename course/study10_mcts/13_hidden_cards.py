@@ -13,6 +13,7 @@
 # %%
 # %load_ext autoreload
 # %autoreload 2
+# %load_ext course.unwritten
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -386,15 +387,8 @@ play(against=SequenceUCT(iterations=30, seed=1), seed=5)
 # What `ISMCTS` does beyond this stands in its docstring: it looks at few actions first and at more as
 # it goes on, and the actions at the root meet the same worlds. Your own agent for the league may do
 # what you like.
-#
-# ## Sources
-#
-# * Browne, C. et al. (2012). A survey of Monte Carlo tree search methods. *IEEE Transactions on
-#   Computational Intelligence and AI in Games* 4 (1), 1-43.
-# * Coulom, R. (2006). Efficient selectivity and backup operators in Monte-Carlo tree search.
-#   *Computers and Games*.
-# * Cowling, P. I., Powley, E. J. and Whitehouse, D. (2012). Information set Monte Carlo tree search.
-#   *IEEE Transactions on Computational Intelligence and AI in Games* 4 (2), 120-143.
-# * Frank, I. and Basin, D. (1998). Search in games with incomplete information: a case study using
-#   Bridge card play. *Artificial Intelligence* 100, 87-123. Strategy fusion.
-# * Kocsis, L. and Szepesvári, C. (2006). Bandit based Monte-Carlo planning. *ECML*.
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Frank and Basin 1998 for strategy fusion; Cowling,
+# Powley and Whitehouse 2012 for one tree over information sets and for counting what is available;
+# Chaslot et al. 2008 for looking at few actions first.

@@ -87,7 +87,8 @@ def best_mean(rows):
 def most_visited(rows):
     """The move with the most visits; among equals the one with the higher mean, then the first.
 
-    Coulom (2006) and many after him choose so: the mean of a move that was tried twice says little.
+    Chaslot et al. (2008) call it the robust child: the mean of a move that was tried twice says
+    little.
     """
     ### BEGIN SOLUTION
     return max(rows, key=lambda row: (row.visits, row.mean)).move
@@ -172,7 +173,7 @@ class FlatMonteCarlo(MonteCarlo):
 
 
 class UCT(MonteCarlo):
-    """UCT: a tree that grows by one node an iteration, guided by UCB1 (Kocsis & Szepesvari 2006).
+    """UCT: a tree that grows by one node an iteration, guided by UCB1 (Kocsis and Szepesvári 2006).
 
     `iterations` is the number of simulated games for a move, `c` the constant of UCB1.
     """
@@ -285,7 +286,7 @@ class EnsembleUCT(UCT):
 
 
 class ISUCT(UCT):
-    """UCT on information sets: one tree for all worlds (Cowling, Powley & Whitehouse 2012).
+    """UCT on information sets: one tree for all worlds (Cowling, Powley and Whitehouse 2012).
 
     Every iteration goes down the same tree in another world, where other moves may be legal.
     """

@@ -14,6 +14,7 @@ from autograder.release import derive
 from autograder.verdicts import hidden_study
 from course.probes import StudyTableError, homes, load_study, studies
 from course.probes.ask import reply
+from course.probes.question import positions_of
 from course.probes.questions import MATCHES, QUESTIONS
 
 PLACES = {"probes": "course/probes", "verdicts": "autograder/verdicts",
@@ -151,6 +152,19 @@ def test_every_question_has_its_aspects():
     """A new question needs a line in the table, and some study must ask it."""
     asked = {check.ask for name in studies() for check in load_study(name).checks.values()}
     assert QUESTIONS.keys() == asked
+
+
+@pytest.mark.parametrize("name", studies())
+def test_every_case_can_be_told(name):
+    """Pages can say in words what any case asks, public or hidden, and no position is left out."""
+    public, hidden = load_study(name), hidden_study(name)
+    asked = [(QUESTIONS[check.ask], {**check.settings, **case}) for study in (public, hidden)
+             for check in study.checks.values() for case in check.cases]
+    assert asked
+    for question, case in asked:
+        said = question.describe(case)
+        assert [text for text in positions_of(case) if text not in said] == [], said
+        assert all(labels(case) for labels in question.labels.values())
 
 
 @pytest.mark.parametrize("name", studies())
