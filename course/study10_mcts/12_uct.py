@@ -8,7 +8,7 @@
 # human players.
 #
 # You will write the first part of `mcts.py`: `reward` down to `UCT`. Notebook 13 takes the same
-# tree to Sequence. It takes two to three hours.
+# tree to Sequence.
 
 # %%
 # %load_ext autoreload
@@ -39,8 +39,8 @@ play_against(WinOrBlock(seed=1), side="o", start=trap)
 # <details><summary>What are the six cells worth?</summary>
 #
 # The four edges (1, 3, 5, 7) keep the draw. The two corners (2, 6) lose: x has to block in the
-# opposite corner, and that block makes two threats at once. If you played study 3, you have met this
-# position: there the heuristic fell for it.
+# opposite corner, and that block makes two threats at once. If you worked on study 3, you have met
+# this position: there the heuristic fell for it.
 #
 # </details>
 #
@@ -396,7 +396,7 @@ for depth in (1, 2, 3):
 # many such traps in chess, even in games of grandmasters, and offer this as a reason why UCT does
 # better in Go, where they are rare.
 #
-# **Question 1.** Measure your own UCT on such traps: how many iterations does it take, for at least
+# **Question.** Measure your own UCT on such traps: how many iterations does it take, for at least
 # three widths *or* three depths of your choice, until at most one search in ten is fooled? Give a
 # table. Explain with UCB1 why the number grows as it does. Then name one change to the search (not a
 # larger budget) that would help, and say what it costs.
@@ -421,7 +421,7 @@ for c in (0.2, 1.0, 3.0):
     print(f"c = {c}: the rules differ in {differing(trap, 100, c)} of 100 searches")
 
 # %% [markdown]
-# **Question 2.** Find another position, a number of iterations and a c for which the two rules choose
+# **Question.** Find another position, a number of iterations and a c for which the two rules choose
 # differently in at least ten of a hundred searches. How often is each right there, by the exact
 # values? (Give your numbers.) Why does a search that ends at an arbitrary moment do better to trust
 # visits, in general, and what do your numbers say about it?

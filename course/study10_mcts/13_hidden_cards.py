@@ -5,10 +5,10 @@
 # is the next card of the deck. This notebook takes the tree of notebook 12 there. First with a
 # separate tree for each world that could be the true one, then with one tree for all of them, and we
 # find out what the difference is. In the end we ask why an agent that simulates *ten* games for a
-# move already beats `Greedy`, who looks at every action. The reason is not the one that most people
+# move already beats `Greedy`, which looks at every action. The reason is not the one that most people
 # give.
 #
-# You will write the rest of `mcts.py`: `EnsembleUCT` and `ISUCT`. It takes about two hours.
+# You will write the rest of `mcts.py`: `EnsembleUCT` and `ISUCT`.
 
 # %%
 # %load_ext autoreload
@@ -51,7 +51,7 @@ position
 
 # %% [markdown]
 # The opponent's six cards could be almost any. **Guess** how many different worlds there are, hands
-# and order of the deck counted. More or fewer than positions of chess (about 10 to the power 44)?
+# and order of the deck counted. More or fewer than positions of chess (fewer than 10 to the power 45)?
 
 # %%
 hidden = len(unseen_cards(position))
@@ -192,7 +192,7 @@ check("study10.info_step")
 check("study10.isuct")
 
 # %% [markdown]
-# **Question 1.** (a) Change the payoff of a right guess or of the sure move in `Coin` so that playing
+# **Question.** (a) Change the payoff of a right guess or of the sure move in `Coin` so that playing
 # on is right, and show that both agents find it. From which payoff on does each of them switch?
 # (Measure it.) (b) Explain the difference between the two switching points with the numbers at the
 # node after "play on". (c) In Sequence, name a decision in which an ensemble plans with cards that it
@@ -369,7 +369,7 @@ picture(axes, "Scores against Greedy with ten iterations: " + ", ".join(
 #
 # </details>
 #
-# **Question 2.** Somebody reports: "My tree search beats Greedy with ten iterations, so search is
+# **Question.** Somebody reports: "My tree search beats Greedy with ten iterations, so search is
 # what wins in this game." Say from the table which control is missing in that report, and how much of
 # the score the search itself can claim. Which pairs of rows do the intervals tell apart, and which
 # comparison would you play next, with how many games, to find out if more iterations help?
