@@ -10,13 +10,14 @@ from autograder.grading import verdict
 from autograder.grading.verdict import Known, Seconds, decide
 from autograder.mutants import load_mutants
 from autograder.tests.needs import need_isolation
-from course.probes import Check, load_study
+from course.probes import Check, load_study, studies
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 
 SOME = 9  # every ninth mutant
+ASKED = [name for name in studies() if name != "study8"]  # which is games
 COUNTS = """    two = one = 0
     for lane in state.lanes:
         marks = [state[cell] for cell in lane]
@@ -66,6 +67,18 @@ def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
             assert "lane_counts" in outcome.given
             assert "right, given your lane_counts" in as_text(outcome)
             assert "right, given your lane_counts" in as_html(outcome)
+
+
+@pytest.mark.parametrize(("mutant", "function", "builds_on_it"), [
+    ("reward_from_minus_one", "reward", ["backup", "flat", "uct", "isuct"]),
+    ("two_kept_in_the_root", "ucb", ["select", "uct", "isuct"])])
+def test_a_slip_in_a_function_costs_nothing_in_the_trees(mutant, function, builds_on_it):
+    """Also where each iteration of a search goes another way by the values that it has got."""
+    text = workspace.module_texts(load_study("study10"))[mutant]
+    assert not decided("study10", text, function).full
+    for check in builds_on_it:
+        outcome = decided("study10", text, check)
+        assert (check, outcome.full, outcome.given) == (check, True, (function,))
 
 
 class Slow:
@@ -171,7 +184,7 @@ def test_values_of_any_kind_are_no_fault(body):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [f"study{n}" for n in range(1, 8)])
+@pytest.mark.parametrize("name", ASKED)
 def test_no_mutant_gains_all_or_loses_by_it(name):
     """What is carried forward gives marks back, never takes any, and hides no slip.
 
