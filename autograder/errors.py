@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 GO_ON = "when that is mended, the same command goes on from here"
+ROOM = 1_000_000  # bytes; with less SQLite says that it is full, cannot read, or is locked
 EVERYWHERE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 REFUSALS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
@@ -34,6 +35,8 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
     """A sentence for what the system or the gradebook's database refused; None if they did not."""
     for cause in _causes(error):
         if isinstance(cause, _of_databases()):
+            if course and course.is_dir() and shutil.disk_usage(course).free < ROOM:
+                return f"the disk of {course} is full; {GO_ON}"
             of, why = f" of {course}" if course else "", " ".join(str(cause).split())
             return f"the gradebook{of} cannot be used: {why}; {GO_ON}"
         if isinstance(cause, OSError) and not isinstance(cause, BrokenPipeError):

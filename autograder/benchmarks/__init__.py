@@ -71,6 +71,8 @@ def run(name: str, size: int | None = None, scheduler: str | None = None) -> lis
     can = inspect.signature(measure).parameters
     if size is not None and "size" not in can:
         raise LookupError(f"the benchmark {name!r} has one size only")
+    if size is not None and size < 1:  # of nothing every target would be met
+        raise LookupError(f"--size must be at least 1, not {size}")
     if scheduler is not None and "scheduler" not in can:
         raise LookupError(f"the benchmark {name!r} takes no --scheduler")
     return measure(**{option: value for option, value in (

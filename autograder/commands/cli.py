@@ -243,12 +243,12 @@ def solutions(study: StudyName, course: Annotated[Path | None, typer.Option(
         folder = CourseFolder.open(course) if course else None
         if output and not output.parent.is_dir():
             raise Refused(f"there is no folder {output.parent}")
+        if output and output.is_dir():
+            raise Refused(f"{output} is a folder: name a file")
         from autograder.telling.solutions import write_solutions
 
         place = folder.root / "solutions" if folder else kit_folder("solutions")
         path = output or place / f"{wanted.assignment}.html"
-        if output is None:
-            place.mkdir(parents=True, exist_ok=True)
         write_solutions(wanted, path, folder, before_deadline=before_deadline)
         say(f"solutions, which only you can read until you hand them out: {path}")
 

@@ -125,7 +125,7 @@ def grader(folder: CourseFolder, study: Study, force: bool, where: Where = AS_CO
             open_gradebook()
         except Exception as error:
             if not passes(error):
-                raise
+                raise RuntimeError(in_words(error, folder.root)) from error
         yield grade
 
 

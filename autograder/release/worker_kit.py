@@ -38,8 +38,8 @@ def make_worker_kit(path: Path) -> Kit:
 def contents() -> Contents:
     """Every file of the worker kit, by path."""
     root = COURSE.parent
-    paths = [root / "LICENSE", *(path for path in packages(root) if "tests" not in path.parts),
-             *_sandbox(root)]
+    paths = [root / "LICENSE", root / "LICENSE-texts", *_sandbox(root),
+             *(path for path in packages(root) if "tests" not in path.parts)]
     found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     names = sorted({*distributions(imports(found)), *DASK})

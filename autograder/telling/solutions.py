@@ -82,6 +82,7 @@ def write_solutions(study: Study, path: Path, folder: CourseFolder | None = None
     page = render(study, mistakes)
     refuse_leaks(page, path.name)
     shared = folder.root.stat().st_mode & 0o040 if folder else 0  # with others who grade
+    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}-{os.getpid()}")
     new.touch(0o600)
     try:

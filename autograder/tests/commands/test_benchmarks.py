@@ -2,6 +2,7 @@
 
 import json
 import sys
+from inspect import signature
 
 import pytest
 
@@ -243,3 +244,13 @@ def test_a_size_is_for_those_that_have_several(fake, capsys):
     assert benchmarks.main(["fake_one", "--size", "5"]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "bench: the benchmark 'fake_one' has one size only\n")
+
+
+@pytest.mark.parametrize("name", [name for name in benchmarks.available()
+                                  if "size" in signature(benchmarks._module(name).run).parameters])
+@pytest.mark.parametrize("size", [0, -1])
+def test_no_benchmark_is_of_nothing(capsys, name, size):
+    """With nothing to measure, every target would be met."""
+    assert benchmarks.main([name, "--size", str(size)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"bench: --size must be at least 1, not {size}\n")

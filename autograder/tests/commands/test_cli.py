@@ -116,10 +116,11 @@ BAD_INPUT = [
     *((f"{command} study9{course}", NO_STUDY) for command, course in [
         ("build", ""), ("build --check", ""), ("doctor", ""), ("release", " -c {missing}"),
         ("release study2", " -c {missing}"), ("grade", " -c {course}"),
-        ("feedback", " -c {course}"), ("report", " -c {course}"), ("evening", " -c {course}")]),
+        ("feedback", " -c {course}"), ("report", " -c {course}"), ("evening", " -c {course}"),
+        ("slides", ""), ("solutions", ""), ("solutions", " -c {course}")]),
     ("doctor study2_alphabeta", "there is no study 'study2_alphabeta'"),
     *((f"{command} study2 -c {{{place}}}", NO_COURSE % place)
-      for command in ("grade", "feedback", "report", "evening")
+      for command in ("grade", "feedback", "report", "evening", "solutions")
       for place in ("foreign", "empty", "file", "missing")),
     *((f"export -c {{{place}}}", NO_COURSE % place)
       for place in ("foreign", "empty", "file", "missing")),
@@ -138,6 +139,11 @@ BAD_INPUT = [
     ("export -c {unreleased}", "there is no gradebook in {unreleased} yet"),
     ("export -c {course} --output {missing}/marks.csv", "there is no folder {missing}"),
     ("export -c {course} --output {foreign}", "{foreign}"),
+    ("solutions study2 -c {unreleased}",
+     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+    ("solutions study2 --output {missing}/page.html", "there is no folder {missing}"),
+    ("solutions study2 --output {foreign}", "{foreign} is a folder: name a file"),
+    ("slides study2 --output {file}", "{file} is not a folder: name another one for the slides"),
     ("grade study2 -c {course} --json", "there are no submissions"),
     ("grade study2 -c {unreleased}",
      f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),

@@ -368,6 +368,17 @@ def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, ro
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+@pytest.mark.parametrize(("free", "said"), [
+    (50_000, "the disk of {} is full; "), (50_000_000, "the gradebook of {} cannot be used: ")])
+def test_a_database_on_a_full_disk_is_a_full_disk(tmp_path, monkeypatch, free, said):
+    """Whatever SQLite calls it: one worker that cannot write leaves its lock to the next."""
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage)
+    for why in ("database is locked", "disk I/O error", "database or disk is full"):
+        told = of_the_machine(sqlite3.OperationalError(why), tmp_path)
+        assert told.startswith(said.format(tmp_path))
+
+
 # ---- What is not there
 
 
