@@ -74,13 +74,17 @@ class LocalCluster:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
 
+    def end_workers(self) -> None:
+        """End all workers, as if their machines were switched off."""
+        while self.workers:
+            _end(self.workers.pop())
+
     def restart_scheduler(self, away: float = 0.0) -> None:
         """Kill the scheduler and, after some seconds, start everything anew: workers end with it.
         """
         _end(self.scheduler, signal.SIGKILL)
         time.sleep(away)
-        while self.workers:
-            _end(self.workers.pop())
+        self.end_workers()
         self.start_scheduler()
         for _ in range(self._workers):
             self.add_worker()

@@ -8,8 +8,10 @@ import hashlib
 import os
 import pickle
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -24,6 +26,8 @@ KINDS = (".py", ".json", ".npy", ".npz")  # of files that go with an agent
 CODE = (".py", ".toml")
 MAX_BYTES = 20_000_000  # of one agent's files
 CONNECT = 10  # seconds to reach the scheduler
+PATIENCE = 600.0  # seconds that a cluster may be without a worker
+LOOK = 5.0  # seconds between two looks at the workers
 
 
 class Luggage(NamedTuple):
@@ -111,7 +115,8 @@ def _refuse_other_kits(digest: str) -> None:
 def executor(address: str) -> Iterator[Callable]:
     """An executor, as of `concurrent.futures`, of the cluster with the scheduler at `address`.
 
-    Raises `LeagueError` where there is none.
+    Where the cluster has had no worker for `PATIENCE` seconds, what waits is cancelled. Raises
+    `LeagueError` where there is no cluster.
     """
     try:
         dask = import_module("distributed")  # an extra, which students' kits do not ask for
@@ -126,4 +131,28 @@ def executor(address: str) -> Iterator[Callable]:
     with client:
         if not client.scheduler_info()["workers"]:
             raise LeagueError(f"the cluster at {address} has no worker")
-        yield client.get_executor(pure=False)
+        with _watched(client):
+            yield client.get_executor(pure=False)
+
+
+@contextmanager
+def _watched(client: Any) -> Iterator[None]:
+    """End the connection, and with it all that waits, once there was no worker for too long."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        seen = time.monotonic()
+        while client.status == "running" and not ended.wait(LOOK):
+            with suppress(OSError):  # the scheduler is away, and may come back
+                if client.scheduler_info()["workers"]:
+                    seen = time.monotonic()
+            if time.monotonic() - seen >= PATIENCE:
+                client.close()
+
+    watcher = threading.Thread(target=watch, name="watches the cluster", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -27,6 +28,7 @@ from autograder.tests.needs import need_isolation, need_module, need_program
 from course.probes import Check, load_study
 from sequence import Greedy
 from sequence.league import LeagueError, league
+from sequence.league import cluster as league_cluster
 from sequence.league.cluster import executor
 
 need_module("distributed", "grading on a cluster")
@@ -298,3 +300,22 @@ def test_a_league_there_is_the_league_here(cluster, tmp_path):
     with pytest.raises(LeagueError, match="give its module or its file"), \
             executor(cluster.address) as elsewhere:
         league([Greedy, "Random"], deals=1, jobs=elsewhere)
+
+
+def test_a_league_whose_workers_are_all_lost_ends(tmp_path, monkeypatch):
+    """It waits a while for other workers, and says that the same league can go on."""
+    monkeypatch.setattr(league_cluster, "PATIENCE", 2.0)
+    monkeypatch.setattr(league_cluster, "LOOK", 0.5)
+    out = tmp_path / "out"
+
+    def end_workers() -> None:
+        while not list(out.glob("replays/*")):
+            time.sleep(0.1)
+        cluster.end_workers()
+
+    with local_cluster(tmp_path, workers=1) as cluster, executor(cluster.address) as elsewhere:
+        ending = threading.Thread(target=end_workers)
+        ending.start()
+        with pytest.raises(LeagueError, match="the same league goes on from here"):
+            league(["Random", "Greedy"], deals=2_000, seed=5, out=out, jobs=elsewhere)
+        ending.join()
