@@ -114,10 +114,12 @@ def test_locks_agree(other):
 
 @pytest.mark.parametrize("command", [
     [sys.executable, "-m", "ruff", "check", "."],
+    [sys.executable, "-m", "codespell_lib"],
     [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
-], ids=["ruff", "imports"])  # fmt: skip
-def test_style_and_direction_of_imports(command):
-    """The linter is content, and imports go one way: autograder, course, sequence, tictactoe."""
+], ids=["ruff", "spelling", "imports"])  # fmt: skip
+def test_style_spelling_and_direction_of_imports(command):
+    """The linter is content, no word is misspelt, and imports go one way: autograder, course,
+    sequence, tictactoe."""
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

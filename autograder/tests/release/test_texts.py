@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+import codespell_lib
 import pytest
 
 from autograder.release import kit
@@ -13,6 +14,9 @@ from autograder.release.derive import COURSE
 from autograder.release.notebooks import notebook_texts
 from course.probes import load_study, studies
 
+AMERICAN = Path(codespell_lib.__file__).parent / "data" / "dictionary_en-GB_to_en-US.txt"
+AS_WE_WRITE = {"program", "practice",  # of a computer; the noun
+               "maximization"}  # bias: the name that Sutton and Barto gave it
 STUDIES = [load_study(name) for name in studies()]
 NOTEBOOKS = [path for study in STUDIES for path in notebook_texts(study.folder)]
 BIBLIOGRAPHY = (COURSE / "bibliography.md").read_text("utf-8")
@@ -20,6 +24,7 @@ ENTRIES = re.findall(r"^\* \*\*(.+?)\.\*\* ", BIBLIOGRAPHY, re.MULTILINE)
 NAME = r"[A-Z][\w'-]+"
 CITATION = re.compile(rf"({NAME}(?:, {NAME})*(?: and {NAME}| et al\.)?),? \(?((?:19|20)\d\d)\b")
 NO_AUTHORS = {"In"}
+CODE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)  # and addresses
 SOURCES = "**Sources**, in full in `course/bibliography.md`:"
 # The course was made from five documents, by staff; what students have is notebooks and code.
 NOT_THEIRS = re.compile(r"\b(?:seeds? 00\d|staff|recipes?)\b")
@@ -106,3 +111,18 @@ def test_rights_are_told_wherever_somebody_begins():
     seventh = next(path for path in NOTEBOOKS if path.stem == "07_sequence")
     assert re.search(r"Sequence .{0,20}is a trade mark", flowing(seventh.read_text("utf-8")))
     assert "LICENSE-texts" in kit.contents(STUDIES)
+
+
+def test_prose_is_british():
+    """No page and no cell of text has an American spelling: two spellings are one too many."""
+    american = {word.strip().lower() for line in AMERICAN.read_text("utf-8").splitlines()
+                for word in line.partition("->")[2].split(",")} - AS_WE_WRITE - {""}
+    own = [path for folder in ("docs", "deploy", "autograder", "course")
+           for path in (COURSE.parent / folder).rglob("*.md")]
+    pages = {str(path): path.read_text("utf-8") for path in [*own, *COURSE.parent.glob("*.md")]
+             if path.name != "bibliography.md"}  # titles are as they were printed
+    cells = {str(path): "\n".join(line for line in path.read_text("utf-8").splitlines()
+                                  if line.startswith("# ")) for path in NOTEBOOKS}
+    found = {path: american & set(re.findall(r"[a-z]+", CODE.sub("", text).lower()))
+             for path, text in (pages | cells).items()}
+    assert {path: words for path, words in found.items() if words} == {}
