@@ -332,25 +332,30 @@ print(match(MixedTabular(seed=2), Tabular(), games=100))
 play({"x": Tabular(), "o": Tabular()}).final
 
 # %% [markdown]
+# **Think first: when may a table be trusted?** `Tabular` uses a value that was computed after one order of moves for the same board reached by another.
+# Which property of the game makes that right? Now change the rules: *nobody may mark a cell in the row of the opponent's last mark, and a player without a legal move has drawn*. Is `(state, player)`, with a `Board` as the state, still a good key? If not, what is the smallest thing that you would add to the state?
+#
+# <details><summary>An answer</summary>
+#
+# The value of a state depends only on how the game can go *on*: whose turn it is, the legal moves, their results, the utility of the ends. All of it can be read off the board, so the order of the moves makes no difference. (The game has the Markov property.)
+#
+# Under the changed rule the legal moves also depend on where the last mark was made, so one board can have two values, and the table would mix them up. The smallest thing to add is the *row* of the last mark. Which cell of the row it was does not matter, and whose turn it is follows from the number of marks.
+#
+# </details>
+
+# %% [markdown]
 # ## Questions
 #
 # Answer in a few sentences each, in the cells below the questions. A reason counts more than a result.
 #
-# **1. When may a table be trusted?** `Tabular` uses a value that was computed after one order of moves for the same board reached by another.
-# Which property of the game makes that right? Now change the rules: *nobody may mark a cell in the row of the opponent's last mark, and a player without a legal move has drawn*. Is `(state, player)`, with a `Board` as the state, still a good key? If not, what is the smallest thing that you would add to the state?
-
-# %% [markdown] answer="when-tables-hold"
-# *Write your answer here.*
-
-# %% [markdown]
-# **2. Whose view?** A classmate asks for the utility of an end from the view of the player to move there, `state.utility(state.to_move)`, and changes nothing else: MAX takes the largest value, MIN the smallest.
+# **1. Whose view?** A classmate asks for the utility of an end from the view of the player to move there, `state.utility(state.to_move)`, and changes nothing else: MAX takes the largest value, MIN the smallest.
 # Which numbers do the ends get in this way? What does the agent then take the empty board to be worth, and why? Name a kind of position in which it plays badly, and one in which it still plays well.
 
 # %% [markdown] answer="whose-view"
 # *Write your answer here.*
 
 # %% [markdown]
-# **3. A weak opponent.** Look at the scores of `Tabular` and `MixedTabular` against `Random`. All the moves they choose from have the same minimax value.
+# **2. A weak opponent.** Look at the scores of `Tabular` and `MixedTabular` against `Random`. All the moves they choose from have the same minimax value.
 # May you say that one of the two agents is better against `Random`? How could one be, when the values are equal? Describe a rule for choosing among the best moves that would score higher against `Random`, and say what it would cost against a perfect opponent.
 
 # %% [markdown] answer="weak-opponent"

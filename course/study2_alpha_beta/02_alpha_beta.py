@@ -370,11 +370,18 @@ picture(axes, "Mean nodes by open cells, minimax and alpha-beta: " + "; ".join(
 # *Write your answer here.*
 
 # %% [markdown]
-# **3. A narrower start.** Starting with the window (-1, +1) saves nodes and finds the right value in tic-tac-toe. Why can it not go wrong there? And what about the tree of numbers `((3, 8, 7), (5, 9, 6), (12, 4, 1))`? Its value is 5. Find out what `AlphaBeta().value(NumberTree(...), "x", -1, 1)` returns, explain it, and say what you may conclude from such an answer if you do not know the value.
+# **Think first: a narrower start.** Starting with the window (-1, +1) saves nodes and finds the right value in tic-tac-toe. Why can it not go wrong there? And what about the tree of numbers `((3, 8, 7), (5, 9, 6), (12, 4, 1))`? Its value is 5. Find out what `AlphaBeta().value(NumberTree(...), "x", -1, 1)` returns, explain it, and say what you may conclude from such an answer if you do not know the value.
 # Could it be useful to start with a window that might be too narrow?
-
-# %% [markdown] answer="narrow-window"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# No value of tic-tac-toe lies outside -1 to +1, so "at least +1" *is* +1, and "at most -1" is -1.
+#
+# On the tree of numbers the call returns 3 with move 0: the first MIN node is worth 3, which is not less than beta, so the root returns at once (1 instead of 3 if your search returns the bound). All that follows is that the value is *at least* this. About the move nothing follows.
+#
+# And yes, it can be useful. With a good guess of the value, say from a search that was less deep, a narrow window cuts more. If the result lies strictly inside, it is exact. If not, it tells on which side the window was too narrow, and one searches again.
+#
+# </details>
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, section 5.2.3; Knuth and Moore 1975 for the best case; CS188 for the other rule of counting.

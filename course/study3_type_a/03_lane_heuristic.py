@@ -298,13 +298,21 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
 # *Write your answer here.*
 
 # %% [markdown]
-# **Question.** In *Qubic* one plays on a cube of 4 x 4 x 4 cells, and four in a line win. There are
+# **Think first.** In *Qubic* one plays on a cube of 4 x 4 x 4 cells, and four in a line win. There are
 # 76 lanes. Which counts would a lane heuristic have there? What weights would you try, and on what
 # grounds? How would you find a divisor that is certainly large enough, when there are far too many
 # positions to count?
-
-# %% [markdown] answer="lanes-in-qubic"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# Three own marks, two and one, and the same for the opponent: a count for every number short of a
+# full lane. Three in a lane threatens a win, so it should weigh much more than two, and two more
+# than one. Good weights can be fitted to games; notebook 6 learns some.
+#
+# A divisor that is certainly large enough needs no counting of positions: each of the 76 lanes adds
+# at most the largest weight, so any number above 76 times that weight will do.
+#
+# </details>
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Shannon 1950, sections 2 and 3, for the numbers and

@@ -330,15 +330,27 @@ play({"x": empty, "o": Random(3)}, start=Qubic()).final
 # So: ties at random, always. And no result without its control.
 
 # %% [markdown]
-# **Question.** A classmate writes: "After 5,000 games of self-play my agent beats a random player in
+# **Think first.** A classmate writes: "After 5,000 games of self-play my agent beats a random player in
 # 98 % of 100 games. Untrained, with ties at random, it scores 0.51. So Q-learning works on Qubic."
 # (a) Name two explanations of the 98 % that this control leaves open, and for each the match that
 # would rule it out. (b) With random ties the trained agent scores 0.53 in 100 games. What do you
 # say to that, with an interval, and how many games would you play? (c) Why must the agent that is
 # measured stop exploring, and what would you see if it did not?
-
-# %% [markdown] answer="which-control"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# (a) Nothing says how the *trained* agent broke ties: if it took the lowest cell among equals, the
+# order of the cells played the game. Let the untrained agent break ties in the same way. Nor do we
+# know who began: change sides after every game. (One lucky training among several would be a third
+# explanation.)
+#
+# (b) Nothing yet: with 100 games the interval of 0.53 is about 0.43 to 0.62. A half width of 0.03
+# takes some 1,070 games, and to find 0.53 four times in five takes about 2,180.
+#
+# (c) With epsilon = 0.2 every fifth move is random, so the match would measure a mixture of
+# learning and chance. The better the agent, the more it would suffer.
+#
+# </details>
 
 # %% [markdown]
 # ## Why the table does not learn
@@ -647,14 +659,26 @@ print("first moves:", sorted(first_moves.values()))
 check("study4.symmetry")
 
 # %% [markdown]
-# **Question.** Would symmetry rescue the table? Suppose that every state is replaced by its
+# **Think first.** Would symmetry rescue the table? Suppose that every state is replaced by its
 # canonical one. (a) By what factor do the states become fewer, at most? Up to which move would
 # 200,000 games then have seen most states? Use the numbers of positions above. (b) What would it
 # cost at every move? (c) The lane weights use symmetry as well. In what way, and how much more than
 # the 192 do they assume?
-
-# %% [markdown] answer="would-symmetry-do"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# (a) By a factor of at most 192. With 4 marks there are about 3.8 million positions, or 20,000 up
+# to symmetry, and 200,000 games see most of those. With 8 marks there are still 1.6 billion. So it
+# gains about two moves of thirty-five.
+#
+# (b) 192 rearrangements for every look-up, nearly always of a state that is new anyway.
+#
+# (c) States that are the same by symmetry have the same lane counts, so the weights have all 192
+# symmetries for nothing. They assume much more: a lane counts the same wherever it lies and however
+# it crosses others. That is why seven numbers are quick to learn, and why they cannot see
+# everything.
+#
+# </details>
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Watkins 1989 and Sutton and Barto 2018, section 6.5,

@@ -160,15 +160,27 @@ check("study5.cell_score")
 # hopelessly blocked line is worth more than an empty one! We take `NEVER`, 10.
 
 # %% [markdown]
-# **Question.** (a) Why does a square go wrong with the maximum 5, where the line score itself would
+# **Think first.** (a) Why does a square go wrong with the maximum 5, where the line score itself would
 # not? State the property that a maximum must have for the order to survive. (b) Would the agent
 # play differently with `NEVER` = 100 and the maximum 100, in place of 10? Look at (100 - cost)
 # squared for the costs 1, 2 and 5, and say what the change does to the weight of the line part next
 # to the other parts. (c) In notebook 3 the divisor could be any number that was large enough. Why
 # is it different here?
-
-# %% [markdown] answer="never-negative"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# (a) Squaring turns a negative number into a positive one: with the maximum 5, a cost of 8 gives 9,
+# more than the 4 that a cost of 3 gives. The maximum must be at least as large as every cost. Then
+# nothing is negative, and squaring keeps the order.
+#
+# (b) Yes. With 10 the costs 1, 2 and 5 give 81, 64 and 25. With 100 they give 9,801, 9,604 and
+# 9,025: the order is the same, but one action less is worth about 190 instead of about 15, and
+# drowns the other parts.
+#
+# (c) There all values had one common factor, and a search only asks which of two is greater. Here a
+# part is shifted and squared, and then *added* to others.
+#
+# </details>
 
 # %% [markdown]
 # ## Faster
@@ -478,16 +490,29 @@ for weight in (1, 2):
 # *Write your answer here.*
 
 # %% [markdown]
-# **Question.** "The agent loses more when it plays second, so its evaluation must be bad for the
+# **Think first.** "The agent loses more when it plays second, so its evaluation must be bad for the
 # second player." (a) How much does each agent of the table lose by changing from the first seat to
 # the second, against `Greedy` and against itself? Which of these losses can be chance? So what is
 # the price of the *seat*, what that of the original's *evaluation*, and is the sentence right? (b) Suppose the first player's opening action is chosen at random
 # and then both play on as before. What do you expect of the shares, and what would it mean if you
 # were right? (c) Name a second way in which a league can be fair to both players although the seats
 # are not.
-
-# %% [markdown] answer="second-player"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# (a) Against `Greedy` the original loses 0.18 by changing seats (0.45 to 0.27), the one with the
+# threat 0.25, the line counter 0.19. Against itself both seats have the same evaluation, so what
+# the first player wins beyond one half is the price of the seat: 0.02 for the original. So the seat
+# may have a price, and a small one. Nothing shows that the original suffers more than the others:
+# the sentence is not supported.
+#
+# (b) A random first action throws the tempo away. If the tempo is what matters, the advantage
+# should vanish or change sides.
+#
+# (c) Play every deal from both seats and count pairs, as we do. Or let the second player choose the
+# seat after seeing the opening.
+#
+# </details>
 
 # %% [markdown]
 # ## Second complaint: too complicated

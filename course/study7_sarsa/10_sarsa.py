@@ -364,14 +364,24 @@ for target in (100, 100, 100):
 check("study7.table")
 
 # %% [markdown]
-# **Question.** (a) With `epsilon=0` and an agent that always takes the action with the highest *Q*,
+# **Think first.** (a) With `epsilon=0` and an agent that always takes the action with the highest *Q*,
 # the two targets are the same. Why? (b) Our agent goes by the *mix* of Q and score. Show with three
 # candidates (give their Q and their scores) that its targets can differ although it never explores.
 # (c) Which of the two targets is never the smaller one? What does that do to the values, if the
 # values in the maximum are noisy?
-
-# %% [markdown] answer="two-targets"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# (a) The action that is taken is then the one with the largest Q, and its Q is the maximum.
+#
+# (b) With Q = 0, 100, 400 and the scores 1,000, 0, 0 the mixes are 400, 60 and 240. The agent takes
+# the first: SARSA uses 0, Q-learning 400.
+#
+# (c) Q-learning's, as a maximum is at least as large as each of its items. If the values are noisy,
+# it picks those that are too large by accident. So the target is too large on average, gets into Q,
+# and from there into the next maximum.
+#
+# </details>
 
 # %% [markdown]
 # ## The agent
@@ -572,15 +582,25 @@ picture(axes, "Win rates with intervals. " + ". ".join(
 # everybody. Ours is the right way to see the board, and it had better win. Does it?
 
 # %% [markdown]
-# **Question.** (a) *Neither* plays the first candidate, with no reward and an empty table. Where
+# **Think first.** (a) *Neither* plays the first candidate, with no reward and an empty table. Where
 # does its strength come from? Look into `candidates`. What does playing the *first* of equals add:
 # which actions are first in the documented order? (b) Compare *Q only, any* with *neither, any* in
 # your own results. What does the table add, and which difference could sixteen games have shown at
 # all? Plan a match of the two against each other that finds a score of 0.55 four times in five:
 # how many paired deals is that, and what of it would you fix before you begin?
-
-# %% [markdown] answer="first-of-equals"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# (a) From the draft: `candidates` drops every action that does not take the best card, and the
+# scores of the board decide which card that is. Good cards collect in the hand, and sooner or later
+# they are played. The *first* of equals adds an order: ordinary cards come before jacks, which
+# saves the jacks, and chips of one suit come together, often side by side.
+#
+# (b) Sixteen games have an interval of about 0.2 to either side, so only a large difference can
+# show. To find 0.55 four times in five takes about 780 games, that is 390 deals from both seats.
+# Fix the deals, their seed and the trained table before you begin.
+#
+# </details>
 
 # %% [markdown]
 # ### How often is the table asked in vain?

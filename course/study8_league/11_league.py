@@ -67,14 +67,22 @@ for points in (10, 11, 12, 13):
     print(f"{points} of 16: from {low:.3f} to {high:.3f}", "beaten" if low > 0.5 else "not shown")
 
 # %% [markdown]
-# You have changed your agent. Against `Greedy` the old version has won 9 of 16 games and the new one
+# **Think first.** You have changed your agent. Against `Greedy` the old version has won 9 of 16 games and the new one
 # 13 of 16, on other deals. Is the new one better? (Compute both intervals. Only one of the two
 # versions "beats" `Greedy`: does that settle it?) You have the time for a hundred games more: who
 # plays whom, on which deals and seats? And what is wrong with playing on until the interval lies
 # above one half, and stopping then?
-
-# %% [markdown] answer="luck-or-skill"
-# *Write your answer here.*
+#
+# <details><summary>An answer</summary>
+#
+# The intervals are 0.33 to 0.77 and 0.57 to 0.93. They overlap widely, so the two versions may be
+# equally good: "shown" against "not shown" is not better against worse.
+#
+# With a hundred more games, let the two play each other, or both play `Greedy` on the *same* deals,
+# each deal from both seats, and fix the number of games first. Whoever looks after each game and
+# stops when the interval lies above one half gives chance a hundred opportunities.
+#
+# </details>
 
 # %% [markdown]
 # ## Clock and warnings

@@ -94,6 +94,12 @@ def test_every_notebook_names_its_sources(notebook):
     assert cited("\n\n".join(cells)) <= cited(last)
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_notebook_asks_for_more_than_two_written_answers(notebook):
+    """Somebody has to mark them: 300 students make 600 answers a notebook."""
+    assert len(re.findall(r'^# %% .*answer="', notebook.read_text("utf-8"), re.MULTILINE)) <= 2
+
+
 def test_no_word_is_about_what_students_do_not_have():
     """Neither the documents that the course was made from nor the people behind it."""
     found = {path: NOT_THEIRS.findall(flowing(text)) for path, text in texts().items()}
