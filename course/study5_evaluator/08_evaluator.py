@@ -434,6 +434,18 @@ for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, gre
 # The remedy has more points in both seats, though the intervals overlap. The direct match is clear:
 # over 100 paired deals it wins 0.645 (0.58 to 0.71) of the points against the original.
 #
+# ### The layers around it
+#
+# The original's authors never let the evaluator play alone. Two layers acted first: *complete* a
+# sequence if you can, and *stop* one of theirs if you must. Before you open the answer: which of the
+# two should come first? And will an agent with the layers be stronger than one with the threat?
+#
+# <details><summary>What 500 paired deals against Greedy say</summary>
+#
+# LAYERS
+#
+# </details>
+#
 # How much defending is right? Turn the knob.
 
 # %%
