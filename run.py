@@ -117,7 +117,7 @@ def lab(folder, *arguments):
         return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
     # A course folder has an overview for its staff, any other a start page for students.
     staff = os.path.exists(os.path.join(path, "nbgrader_config.py"))
-    opener = "autograder.commands.overview" if staff else "course.start"
+    opener = "autograder.desk.overview" if staff else "course.start"
     return run(["-P", "-m", opener, path, *arguments], path)
 
 

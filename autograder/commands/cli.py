@@ -271,6 +271,33 @@ def evening(study: StudyName, course: CoursePath, *, student: Students = None,
 
 
 @app.command()
+def late(study: StudyName, course: CoursePath, due: Annotated[str | None, typer.Option(
+             metavar="TIME", help="The due date, like '2026-03-02 10:00 UTC'.",
+             show_default=False)] = None,
+         percent_a_day: Annotated[float | None, typer.Option(
+             metavar="P", help="What a day begun costs, in percent of the score: a rule for the "
+             "whole course.", show_default=False)] = None,
+         at_most: Annotated[float, typer.Option(
+             metavar="P", help="The most that it costs; with --percent-a-day.")] = 100) -> None:
+    """Work out the penalties of late submissions again: after marking, and after a new due date."""
+    with told():
+        folder = CourseFolder.open(course)
+        wanted = folder.assignment(study)
+        folder.require_release(wanted)
+        from autograder.grading import late as lateness
+
+        if percent_a_day is not None:
+            lateness.set_rule(folder, percent_a_day, at_most)
+        if due:
+            say(f"{wanted.assignment} is due {lateness.set_due(folder, wanted, due)}")
+        found = lateness.work_out(folder, wanted)
+        for student, seconds, penalty in found:
+            say(f"{wanted.assignment}/{student}: {seconds / 3600:.1f} hours late, "
+                f"{penalty:g} points off")
+        say(f"{wanted.assignment}: {len(found)} late submissions")
+
+
+@app.command()
 def export(course: CoursePath,
            kind: Annotated[Format, typer.Option(
                "--format", metavar="NAME",

@@ -324,7 +324,7 @@ def test_a_command_that_is_interrupted_leaves_no_traceback(ready, capsys):
 
 @pytest.mark.parametrize(("arguments", "opener", "folder", "rest"), [
     ([], "course.start", "course", []), (["course"], "course.start", "course", []),
-    (["build/demo"], "autograder.commands.overview", "build/demo", []),
+    (["build/demo"], "autograder.desk.overview", "build/demo", []),
     (["build/desk"], "course.start", "build/desk", []),
     (["course", "--no-browser", "--port=9999"], "course.start", "course",
      ["--no-browser", "--port=9999"]),

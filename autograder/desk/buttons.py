@@ -1,0 +1,184 @@
+"""The overview with its buttons, `desk()` in a cell: each runs a command, and shows how far it is.
+
+A command runs in a process of its own, so that the page stays alive; one at a time, as in a
+terminal. What replaces something, or reaches students, asks first.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+
+import ipywidgets as widgets
+from IPython.display import HTML, display
+
+from autograder.course_folder import CourseFolder
+from autograder.desk.jobs import Job
+from autograder.desk.overview import overview
+from autograder.errors import Refused, in_words
+from course.probes import load_study, studies
+
+FORMATS = ("gradebook", "canvas", "moodle")
+RELEASED = ("{0} was released here before. A new release replaces it, and the next grading grades "
+            "everybody again. Release it again?")
+OUTPUT = ("<pre role='log' aria-label='what the command says' tabindex='0' style='max-height:16em;"
+          "overflow:auto;white-space:pre-wrap;line-height:1.4;margin:4px 0'>{}</pre>")
+NAMES = {0: "done", 1: "done, but something needs a look"}
+
+
+class Desk:
+    """A course's overview in a notebook, with buttons; `show` displays it."""
+
+    def __init__(self, folder: CourseFolder) -> None:
+        self.folder = folder
+        self.job: Job | None = None
+        self._confirmed: Callable[[], object] | None = None
+        self._table = None  # where the overview is shown
+        self.assignment = widgets.Dropdown(
+            description="Assignment", options=self._assignments(), layout={"width": "auto"})
+        self.format = widgets.Dropdown(description="Format", options=FORMATS,
+                                       layout={"width": "auto"})
+        self.buttons = {
+            "Release": self._release,
+            "Grade": lambda: self.run("grade", self.assignment.value),
+            "Write feedback": lambda: self.run("feedback", self.assignment.value),
+            "Write report": lambda: self.run("report", self.assignment.value),
+            "Grade, feedback and report": lambda: self.run("evening", self.assignment.value),
+            "Mark written answers": self._mark,
+            "Export": lambda: self.run("export", "--format", self.format.value),
+        }
+        made = {name: _button(name, self._guarded(work)) for name, work in self.buttons.items()}
+        self.bar = widgets.FloatProgress(min=0, max=1, layout={"width": "14em"})
+        self.bar.add_class("desk-progress")
+        self.status = widgets.HTML()
+        self.stop = _button("Stop", lambda: self.job and self.job.stop())
+        self.question = widgets.HTML()
+        self.ask = _row(self.question, _button("Yes", self._yes), _button("No", self._no))
+        self.running = _row(self.bar, self.status, self.stop)
+        self.output = widgets.HTML()
+        self.below = widgets.VBox()
+        self.made = made
+        self.box = widgets.VBox([
+            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-1])),
+            _row(self.format, made["Export"]),
+            self.ask, self.running, self.output, self.below])
+        _show(self.ask, False)
+        _show(self.running, False)
+
+    def show(self) -> None:
+        """Display the overview, and the buttons below it."""
+        self._table = display(HTML(self._overview()), display_id=True)
+        display(self.box)
+
+    def run(self, *arguments: str) -> None:
+        """Start a command on this course; one at a time."""
+        if self.job and self.job.status is None:
+            raise Refused("another command is running: wait for its end, or stop it")
+        self.bar.value, self.bar.max = 0, 1
+        self.output.value = ""
+        self.status.value = escape(f"{arguments[0]}: starting ...")
+        self._enable(False)
+        self.job = Job([*arguments, "--course", str(self.folder.root)], self._changed)
+
+    def _changed(self, job: Job) -> None:
+        """Show what a command says, and at its end what has come of it."""
+        self.output.value = OUTPUT.format(escape("\n".join(job.lines))) if job.lines else ""
+        if job.status is None:
+            self._progress(job)
+            return
+        ended = NAMES.get(job.status, "not done; it says why below")
+        self.status.value = "stopped" if job.stopped and job.status else ended
+        self._enable(True)
+        if self._table is not None:
+            self._table.update(HTML(self._overview()))
+
+    def _progress(self, job: Job) -> None:
+        told = job.progress
+        if not told:
+            return
+        total, done = told["total"], told["done"]
+        self.bar.max, self.bar.value = total or 1, done if total else 0
+        left = f", {_time(told['left'])} left" if told["left"] else ""
+        of = f" of {total:g}" if total else ""
+        self.status.value = escape(f"{told['what']}: {done:g}{of}{left}. {told['note']}")
+
+    def _enable(self, idle: bool) -> None:
+        for button in self.made.values():
+            button.disabled = not idle
+        self.made["Mark written answers"].disabled = False
+        self.stop.disabled = idle
+        _show(self.running, True)
+
+    def _guarded(self, work: Callable[[], object]) -> Callable[[], None]:
+        """Work whose failure is a sentence on the page."""
+        def guarded() -> None:
+            self._no()
+            try:
+                work()
+            except Exception as error:  # else it would only be in the kernel's log
+                said = str(error) if isinstance(error, Refused) else in_words(error)
+                self.output.value = OUTPUT.format(escape(said))
+
+        return guarded
+
+    def _release(self) -> None:
+        name = self.assignment.value
+        if self.folder.release(load_study(name).assignment).is_dir():
+            self.confirm(RELEASED.format(name), lambda: self.run("release", name))
+        else:
+            self.run("release", name)
+
+    def _mark(self) -> None:
+        from autograder.desk.marking import Marking  # slow to import
+
+        study = self.folder.assignment(self.assignment.value)
+        self.folder.require_release(study)
+        self.below.children = [Marking(self.folder, study)]
+
+    def confirm(self, question: str, work: Callable[[], object]) -> None:
+        """Ask before something is done that replaces what is there, or reaches students."""
+        self.question.value, self._confirmed = escape(question), self._guarded(work)
+        _show(self.ask, True)
+
+    def _yes(self) -> None:
+        work = self._confirmed
+        self._no()
+        if work:
+            work()
+
+    def _no(self) -> None:
+        self._confirmed = None
+        _show(self.ask, False)
+
+    def _overview(self) -> str:
+        return overview(self.folder.root)._repr_html_()
+
+    def _assignments(self) -> Sequence[tuple[str, str]]:
+        """The kit's studies, and what else was released here: what is shown, and its name."""
+        kit = {study.assignment: study for study in map(load_study, studies())}
+        own = sorted(path.name for path in (self.folder.root / "release").glob("*/")
+                     if path.name not in kit)
+        return [*((study.title, study.name) for study in kit.values()),
+                *((name, name) for name in own)]
+
+
+def desk(root: str | Path = ".") -> None:
+    """Show the overview of the course folder at `root`, with its buttons."""
+    Desk(CourseFolder.open(Path(root))).show()
+
+
+def _button(name: str, work: Callable[[], object]) -> widgets.Button:
+    button = widgets.Button(description=name, layout={"width": "auto"})
+    button.on_click(lambda _button: work())
+    return button
+
+
+def _row(*children: widgets.Widget) -> widgets.Box:
+    return widgets.Box(children, layout={"flex_flow": "row wrap", "align_items": "center"})
+
+
+def _show(row: widgets.Box, shown: bool) -> None:
+    row.layout.display = "flex" if shown else "none"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
