@@ -26,7 +26,7 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   help                this text
 
 Everything else is the autograder's: release, grade, feedback, report, evening (grade,
-feedback and report in one), export, solutions, slides, doctor, positions, build.
+feedback and report in one), late, export, solutions, slides, doctor, positions, build.
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """
@@ -38,8 +38,8 @@ LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (32, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
-AUTOGRADER = ("book", "build", "doctor", "evening", "export", "feedback", "grade", "positions",
-              "release", "report", "slides", "solutions")
+AUTOGRADER = ("book", "build", "doctor", "evening", "export", "feedback", "grade", "late",
+              "positions", "release", "report", "slides", "solutions")
 
 
 def main(arguments):

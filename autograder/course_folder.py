@@ -209,10 +209,9 @@ def configure(c: Config, config_file: str) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    late = root / LATE_FILE
-    if late.is_file():  # a plugin that the course names itself comes later, and counts
+    if rule := rule_of(CourseFolder(root)):  # a plugin that the course names itself counts instead
         c.AssignLatePenalties.plugin_class = "autograder.grading.late.ShareADay"
-        c.ShareADay.update(json.loads(late.read_text("utf-8")))
+        c.ShareADay.update(rule)
     # The intake has validated what comes in; once more after all steps is enough.
     c.NotebookExporter.optimistic_validation = True
     c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
@@ -238,6 +237,12 @@ def configure(c: Config, config_file: str) -> None:
 def _nbgrader() -> Path:
     """The folder of nbgrader, which takes a second to import."""
     return Path(find_spec("nbgrader").origin).parent
+
+
+def rule_of(folder: CourseFolder) -> dict[str, float]:
+    """What late submissions lose by the rule that `autograder late` keeps; empty without one."""
+    path = folder.root / LATE_FILE
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
 def hidden_folders(config: Config) -> list[Path]:

@@ -11,12 +11,13 @@ from pathlib import Path
 import ipywidgets as widgets
 from IPython.display import HTML, display
 
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, rule_of
 from autograder.desk.jobs import Job
 from autograder.desk.overview import overview
 from autograder.errors import Refused, in_words
 from course.probes import load_study, studies
 
+MOST = 100  # percent
 FORMATS = ("gradebook", "canvas", "moodle")
 RELEASED = ("{0} was released here before. A new release replaces it, and the next grading grades "
             "everybody again. Release it again?")
@@ -37,6 +38,14 @@ class Desk:
             description="Assignment", options=self._assignments(), layout={"width": "auto"})
         self.format = widgets.Dropdown(description="Format", options=FORMATS,
                                        layout={"width": "auto"})
+        rule = rule_of(folder)
+        self.due = widgets.Text(description="Due date", placeholder="2026-03-02 10:00 UTC")
+        self.percent = widgets.BoundedFloatText(
+            description="% a day", min=0, max=MOST, value=rule.get("percent_a_day", 0),
+            layout={"width": "11em"})
+        self.at_most = widgets.BoundedFloatText(
+            description="at most %", min=0, max=MOST, value=rule.get("at_most", MOST),
+            layout={"width": "11em"})
         self.buttons = {
             "Release": self._release,
             "Grade": lambda: self.run("grade", self.assignment.value),
@@ -44,6 +53,7 @@ class Desk:
             "Write report": lambda: self.run("report", self.assignment.value),
             "Grade, feedback and report": lambda: self.run("evening", self.assignment.value),
             "Mark written answers": self._mark,
+            "Work out late penalties": self._late,
             "Export": lambda: self.run("export", "--format", self.format.value),
         }
         made = {name: _button(name, self._guarded(work)) for name, work in self.buttons.items()}
@@ -58,7 +68,8 @@ class Desk:
         self.below = widgets.VBox()
         self.made = made
         self.box = widgets.VBox([
-            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-1])),
+            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-2])),
+            _row(self.due, self.percent, self.at_most, made["Work out late penalties"]),
             _row(self.format, made["Export"]),
             self.ask, self.running, self.output, self.below])
         _show(self.ask, False)
@@ -126,6 +137,15 @@ class Desk:
             self.confirm(RELEASED.format(name), lambda: self.run("release", name))
         else:
             self.run("release", name)
+
+    def _late(self) -> None:
+        """The rule and the date as they stand in the fields; no date leaves the one that is set."""
+        due = self.due.value.strip()
+        rule = (self.percent.value, self.at_most.value)
+        known = rule_of(self.folder)
+        asked = ["--percent-a-day", f"{rule[0]:g}", "--at-most", f"{rule[1]:g}"] if (
+            rule != (known.get("percent_a_day", 0), known.get("at_most", MOST))) else []
+        self.run("late", self.assignment.value, *(["--due", due] if due else []), *asked)
 
     def _mark(self) -> None:
         from autograder.desk.marking import Marking  # slow to import

@@ -2,6 +2,7 @@
 // The only HTML that it takes is what marking.py has cleaned; everything else is set as text.
 
 const PAUSE = 1200; // ms without a key after which a comment is sent
+const AHEAD = 5; // answers that are fetched before they come into view
 const PATIENCE = 8000; // ms without an answer after which one should look at the kernel
 const KEYS = "Digits give points, a full stop adds a half where there are halves, Backspace takes them back; Enter or ↓ or j goes on, ↑ or k back; " +
   "u to the next unmarked one; c writes a comment, Escape leaves it; Shift and a digit takes " +
@@ -44,12 +45,16 @@ function render({ model, el }) {
   let painted = ""; // which question, and how many answers in which order
   const shown = () => model.get("shown");
   const lineOf = (id) => shown().answers.find((line) => line.id === id);
-  const reading = new IntersectionObserver((entries) => {
-    const ids = entries.filter((entry) => entry.isIntersecting).map(({ target }) => target.dataset.id)
-      .filter((id) => cards.has(id) && !cards.get(id).asked);
+
+  /** Ask for the texts of answers that have not been asked for. */
+  function ask(wanted) {
+    const ids = wanted.filter((id) => cards.has(id) && !cards.get(id).asked);
     for (const id of ids) cards.get(id).asked = true;
     if (ids.length) model.send({ do: "text", ids });
-  }, { rootMargin: "600px" });
+  }
+
+  const reading = new IntersectionObserver((entries) =>
+    ask(entries.filter((entry) => entry.isIntersecting).map(({ target }) => target.dataset.id)));
 
   /** Say something beside an answer, and to a screen reader. */
   function tell(id, words, wrong = false) {
@@ -147,6 +152,8 @@ function render({ model, el }) {
     card.classList.add("current");
     card.setAttribute("aria-current", "true");
     card.tabIndex = 0;
+    const ids = [...cards.keys()], here = ids.indexOf(id);
+    ask(ids.slice(here, here + AHEAD));
     if (!focus) return;
     card.focus({ preventScroll: true });
     if (list.scrollHeight > list.clientHeight) {
@@ -276,6 +283,7 @@ function render({ model, el }) {
   model.on("change:shown", paint);
   model.on("msg:custom", hear);
   paint();
+  requestAnimationFrame(() => root.scrollIntoView({ block: "nearest" })); // it was asked for
   return () => {
     reading.disconnect();
     model.off("change:shown", paint);

@@ -56,6 +56,7 @@ class Marking(anywidget.AnyWidget):
         self._asked_now = self._asked_all[self._cell]
         self._question = question(self.folder, self.study, self._cell)
         found = marks.answers(self.folder, self.study, self._cell)
+        self._late = marks.late(self.folder, self.study)
         found.sort(key=lambda a: (not a.waits, a.id if self._anonymous else a.student))
         self._answers, self._texts = {answer.id: answer for answer in found}, {}
         self._paint()
@@ -104,6 +105,10 @@ class Marking(anywidget.AnyWidget):
             raise Refused(AGAIN)
         self._change(seen, lambda: marks.give(
             self.folder, seen, points, self._asked_now.points, self._question.step))
+        if seen.student in self._late:  # a share of the points, for one, is another one now
+            from autograder.grading.late import work_out  # slow to import, as nbgrader is
+
+            work_out(self.folder, self.study, [seen.student])
 
     def _say(self, content: dict[str, Any]) -> None:
         seen = self._answers[content["id"]]

@@ -16,7 +16,7 @@ from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.database import db_url, engine, patiently
 from autograder.errors import Refused, in_words
 from autograder.grading.booked import OF_NOTEBOOKS, require_gradebook
-from autograder.telling.gradebook import CellName, assignments_of, read_gradebook
+from autograder.telling.gradebook import CellName, assignments_of, marks_of, read_gradebook
 from autograder.telling.integrity import in_order, marked_cells
 from autograder.telling.questions import allowed, source_of
 from course.probes import Study
@@ -95,6 +95,12 @@ def answers(folder: CourseFolder, study: Study, cell: CellName) -> list[Answer]:
     wanted = {"assignment": study.assignment, "notebook": cell[0], "cell": cell[1]}
     rows = read_gradebook(folder, lambda book: list(book.execute(text(ANSWERS), wanted)))
     return sorted(map(_answer, rows), key=lambda answer: answer.id)
+
+
+def late(folder: CourseFolder, study: Study) -> set[str]:
+    """Who handed in an assignment late, by its due date and the extensions."""
+    found = read_gradebook(folder, lambda book: marks_of(book, study.assignment))
+    return {student for student, marks in found.items() if marks.seconds_late}
 
 
 def source(folder: CourseFolder, study: Study, cell: CellName, student: str) -> dict[str, Any]:

@@ -163,6 +163,18 @@ def test_each_button_runs_its_command(desk, monkeypatch):
         ["export", "--format", "canvas"]]
 
 
+def test_late_penalties_by_a_button(desk, monkeypatch):
+    """A date and a rule are passed on where they are new; else penalties are only worked out."""
+    given = started(monkeypatch)
+    button = desk.made["Work out late penalties"]
+    button.click()
+    desk.due.value, desk.percent.value = "2026-03-02 10:00 UTC", 10
+    button.click()
+    assert [arguments[:-2] for arguments in given] == [["late", "study2"], [
+        "late", "study2", "--due", "2026-03-02 10:00 UTC", "--percent-a-day", "10",
+        "--at-most", "100"]]
+
+
 def test_marking_is_shown_below(desk):
     """The page for written answers, of the assignment that is chosen."""
     desk.made["Mark written answers"].click()

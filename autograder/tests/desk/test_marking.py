@@ -5,14 +5,17 @@ import shutil
 
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.utils import parse_utc
 
 from autograder.course_folder import CourseFolder
 from autograder.desk import marks
 from autograder.desk.marking import AGAIN, NOTHING, Marking, mark_answers
 from autograder.desk.marks import Overtaken
 from autograder.errors import Refused
+from autograder.grading.late import set_rule
 from autograder.release.assignments import add_students, release
 from autograder.release.notebooks import answer_id
+from autograder.telling.gradebook import marks_of, open_gradebook
 from autograder.telling.questions import allowed, answers, question
 from course.probes import load_study, studies
 
@@ -160,6 +163,21 @@ def test_a_mark_is_in_nbgraders_gradebook_at_once(course, page):
     assert (line["points"], line["waits"], line["comment"]) == (1, False, "Which bound?")
     assert page.shown["comments"] == ["Which bound?"]
     assert opened(course).shown["questions"][0]["waiting"] == 2  # as after a restart of the kernel
+
+
+def test_a_late_students_penalty_follows_the_points(course):
+    """It is a share of the score, so it is worked out again with each mark."""
+    set_rule(course, 10, 100)
+    with Gradebook(course.config().CourseDirectory.db_url) as book:
+        book.update_or_create_assignment(NAME, duedate="2026-03-02 10:00:00 UTC")
+        book.find_submission(NAME, "ada").timestamp = parse_utc("2026-03-02 12:00:00 UTC")
+        book.db.commit()
+    page = opened(course)
+    read(page)
+    ask(page, "give", "ada", points=5)
+    with open_gradebook(course) as gradebook:
+        marks_now = marks_of(gradebook, NAME)["ada"]
+    assert (marks_now.manual, marks_now.penalty, marks_now.score) == (5, 0.5, 4.5)
 
 
 def test_points_can_be_taken_back(course, page):

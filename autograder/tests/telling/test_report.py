@@ -357,7 +357,7 @@ def test_names_lead_to_feedback_once_it_is_there(course):
     page.write_text("<p>Good.</p>", "utf-8")
     write_report(course, STUDY)
     everybody = rows_of(page_of(course), "everybody")
-    assert everybody["ada lovelace"][-1] == f"feedback, {STUDY.module}"
+    assert everybody["ada lovelace"][-1] == f"feedback , {STUDY.module}"
     assert everybody["ben"][-1] == "nothing"
     links = Tables(page_of(course)).links
     assert f"../feedback/ada%20lovelace/{STUDY.assignment}/{NOTEBOOK}.html" in links
