@@ -271,14 +271,56 @@ def evening(study: StudyName, course: CoursePath, *, student: Students = None,
 
 
 @app.command()
+def roster(file: Annotated[Path, typer.Argument(
+               metavar="FILE", help="A CSV file with a column id, and names if you like.")],
+           course: CoursePath) -> None:
+    """Put a class on the roster of a course folder, which is created if it does not exist."""
+    with told():
+        from autograder.commands.roster import add_roster
+
+        if not file.is_file():
+            raise Refused(f"there is no file {file}")
+        folder = CourseFolder.create(course)
+        say(f"{add_roster(folder, file)} students are on the roster of {folder.root}")
+
+
+@app.command("hand-out")
+def hand_out(study: StudyName, course: CoursePath) -> None:
+    """Put a released assignment into nbgrader's exchange, where students fetch it."""
+    take_step("hand-out", study, course)
+
+
+@app.command()
+def collect(study: StudyName, course: CoursePath) -> None:
+    """Collect what students have submitted through nbgrader's exchange."""
+    take_step("collect", study, course)
+
+
+@app.command("hand-back")
+def hand_back(study: StudyName, course: CoursePath) -> None:
+    """Return the feedback pages to students through nbgrader's exchange."""
+    take_step("hand-back", study, course)
+
+
+def take_step(step: str, study: str, course: Path) -> None:
+    """Take a step of nbgrader's exchange, and say what came of it."""
+    with told():
+        folder = CourseFolder.open(course)
+        wanted = folder.assignment(study)
+        from autograder.commands.exchange import exchange
+
+        say(exchange(folder, wanted, step))
+
+
+@app.command()
 def late(study: StudyName, course: CoursePath, due: Annotated[str | None, typer.Option(
-             metavar="TIME", help="The due date, like '2026-03-02 10:00 UTC'.",
+             metavar="TIME", help="Due, like '2026-03-02 10:00 UTC'.",
              show_default=False)] = None,
          percent_a_day: Annotated[float | None, typer.Option(
-             metavar="P", help="What a day begun costs, in percent of the score: a rule for the "
-             "whole course.", show_default=False)] = None,
+             metavar="P", help="Percent of the score for each day begun.",
+             show_default=False)] = None,
          at_most: Annotated[float, typer.Option(
-             metavar="P", help="The most that it costs; with --percent-a-day.")] = 100) -> None:
+             metavar="P", help="Percent at most.")] = 100) -> None:
     """Work out the penalties of late submissions again: after marking, and after a new due date."""
     with told():
         folder = CourseFolder.open(course)

@@ -21,6 +21,9 @@ MOST = 100  # percent
 FORMATS = ("gradebook", "canvas", "moodle")
 RELEASED = ("{0} was released here before. A new release replaces it, and the next grading grades "
             "everybody again. Release it again?")
+HAND_OUT = "Students can fetch {0} as soon as it is in the exchange. Put it there?"
+HAND_BACK = "Students can fetch their feedback on {0} as soon as it is there. Hand it back?"
+ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org"
 OUTPUT = ("<pre role='log' aria-label='what the command says' tabindex='0' style='max-height:16em;"
           "overflow:auto;white-space:pre-wrap;line-height:1.4;margin:4px 0'>{}</pre>")
 NAMES = {0: "done", 1: "done, but something needs a look"}
@@ -46,19 +49,24 @@ class Desk:
         self.at_most = widgets.BoundedFloatText(
             description="at most %", min=0, max=MOST, value=rule.get("at_most", MOST),
             layout={"width": "11em"})
+        self.students = widgets.Textarea(
+            description="Students", placeholder=ROSTER, rows=3, layout={"width": "34em"})
         self.buttons = {
             "Release": self._release,
-            "Grade": lambda: self.run("grade", self.assignment.value),
-            "Write feedback": lambda: self.run("feedback", self.assignment.value),
-            "Write report": lambda: self.run("report", self.assignment.value),
-            "Grade, feedback and report": lambda: self.run("evening", self.assignment.value),
+            "Hand out": lambda: self._ask_for("hand-out", HAND_OUT),
+            "Collect": self._command("collect"),
+            "Grade": self._command("grade"),
+            "Write feedback": self._command("feedback"),
+            "Write report": self._command("report"),
+            "Grade, feedback and report": self._command("evening"),
+            "Hand feedback back": lambda: self._ask_for("hand-back", HAND_BACK),
             "Mark written answers": self._mark,
+            "Put on the roster": self._roster,
             "Work out late penalties": self._late,
             "Export": lambda: self.run("export", "--format", self.format.value),
         }
         made = {name: _button(name, self._guarded(work)) for name, work in self.buttons.items()}
         self.bar = widgets.FloatProgress(min=0, max=1, layout={"width": "14em"})
-        self.bar.add_class("desk-progress")
         self.status = widgets.HTML()
         self.stop = _button("Stop", lambda: self.job and self.job.stop())
         self.question = widgets.HTML()
@@ -68,7 +76,8 @@ class Desk:
         self.below = widgets.VBox()
         self.made = made
         self.box = widgets.VBox([
-            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-2])),
+            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-3])),
+            _row(self.students, made["Put on the roster"]),
             _row(self.due, self.percent, self.at_most, made["Work out late penalties"]),
             _row(self.format, made["Export"]),
             self.ask, self.running, self.output, self.below])
@@ -89,6 +98,15 @@ class Desk:
         self.status.value = escape(f"{arguments[0]}: starting ...")
         self._enable(False)
         self.job = Job([*arguments, "--course", str(self.folder.root)], self._changed)
+
+    def _command(self, name: str) -> Callable[[], None]:
+        """Starts a command on the assignment that is chosen then."""
+        return lambda: self.run(name, self.assignment.value)
+
+    def _ask_for(self, name: str, question: str) -> None:
+        """Ask before a command is started on the assignment that is chosen now."""
+        assignment = self.assignment.value
+        self.confirm(question.format(assignment), lambda: self.run(name, assignment))
 
     def _changed(self, job: Job) -> None:
         """Show what a command says, and at its end what has come of it."""
@@ -138,6 +156,15 @@ class Desk:
         else:
             self.run("release", name)
 
+    def _roster(self) -> None:
+        """Keep what was pasted as `roster.csv`, and put it on the roster."""
+        if not self.students.value.strip():
+            raise Refused("paste the class into the field first: a line of names of columns, then "
+                          "a line for each student")
+        path = self.folder.root / "roster.csv"
+        path.write_text(self.students.value, "utf-8")
+        self.run("roster", str(path))
+
     def _late(self) -> None:
         """The rule and the date as they stand in the fields; no date leaves the one that is set."""
         due = self.due.value.strip()
@@ -152,7 +179,9 @@ class Desk:
 
         study = self.folder.assignment(self.assignment.value)
         self.folder.require_release(study)
-        self.below.children = [Marking(self.folder, study)]
+        before, self.below.children = self.below.children, [Marking(self.folder, study)]
+        for marking in before:
+            marking.close()
 
     def confirm(self, question: str, work: Callable[[], object]) -> None:
         """Ask before something is done that replaces what is there, or reaches students."""

@@ -267,6 +267,9 @@ function render({ model, el }) {
     const made = cards.get(content.id);
     if (content.html !== undefined && made) {
       made.text.innerHTML = content.html; // cleaned by `autograder.telling.safe_html`
+      for (const link of made.text.querySelectorAll("a")) { // and not in JupyterLab's place
+        Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
+      }
       made.read = true;
     } else if (content.told) {
       if (made) clearTimeout(made.waiting);

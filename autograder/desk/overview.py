@@ -95,8 +95,13 @@ def overview(root: str | Path = ".") -> Overview:
 
 
 def main(root: str, *arguments: str) -> None:
-    """Write the overview of a course folder and open JupyterLab there."""
-    folder = CourseFolder.open(Path(root))
+    """Write the overview of a course folder, a new one if it is empty, and open JupyterLab there.
+    """
+    try:
+        folder = CourseFolder.create(Path(root))
+    except CourseFolderError as error:
+        complain(f"autograder: {error}")
+        sys.exit(2)
     try:
         written = write_page(folder.root, WELCOME, CALL, overview(folder.root))
     except Exception as error:  # JupyterLab is the place to mend what is wrong

@@ -9,15 +9,18 @@ import psutil
 import pytest
 from IPython.core import displaypub
 
-from autograder.course_folder import CourseFolder
+from autograder.commands.exchange import exchange
+from autograder.commands.roster import add_roster, read_roster
+from autograder.course_folder import COURSE_ID, EXCHANGE, CourseFolder
 from autograder.desk import buttons
 from autograder.desk.buttons import Desk
 from autograder.desk.jobs import Job
-from autograder.release.assignments import release
+from autograder.errors import Refused
+from autograder.telling.gradebook import open_gradebook, students_of
 from autograder.tests.needs import need_isolation
 from course.probes import load_study
 
-pytestmark = pytest.mark.xdist_group("buttons")
+pytestmark = pytest.mark.xdist_group("desk")
 STUDY = load_study("study2")
 MINUTES = 300  # for what has to end by itself
 KERNEL = """
@@ -29,19 +32,11 @@ time.sleep(600)
 """
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory) -> CourseFolder:
-    """A course folder with a study and a submission; nobody changes it."""
-    folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
-    release(folder, STUDY)
-    shutil.copytree(folder.release(STUDY.assignment), folder.submission(STUDY.assignment, "ada"))
-    return folder
-
-
 @pytest.fixture
-def desk(released, tmp_path) -> Desk:
-    """The desk of such a course, of one's own."""
-    folder = CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+def desk(with_study2, tmp_path) -> Desk:
+    """The desk of a course with a study and a submission."""
+    folder = CourseFolder.open(shutil.copytree(with_study2.root, tmp_path / "course"))
+    shutil.copytree(folder.release(STUDY.assignment), folder.submission(STUDY.assignment, "ada"))
     shown = Desk(folder)
     shown.assignment.value = "study2"
     yield shown
@@ -173,6 +168,63 @@ def test_late_penalties_by_a_button(desk, monkeypatch):
     assert [arguments[:-2] for arguments in given] == [["late", "study2"], [
         "late", "study2", "--due", "2026-03-02 10:00 UTC", "--percent-a-day", "10",
         "--at-most", "100"]]
+
+
+@pytest.mark.parametrize(("name", "command"), [
+    ("Hand out", "hand-out"), ("Hand feedback back", "hand-back")])
+def test_what_reaches_students_asks_first(desk, monkeypatch, name, command):
+    """Nothing is put into the exchange without a yes, and one yes is for one step."""
+    given = started(monkeypatch)
+    desk.made[name].click()
+    assert given == []
+    assert "study2" in text(desk.question)
+    desk.assignment.value = "study3"  # after the question
+    desk.ask.children[1].click()
+    desk.ask.children[1].click()
+    assert [arguments[:-2] for arguments in given] == [[command, "study2"]]
+
+
+def test_through_the_exchange(desk):
+    """A study is handed out once; what nbgrader refuses is one sentence; nobody's work is
+    collected, and feedback that was not written is not handed back."""
+    folder = desk.folder
+    assert exchange(folder, STUDY, "hand-out").startswith(f"{STUDY.assignment} is in the exchange")
+    assert (folder.exchange() / COURSE_ID / "outbound" / STUDY.assignment / STUDY.module).is_file()
+    with pytest.raises(Refused, match=r"^nbgrader did not hand out .* already exists.*"):
+        exchange(folder, STUDY, "hand-out")
+    assert exchange(folder, STUDY, "collect") == (
+        f"collected {STUDY.assignment}: 1 submissions, 0 of them from new students")
+    with pytest.raises(Refused, match=r"there is no feedback on .* yet"):
+        exchange(folder, STUDY, "hand-back")
+    (folder.root / EXCHANGE).rename(folder.root / "away")
+    with pytest.raises(Refused, match="is missing"):
+        exchange(folder, STUDY, "collect")
+
+
+def test_the_roster_by_a_button(desk, monkeypatch):
+    """What is pasted is kept in a file, which the command reads; an empty field is told of."""
+    given = started(monkeypatch)
+    desk.made["Put on the roster"].click()
+    assert "paste the class into the field" in text(desk.output)
+    desk.students.value = "\ufeffUsername;Surname;E-Mail\nada;Lovelace;a@example.org\nben;;\n"
+    desk.made["Put on the roster"].click()
+    path = desk.folder.root / "roster.csv"
+    assert [arguments[:2] for arguments in given] == [["roster", str(path)]]
+    assert add_roster(desk.folder, path) == 2
+    with open_gradebook(desk.folder) as gradebook:
+        assert [tuple(student)[:4] for student in students_of(gradebook)] == [
+            ("ada", None, "Lovelace", "a@example.org"), ("ben", None, None, None)]
+
+
+@pytest.mark.parametrize(("table", "said"), [
+    ("", "needs a head with a column id"), ("name\nada\n", "needs a head with a column id"),
+    ("id\n../ada\n", "line 2 of the roster: '../ada' cannot be"),
+    ("id,first_name\nada,A\n,B\n", "line 3 of the roster: '' cannot be"),
+    ("id\nada\nada\n", "line 3 of the roster: ada is there twice")])
+def test_a_roster_that_is_none_is_refused(table, said):
+    """In a sentence that names the line."""
+    with pytest.raises(Refused, match=said):
+        read_roster(table)
 
 
 def test_marking_is_shown_below(desk):

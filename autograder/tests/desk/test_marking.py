@@ -13,13 +13,13 @@ from autograder.desk.marking import AGAIN, NOTHING, Marking, mark_answers
 from autograder.desk.marks import Overtaken
 from autograder.errors import Refused
 from autograder.grading.late import set_rule
-from autograder.release.assignments import add_students, release
+from autograder.release.assignments import add_students
 from autograder.release.notebooks import answer_id
 from autograder.telling.gradebook import marks_of, open_gradebook
 from autograder.telling.questions import allowed, answers, question
 from course.probes import load_study, studies
 
-pytestmark = pytest.mark.xdist_group("marking")
+pytestmark = pytest.mark.xdist_group("desk")
 
 STUDY = load_study("study2")
 NAME, NOTEBOOK = STUDY.assignment, "02_alpha_beta"
@@ -32,10 +32,10 @@ CLASS = {"ada": ("Ada", "Lovelace", "Because the window is empty."),
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory) -> CourseFolder:
+def released(with_study2, tmp_path_factory) -> CourseFolder:
     """A course in which three students' answers wait for a mark; nobody changes it."""
-    folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
-    release(folder, STUDY)
+    folder = CourseFolder.open(shutil.copytree(
+        with_study2.root, tmp_path_factory.mktemp("released") / "course"))
     add_students(folder, [(student, first, last) for student, (first, last, _) in CLASS.items()])
     with (Gradebook(folder.config().CourseDirectory.db_url) as book,
           book.db.no_autoflush):  # else SQLAlchemy warns of what nbgrader does

@@ -1,5 +1,7 @@
 """Late penalties: the course's rule, and working them out again when marks or dates change."""
 
+import shutil
+
 import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
@@ -11,6 +13,8 @@ from autograder.grading import late
 from autograder.release.assignments import add_students
 from autograder.telling.gradebook import marks_of, open_gradebook
 from course.probes import Study
+
+pytestmark = pytest.mark.xdist_group("late")
 
 WEEK = "week7"
 PLUGIN = """
@@ -26,10 +30,10 @@ c.AssignLatePenalties.plugin_class = Everything
 """
 
 
-@pytest.fixture
-def course(tmp_path) -> CourseFolder:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> CourseFolder:
     """A gradebook with an assignment of two notebooks; ben is two hours late, cy two days."""
-    folder = CourseFolder.create(tmp_path / "course")
+    folder = CourseFolder.create(tmp_path_factory.mktemp("late") / "course")
     folder.release(WEEK).mkdir(parents=True)
     add_students(folder, [(student, student, "") for student in ("ada", "ben", "cy")])
     with (Gradebook(folder.config().CourseDirectory.db_url) as book,
@@ -42,6 +46,12 @@ def course(tmp_path) -> CourseFolder:
             book.add_submission(WEEK, student, timestamp=f"2026-03-{day}:00:00 UTC")
     give(folder, 10)
     return folder
+
+
+@pytest.fixture
+def course(made, tmp_path) -> CourseFolder:
+    """The same, of one's own."""
+    return CourseFolder.open(shutil.copytree(made.root, tmp_path / "course"))
 
 
 def give(folder: CourseFolder, points: float) -> None:
