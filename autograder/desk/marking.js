@@ -24,7 +24,7 @@ function render({ model, el }) {
   const hidden = make("input", { type: "checkbox" });
   const again = make("button", { type: "button", textContent: "Read again",
     title: "Read answers and marks anew, unmarked ones first" });
-  const progress = make("span", { className: "progress" });
+  const progress = make("span", { className: "to-mark" });
   const list = make("div", { className: "answers" });
   const side = make("div", { className: "side", tabIndex: 0 });
   side.setAttribute("role", "region");
