@@ -16,6 +16,7 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
                       course folder such as build/demo; more arguments go to JupyterLab
+  lab --new FOLDER    make a course folder, and open JupyterLab at its overview
   book [FOLDER]       make the course a site of static pages, in build/book unless told otherwise
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
@@ -26,7 +27,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   help                this text
 
 Everything else is the autograder's: release, grade, feedback, report, evening (grade,
-feedback and report in one), export, solutions, slides, doctor, positions, build.
+feedback and report in one), late, export, solutions, slides, doctor, positions, build, roster,
+and of nbgrader's exchange hand-out, collect and hand-back.
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """
@@ -38,8 +40,9 @@ LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (32, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
-AUTOGRADER = ("book", "build", "doctor", "evening", "export", "feedback", "grade", "positions",
-              "release", "report", "slides", "solutions")
+AUTOGRADER = ("book", "build", "collect", "doctor", "evening", "export", "feedback", "grade",
+              "hand-back", "hand-out", "late", "positions", "release", "report", "roster",
+              "slides", "solutions")
 
 
 def main(arguments):
@@ -109,15 +112,24 @@ def run(arguments, folder=ROOT):
 
 def lab(folder, *arguments):
     """Open JupyterLab with `folder`, of here or of the kit, as its root, at its start page;
-    passes `arguments` on."""
+    passes `arguments` on. With `--new`, makes the folder that follows a course folder first."""
+    new = folder == "--new"
+    if new and not arguments:
+        return say("--new needs the folder of the new course")
+    if new:
+        folder, arguments = arguments[0], arguments[1:]
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            return say("cannot make {!r}: {}".format(folder, error.strerror))
     path = os.path.abspath(folder)
     if not os.path.isdir(path):
         path = os.path.join(ROOT, folder)
     if not os.path.isdir(path):
         return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
     # A course folder has an overview for its staff, any other a start page for students.
-    staff = os.path.exists(os.path.join(path, "nbgrader_config.py"))
-    opener = "autograder.commands.overview" if staff else "course.start"
+    staff = new or os.path.exists(os.path.join(path, "nbgrader_config.py"))
+    opener = "autograder.desk.overview" if staff else "course.start"
     return run(["-P", "-m", opener, path, *arguments], path)
 
 

@@ -6,6 +6,7 @@ source/ release/ submitted/ autograded/ feedback/   nbgrader's: {stage}/{student
 exchange/   where students fetch assignments and hand in, unless configured elsewhere
 results/{assignment}/{student}/   the outcome of each check, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
+late.json   what late submissions lose, if the course has set a rule by our command
 secret   the number from which the deals of graded games are drawn
 gradebook.db   unless the configuration names a database that a server has
 ```
@@ -43,6 +44,7 @@ configure(c, __file__)
 COURSE_ID = "adversarial_search"
 EXCHANGE = "exchange"
 SECRET = "secret"
+LATE_FILE = "late.json"
 STUDENT_FILE = "nbgrader_config.json"  # nbgrader's settings for a student's folder
 
 
@@ -207,6 +209,9 @@ def configure(c: Config, config_file: str) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
+    if rule := rule_of(CourseFolder(root)):  # a plugin that the course names itself counts instead
+        c.AssignLatePenalties.plugin_class = "autograder.grading.late.ShareADay"
+        c.ShareADay.update(rule)
     # The intake has validated what comes in; once more after all steps is enough.
     c.NotebookExporter.optimistic_validation = True
     c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
@@ -232,6 +237,12 @@ def configure(c: Config, config_file: str) -> None:
 def _nbgrader() -> Path:
     """The folder of nbgrader, which takes a second to import."""
     return Path(find_spec("nbgrader").origin).parent
+
+
+def rule_of(folder: CourseFolder) -> dict[str, float]:
+    """What late submissions lose by the rule that `autograder late` keeps; empty without one."""
+    path = folder.root / LATE_FILE
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
 def hidden_folders(config: Config) -> list[Path]:

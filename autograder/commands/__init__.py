@@ -1,4 +1,4 @@
-"""The user interface: the `autograder` command, the overview page, the demo.
+"""The user interface: the `autograder` command and the demo.
 
-May import everything; nothing imports this package.
+May import everything but `desk`, which alone imports this package.
 """

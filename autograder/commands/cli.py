@@ -271,6 +271,75 @@ def evening(study: StudyName, course: CoursePath, *, student: Students = None,
 
 
 @app.command()
+def roster(file: Annotated[Path, typer.Argument(
+               metavar="FILE", help="A CSV file with a column id, and names if you like.")],
+           course: CoursePath) -> None:
+    """Put a class on the roster of a course folder, which is created if it does not exist."""
+    with told():
+        from autograder.commands.roster import add_roster
+
+        if not file.is_file():
+            raise Refused(f"there is no file {file}")
+        folder = CourseFolder.create(course)
+        say(f"{add_roster(folder, file)} students are on the roster of {folder.root}")
+
+
+@app.command("hand-out")
+def hand_out(study: StudyName, course: CoursePath) -> None:
+    """Put a released assignment into nbgrader's exchange, where students fetch it."""
+    take_step("hand-out", study, course)
+
+
+@app.command()
+def collect(study: StudyName, course: CoursePath) -> None:
+    """Collect what students have submitted through nbgrader's exchange."""
+    take_step("collect", study, course)
+
+
+@app.command("hand-back")
+def hand_back(study: StudyName, course: CoursePath) -> None:
+    """Return the feedback pages to students through nbgrader's exchange."""
+    take_step("hand-back", study, course)
+
+
+def take_step(step: str, study: str, course: Path) -> None:
+    """Take a step of nbgrader's exchange, and say what came of it."""
+    with told():
+        folder = CourseFolder.open(course)
+        wanted = folder.assignment(study)
+        from autograder.commands.exchange import exchange
+
+        say(exchange(folder, wanted, step))
+
+
+@app.command()
+def late(study: StudyName, course: CoursePath, due: Annotated[str | None, typer.Option(
+             metavar="TIME", help="Due, like '2026-03-02 10:00 UTC'.",
+             show_default=False)] = None,
+         percent_a_day: Annotated[float | None, typer.Option(
+             metavar="P", help="Percent of the score for each day begun.",
+             show_default=False)] = None,
+         at_most: Annotated[float, typer.Option(
+             metavar="P", help="Percent at most.")] = 100) -> None:
+    """Work out the penalties of late submissions again: after marking, and after a new due date."""
+    with told():
+        folder = CourseFolder.open(course)
+        wanted = folder.assignment(study)
+        folder.require_release(wanted)
+        from autograder.grading import late as lateness
+
+        if percent_a_day is not None:
+            lateness.set_rule(folder, percent_a_day, at_most)
+        if due:
+            say(f"{wanted.assignment} is due {lateness.set_due(folder, wanted, due)}")
+        found = lateness.work_out(folder, wanted)
+        for student, seconds, penalty in found:
+            say(f"{wanted.assignment}/{student}: {seconds / 3600:.1f} hours late, "
+                f"{penalty:g} points off")
+        say(f"{wanted.assignment}: {len(found)} late submissions")
+
+
+@app.command()
 def export(course: CoursePath,
            kind: Annotated[Format, typer.Option(
                "--format", metavar="NAME",

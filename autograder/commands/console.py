@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -13,6 +13,7 @@ from rich.progress import (
     ProgressColumn,
     SpinnerColumn,
     Task,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -49,12 +50,47 @@ class Rate(ProgressColumn):
         return Text(f"{speed:.1f}/s" if speed else "", style="progress.data.speed")
 
 
+class _Told(Progress):
+    """A progress bar that somebody else draws: every change is told as plain data."""
+
+    def add_task(self, *arguments: Any, **fields: Any) -> TaskID:
+        """Add a task, and tell of it."""
+        task = super().add_task(*arguments, **fields)
+        self._tell(task)
+        return task
+
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        """Change a task, and tell of it."""
+        super().update(task_id, **changes)
+        self._tell(task_id)
+
+    def advance(self, task_id: TaskID, advance: float = 1) -> None:
+        """Go on with a task, and tell of it."""
+        super().advance(task_id, advance)
+        self._tell(task_id)
+
+    def _tell(self, task_id: TaskID) -> None:
+        task = next(task for task in self.tasks if task.id == task_id)
+        _listeners[-1]({"what": task.description, "done": task.completed, "total": task.total,
+                        "left": task.time_remaining, "note": task.fields.get("note", "")})
+
+
+_listeners: list[Callable[[dict[str, Any]], object]] = []
+
+
+def tell_progress(listener: Callable[[dict[str, Any]], object]) -> None:
+    """Have the progress of commands told to a listener instead of drawn, from now on: what is being
+    done, how much of it (of a total that may be unknown), the seconds left, and a note."""
+    _listeners.append(listener)
+
+
 def progress() -> Progress:
     """A progress bar with rate and time left, on stderr; nothing if that is not a terminal."""
-    return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-                    MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
-                    TextColumn("{task.fields[note]}", markup=False), console=errors,
-                    disable=not errors.is_terminal)
+    bar = _Told if _listeners else Progress
+    return bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+               MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
+               TextColumn("{task.fields[note]}", markup=False), console=errors,
+               disable=bool(_listeners) or not errors.is_terminal)
 
 
 def show_findings(study: Study, findings: Iterable[Finding], verbose: bool) -> None:

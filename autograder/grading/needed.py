@@ -49,19 +49,26 @@ def remembered(folder: CourseFolder, study: Study, state: Mapping[str, str],
         return known or dict(measured)
 
 
+def limits(folder: CourseFolder, study: Study, config: Config) -> dict[str, float]:
+    """Seconds of computing that each check has, by its id, and a cell of each notebook that is run,
+    by the notebook's file; of those for which something was measured."""
+    own = config.GradingStep
+    times, least = own.get("times_needed", TIMES), own.get("least_seconds", LEAST)
+    return {what: limit(seconds, times, least, own.get(
+                "cell_seconds" if what.endswith(".ipynb") else "probe_seconds", MOST))
+            for what, seconds in recalled(
+                folder, study, grader_state(folder, study, config)).items()}
+
+
 def limits_in_words(folder: CourseFolder, study: Study, config: Config) -> str:
     """The limits of an assignment in a sentence, or "" if they follow from nothing measured."""
     own = config.GradingStep
-    needed = recalled(folder, study, grader_state(folder, study, config))
-    if not needed:
-        return ""
     times, least = own.get("times_needed", TIMES), own.get("least_seconds", LEAST)
     groups: dict[float, list[str]] = defaultdict(list)
-    for what, seconds in needed.items():
-        is_cell = what.endswith(".ipynb")
-        most = own.get("cell_seconds", MOST) if is_cell else own.get("probe_seconds", MOST)
-        groups[limit(seconds, times, least, most)].append(
-            f"cells of {what}" if is_cell else what)
+    for what, seconds in limits(folder, study, config).items():
+        groups[seconds].append(f"cells of {what}" if what.endswith(".ipynb") else what)
+    if not groups:
+        return ""
     usual = max(groups, key=lambda seconds: len(groups[seconds]))
     others = [f"{seconds:g} s for {', '.join(groups[seconds])}"
               for seconds in sorted(groups) if seconds != usual]

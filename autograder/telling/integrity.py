@@ -7,13 +7,14 @@ import sys
 import sysconfig
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from autograder.course_folder import CourseFolder
 from autograder.grading.handed_in import TOLD, HandedIn, look_at, shown
+from autograder.telling.gradebook import CellName
 from course.probes import Study
 
 KIT = {"tictactoe", "sequence", "course", "autograder"}
@@ -108,6 +109,16 @@ def marked_cells(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         marked = metadata.get("nbgrader") if isinstance(metadata, dict) else None
         if isinstance(marked, dict) and "grade_id" in marked:
             yield str(marked["grade_id"]), cell
+
+
+def in_order(folder: CourseFolder, study: Study, cells: Iterable[CellName]) -> list[CellName]:
+    """Cells as they follow each other in the released notebooks, which the gradebook does not know.
+    """
+    released = [(path.stem, grade_id)
+                for path in sorted(folder.release(study.assignment).glob("*.ipynb"))
+                for grade_id, _ in marked_cells(path)]
+    place = {name: number for number, name in enumerate(released)}
+    return sorted(cells, key=lambda name: (place.get(name, len(place)), name))
 
 
 def _source(cell: dict[str, Any]) -> str:

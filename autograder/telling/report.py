@@ -3,10 +3,11 @@
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from autograder.course_folder import CourseFolder
 from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import read_results, standing
+from autograder.grading.needed import limits
 from autograder.telling.export import plain_cell
 from autograder.telling.gradebook import (
     Cell,
@@ -25,7 +27,7 @@ from autograder.telling.gradebook import (
     students_of,
     what_counts,
 )
-from autograder.telling.integrity import marked_cells, suspicions
+from autograder.telling.integrity import in_order, suspicions
 from course.plots import COLOURS, figure, picture
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
@@ -47,6 +49,7 @@ class Row:
     problems: Sequence[str]
     suspicions: Sequence[str]
     seconds: float
+    links: Mapping[str, str] = field(default_factory=dict)  # feedback and module: name -> address
 
     @property
     def score(self) -> float | None:
@@ -68,6 +71,7 @@ class Class:
     max_points: float
     cells: Mapping[CellName, Cell]  # those with points that are no checks
     rows: Sequence[Row]
+    limits: Mapping[str, float] = field(default_factory=dict)  # as `needed.limits` gives them
 
     @property
     def graded(self) -> list[Row]:
@@ -85,7 +89,7 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
         require_gradebook(folder, study.assignment)
     everything = known.get(study.assignment, {})
     checks = {check.grade_id for check in study.checks.values()}
-    cells = {name: everything[name] for name in _in_order(folder, study, everything)
+    cells = {name: everything[name] for name in in_order(folder, study, everything)
              if name[1] not in checks}
     most = sum((cell.points for cell in everything.values()), 0.0)
     rows = []
@@ -101,10 +105,10 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
                       for cell in result.get("inside", ())
                       if (notebook, cell) in cells and not cells[notebook, cell].written),
             [*entry["problems"], *filter(None, [wrong])], odd.get(student, []),
-            entry["seconds"]))
+            entry["seconds"], dict(_links(folder, study, student))))
     rows += [Row(name, "", "nothing to grade", None, {}, frozenset(), [why], [], 0)
              for name, why in folder.misnamed(study.assignment).items()]
-    return Class(study, most, cells, rows)
+    return Class(study, most, cells, rows, limits(folder, study, folder.config()))
 
 
 def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
@@ -127,13 +131,20 @@ def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
     return page, table
 
 
-def _in_order(folder: CourseFolder, study: Study, cells: Iterable[CellName]) -> list[CellName]:
-    """The cells as they follow each other in the notebooks, which the gradebook does not know."""
-    released = [(path.stem, grade_id)
-                for path in sorted(folder.release(study.assignment).glob("*.ipynb"))
-                for grade_id, _ in marked_cells(path)]
-    place = {name: number for number, name in enumerate(released)}
-    return sorted(cells, key=lambda name: (place.get(name, len(place)), name))
+def _links(folder: CourseFolder, study: Study, student: str) -> Iterator[tuple[str, str]]:
+    """What there is to read of one student, with its address seen from the report: feedback, and
+    the module. A file that leads elsewhere is no submission."""
+    pages = sorted((folder.root / "feedback" / student / study.assignment).glob("*.html"))
+    for page in pages:
+        yield "feedback" if len(pages) == 1 else f"feedback {page.stem}", _address(folder, page)
+    work = folder.submission(study.assignment, student)
+    module = work / study.module
+    if study.module and module.is_file() and not (work.is_symlink() or module.is_symlink()):
+        yield study.module, _address(folder, module)
+
+
+def _address(folder: CourseFolder, path: Path) -> str:
+    return "../" + quote(path.relative_to(folder.root).as_posix())
 
 
 def _names(students: Iterable[sqlalchemy.Row]) -> dict[str, str]:
@@ -162,6 +173,10 @@ def _facts(found: Class) -> dict[str, Any]:
         "late": [row for row in graded if row.marks.seconds_late],
         "waiting": sum(row.marks.waiting for row in graded),
         "distribution": _distribution(found.max_points, scores),
+        "page_of": {row.student: next(iter(row.links.values()))
+                    for row in found.rows if row.links},
+        "cell_limits": {what: seconds for what, seconds in found.limits.items()
+                        if what.endswith(".ipynb")},
     }
 
 
@@ -188,6 +203,7 @@ def _time_and_nodes(found: Class) -> Iterator[dict[str, Any]]:
         ratios = [ratio for o, _ in written if (ratio := _node_ratio(o["case"]))]
         yield {"check": check.id, "of": len(seen), "written": len(written),
                "stopped": sum(o["stopped"] for o, _ in written),
+               "limit": found.limits.get(check.id),
                "time": _slowest((o["seconds"], who) for o, who in written),
                "nodes": "nodes" in check.points,
                "share": 100 * sum(a["right"] for a in counts) / sum(a["asked"] for a in counts)

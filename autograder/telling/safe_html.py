@@ -108,6 +108,20 @@ def markdown(context, text: str) -> str:
     return _with_pictures(text, attached) if attached else _markdown(text)
 
 
+def markdown_of(text: str, attached: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """Markdown from a cell with these attachments as clean HTML; what cannot be laid out, however
+    it was written, is shown as it was typed."""
+    try:
+        return _with_pictures(text, attached) if attached else _markdown(text)
+    except (RecursionError, ValueError, TypeError, AttributeError):  # nested too deep, for one
+        return code_of(text)
+
+
+def code_of(text: str) -> str:
+    """A text as it was typed, as HTML."""
+    return f"<pre>{escape(text)}</pre>"
+
+
 @remembered
 def _markdown(text: str) -> str:
     return _with_pictures(text, {})

@@ -33,6 +33,7 @@ from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.release.teaching import slips_of
 from autograder.telling.gradebook import read_gradebook
+from autograder.telling.questions import question_in, sections
 from autograder.workspace import answer_path
 from autograder.workspace.strip import BEGIN, END
 from course.probes import Check, Study, load_expected, load_study, studies
@@ -159,25 +160,16 @@ def public_replies(study: Study, check: Check) -> Iterator[tuple[str, str]]:
 
 def written(study: Study) -> Iterator[tuple[str, str]]:
     """Each written question, and its model answer with what the points are for, as Markdown."""
-    text = answer_path(study).with_name("written.md").read_text("utf-8")
-    answers = dict(re.findall(r"(?ms)^## (.+?)\n(.+?)(?=^## |\Z)", text))
-    asked = {}
+    answers, asked = sections(study), {}
     for path in notebook_texts(study.folder):
         before = ""
         for cell in jupytext.read(path, fmt="py:percent").cells:
             if "answer" in cell.metadata:
-                asked[cell.metadata["answer"]] = _question(before)
+                asked[cell.metadata["answer"]] = question_in(before)
             before = cell.source
     for name in study.written:
         parts = re.split(r"\n\n(?=\S)", answers[name].strip())
         yield asked[name], "\n\n".join(_for_students(parts))
-
-
-def _question(source: str) -> str:
-    """The question in the cell before its answer: what follows the bold words that begin it, or
-    else the last heading."""
-    found = re.search(r"(?ms)^\*\*(?:Question|\d+)\..*", source)
-    return found[0] if found else re.split(r"(?m)^#+ .*$", source)[-1].strip()
 
 
 def _for_students(parts: list[str]) -> Iterator[str]:

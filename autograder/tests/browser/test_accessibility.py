@@ -53,12 +53,31 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
         browser.page.goto(path.as_uri())
         found[name] = findings(browser.page)
         browser.screenshot(f"page-{Path(path).stem}")
+    found["report, dark and narrow"] = narrow(browser, files["report"])
     found["start page"] = in_lab(browser, students_course(tmp_path), tmp_path / "a")
     found["overview"] = in_lab(browser, course.root, tmp_path / "b")
     assert browser.elsewhere == []
     (KIT / "build" / "axe.md").write_text(table(found), "utf-8")
     grave = {name: [f for f in broken if f.impact in GRAVE] for name, broken in found.items()}
     assert not any(grave.values()), grave
+
+
+def narrow(browser, path: Path):
+    """What axe says of a page in the dark on a phone, which must not scroll sideways as a whole."""
+    page = browser.page
+    usual = page.viewport_size
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(path.as_uri())
+    root = "document.documentElement"
+    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == (
+        "rgb(22, 25, 29)")
+    browser.screenshot("page-report-dark-390")
+    found = findings(page)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(usual)
+    return found
 
 
 def in_lab(browser, folder: Path, private: Path):

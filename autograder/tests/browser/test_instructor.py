@@ -75,7 +75,7 @@ def test_an_instructors_evening(browser, tmp_path):
         page.get_by_role("tab", name=PAGE).click()
         browser.wait_for_notebook(server, PAGE)
         browser.run_all()
-        browser.screenshot("instructor-overview")
+        browser.screenshot("formgrader-overview")
         page.get_by_role("link", name=f"report of {STUDY.assignment}").click()
         report = page.frame_locator(".jp-HTMLViewer iframe").get_by_role("heading", level=1)
         report.wait_for()
@@ -140,4 +140,4 @@ def mark_by_hand(browser, form) -> None:
     comment.press("Tab")
     browser.page.wait_for_timeout(1000)  # formgrader scrolls to the next answer
     comment.evaluate("area => area.scrollIntoView({block: 'center'})")
-    browser.screenshot("instructor-marking")
+    browser.screenshot("formgrader-marking")

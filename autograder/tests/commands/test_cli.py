@@ -601,6 +601,11 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
                           "--scheduler", "--json"}),
     "report": ("STUDY", {"--course"}),
     "solutions": ("STUDY", {"--course", "--output", "--before-deadline"}),
+    "roster": ("FILE", {"--course"}),
+    "hand-out": ("STUDY", {"--course"}),
+    "collect": ("STUDY", {"--course"}),
+    "hand-back": ("STUDY", {"--course"}),
+    "late": ("STUDY", {"--course", "--due", "--percent-a-day", "--at-most"}),
     "export": ("", {"--course", "--format", "--output"}),
     "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed", "--scheduler"}),
     "positions": ("STUDY", {"--seed", "--keep"}),
@@ -647,7 +652,8 @@ def test_no_arguments_print_help(arguments):
         assert f"{name} {sentence}" in text(done.stdout)
 
 
-@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "evening", "export"])
+@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "evening", "late",
+                                     "export"])
 def test_the_course_is_looked_for_in_the_same_place(command):
     """Every command that needs a course folder takes the same one unless told otherwise."""
     assert "[default: (the kit's build/course)]" in text(autograder(command, "--help").stdout)

@@ -324,7 +324,7 @@ def test_a_command_that_is_interrupted_leaves_no_traceback(ready, capsys):
 
 @pytest.mark.parametrize(("arguments", "opener", "folder", "rest"), [
     ([], "course.start", "course", []), (["course"], "course.start", "course", []),
-    (["build/demo"], "autograder.commands.overview", "build/demo", []),
+    (["build/demo"], "autograder.desk.overview", "build/demo", []),
     (["build/desk"], "course.start", "build/desk", []),
     (["course", "--no-browser", "--port=9999"], "course.start", "course",
      ["--no-browser", "--port=9999"]),
@@ -341,6 +341,22 @@ def test_lab_opens_a_folder(ready, arguments, opener, folder, rest):
     path = ready.root / folder
     assert command == [ready.run.PYTHON, "-P", "-m", opener, str(path), *rest]
     assert Path(where) == path
+
+
+def test_lab_opens_a_new_course(ready, tmp_path, monkeypatch, capsys):
+    """The folder is made where the caller is, and opened with the staff's overview."""
+    monkeypatch.chdir(tmp_path)
+    assert ready.main("lab", "--new", "teaching/ai", "--no-browser") == 0
+    (command, where, _), = ready.calls.running
+    path = tmp_path / "teaching" / "ai"
+    assert path.is_dir()
+    assert command == [ready.run.PYTHON, "-P", "-m", "autograder.desk.overview", str(path),
+                       "--no-browser"]
+    assert Path(where) == path
+    (tmp_path / "file").touch()
+    assert [ready.main("lab", "--new"), ready.main("lab", "--new", "file")] == [2, 2]
+    assert capsys.readouterr().err == ("run.py: --new needs the folder of the new course\n"
+                                       "run.py: cannot make 'file': File exists\n")
 
 
 def test_lab_looks_for_a_folder_here_first(ready, tmp_path, monkeypatch):

@@ -20,8 +20,8 @@ from nbgrader.coursedir import CourseDirectory
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
-from autograder.commands.overview import overview
 from autograder.course_folder import CourseFolder
+from autograder.desk.overview import overview
 from autograder.grading.batch import grade
 from autograder.grading.handed_in import MAX_ENTRIES
 from autograder.grading.own_tests import TellInside

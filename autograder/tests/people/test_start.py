@@ -12,8 +12,8 @@ from jupyterlab.commands import get_app_dir
 from jupyterlab_server import settings_utils
 
 from autograder import doctor
-from autograder.commands.overview import overview
 from autograder.course_folder import CONFIG_FILE, COURSE_ID, EXCHANGE, CourseFolder
+from autograder.desk.overview import overview
 from autograder.doctor import surroundings
 from autograder.release.derive import COURSE
 from autograder.release.leaks import public_files

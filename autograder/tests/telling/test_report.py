@@ -6,6 +6,7 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -120,7 +121,7 @@ def table_of(folder: CourseFolder, assignment: str = STUDY.assignment) -> dict[s
 def rows_of(page: str, name: str) -> dict[str, list[str]]:
     """The rows of a section's table: the row's head, and the text of its cells."""
     section = re.search(rf'<section id="{name}">(.*?)</section>', page, re.DOTALL)[1]
-    return {head: [" ".join(re.sub(r"<[^>]+>", " ", cell).split())
+    return {re.sub(r"<[^>]+>", "", head): [" ".join(re.sub(r"<[^>]+>", " ", cell).split())
                    for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)]
             for head, row in re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', section,
                                         re.DOTALL)}
@@ -249,8 +250,9 @@ def test_a_fault_is_forgotten_when_it_is_graded(course):
 
 def test_time_and_nodes(school):
     """The share of counts that are right, and how far off the explained one is."""
-    (written, middle, slowest, who, stopped, share, ratio), = rows_of(
+    (written, middle, slowest, who, limit, stopped, share, ratio), = rows_of(
         page_of(school), "time").values()
+    assert limit == "2"  # as `grade` says: the reference needs next to nothing
     assert (written, stopped) == ("3 of 4", "0")
     assert float(middle) <= float(slowest)
     assert who in ("ada", "ben", "cy")
@@ -315,7 +317,7 @@ class Tables(HTMLParser):
         found = dict(attrs)
         self.no_scope += tag == "th" and found.get("scope") not in ("row", "col")
         self.ids += [found["id"]] if "id" in found else []
-        self.links += [found["href"][1:]] if tag == "a" else []
+        self.links += [found["href"]] if tag == "a" else []
         if tag not in self.void:
             self.open.append(tag)
 
@@ -336,7 +338,30 @@ def test_the_page_is_well_made(school):
     assert seen.open == []
     assert seen.no_scope == 0
     assert len(seen.ids) == len(set(seen.ids))
-    assert set(seen.links) <= set(seen.ids)
+    inside = {link[1:] for link in seen.links if link.startswith("#")}
+    assert inside <= set(seen.ids)
+    files = {unquote(link) for link in seen.links if not link.startswith("#")}
+    assert files == {f"../submitted/{s}/{STUDY.assignment}/{STUDY.module}"
+                     for s in ("ada", "ben", "cy", "dan", "eve")}
+    assert all((school.root / "reports" / file).is_file() for file in files)
+
+
+def test_names_lead_to_feedback_once_it_is_there(course):
+    """The module is beside it; a module that is a link to another file is not offered."""
+    hand_in(course, "ada lovelace", MODULES["reference"])
+    work = hand_in(course, "ben", MODULES["stub"])
+    (work / STUDY.module).unlink()
+    (work / STUDY.module).symlink_to("/etc/passwd")
+    page = course.root / "feedback" / "ada lovelace" / STUDY.assignment / f"{NOTEBOOK}.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>Good.</p>", "utf-8")
+    write_report(course, STUDY)
+    everybody = rows_of(page_of(course), "everybody")
+    assert everybody["ada lovelace"][-1] == f"feedback , {STUDY.module}"
+    assert everybody["ben"][-1] == "nothing"
+    links = Tables(page_of(course)).links
+    assert f"../feedback/ada%20lovelace/{STUDY.assignment}/{NOTEBOOK}.html" in links
+    assert not any("ben" in link for link in links)
 
 
 def test_a_study_that_was_not_released_is_refused(tmp_path):

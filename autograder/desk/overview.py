@@ -1,7 +1,7 @@
 """The overview of a course folder: the status of each assignment, and links to its report.
 
-`python3 run.py lab my_course` writes a new one and opens it; formgrader, which is nbgrader's own,
-is in the menu of the same window.
+`python3 run.py lab my_course` writes a new one and opens it; its one cell shows the buttons
+(`autograder.desk.buttons`). formgrader, which is nbgrader's own, is in the menu of the same window.
 """
 
 import sys
@@ -17,12 +17,10 @@ from course.start import link, open_lab, table_head, table_row, write_page
 WELCOME = """\
 # The course at a glance
 
-Menu *Nbgrader*, *Formgrader*: generate, release, collect, autograde, mark written answers, write
-and release feedback. The commands `grade` and `feedback` do the same for a whole class at once;
-`report` writes the pages that are linked here.
-
-To update this page, click into the cell below and press Shift + Enter."""
-CALL = "from autograder.commands.overview import overview\n\noverview()"
+Click into the cell below and press Shift + Enter: this brings the table up to date, and below it
+buttons that release, grade and tell, as the commands do, and show written answers to be marked.
+nbgrader's own pages are in the menu *Nbgrader*, *Formgrader*."""
+CALL = "from autograder.desk.buttons import desk\n\ndesk()"
 COLUMNS = ("Assignment", "In the exchange", "Handed in", "Graded", "Waiting for a person",
            "Feedback written", "Report")
 
@@ -97,8 +95,13 @@ def overview(root: str | Path = ".") -> Overview:
 
 
 def main(root: str, *arguments: str) -> None:
-    """Write the overview of a course folder and open JupyterLab there."""
-    folder = CourseFolder.open(Path(root))
+    """Write the overview of a course folder, a new one if it is empty, and open JupyterLab there.
+    """
+    try:
+        folder = CourseFolder.create(Path(root))
+    except CourseFolderError as error:
+        complain(f"autograder: {error}")
+        sys.exit(2)
     try:
         written = write_page(folder.root, WELCOME, CALL, overview(folder.root))
     except Exception as error:  # JupyterLab is the place to mend what is wrong

@@ -1,0 +1,233 @@
+"""The overview with its buttons, `desk()` in a cell: each runs a command, and shows how far it is.
+
+A command runs in a process of its own, so that the page stays alive; one at a time, as in a
+terminal. What replaces something, or reaches students, asks first.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+
+import ipywidgets as widgets
+from IPython.display import HTML, display
+
+from autograder.course_folder import CourseFolder, rule_of
+from autograder.desk.jobs import Job
+from autograder.desk.overview import overview
+from autograder.errors import Refused, in_words
+from course.probes import load_study, studies
+
+MOST = 100  # percent
+FORMATS = ("gradebook", "canvas", "moodle")
+RELEASED = ("{0} was released here before. A new release replaces it, and the next grading grades "
+            "everybody again. Release it again?")
+HAND_OUT = "Students can fetch {0} as soon as it is in the exchange. Put it there?"
+HAND_BACK = "Students can fetch their feedback on {0} as soon as it is there. Hand it back?"
+ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org"
+OUTPUT = ("<pre role='log' aria-label='what the command says' tabindex='0' style='max-height:16em;"
+          "overflow:auto;white-space:pre-wrap;line-height:1.4;margin:4px 0'>{}</pre>")
+NAMES = {0: "done", 1: "done, but something needs a look"}
+
+
+class Desk:
+    """A course's overview in a notebook, with buttons; `show` displays it."""
+
+    def __init__(self, folder: CourseFolder) -> None:
+        self.folder = folder
+        self.job: Job | None = None
+        self._confirmed: Callable[[], object] | None = None
+        self._table = None  # where the overview is shown
+        self.assignment = widgets.Dropdown(
+            description="Assignment", options=self._assignments(), layout={"width": "auto"})
+        self.format = widgets.Dropdown(description="Format", options=FORMATS,
+                                       layout={"width": "auto"})
+        rule = rule_of(folder)
+        self.due = widgets.Text(description="Due date", placeholder="2026-03-02 10:00 UTC")
+        self.percent = widgets.BoundedFloatText(
+            description="% a day", min=0, max=MOST, value=rule.get("percent_a_day", 0),
+            layout={"width": "11em"})
+        self.at_most = widgets.BoundedFloatText(
+            description="at most %", min=0, max=MOST, value=rule.get("at_most", MOST),
+            layout={"width": "11em"})
+        self.students = widgets.Textarea(
+            description="Students", placeholder=ROSTER, rows=3, layout={"width": "34em"})
+        self.buttons = {
+            "Release": self._release,
+            "Hand out": lambda: self._ask_for("hand-out", HAND_OUT),
+            "Collect": self._command("collect"),
+            "Grade": self._command("grade"),
+            "Write feedback": self._command("feedback"),
+            "Write report": self._command("report"),
+            "Grade, feedback and report": self._command("evening"),
+            "Hand feedback back": lambda: self._ask_for("hand-back", HAND_BACK),
+            "Mark written answers": self._mark,
+            "Put on the roster": self._roster,
+            "Work out late penalties": self._late,
+            "Export": lambda: self.run("export", "--format", self.format.value),
+        }
+        made = {name: _button(name, self._guarded(work)) for name, work in self.buttons.items()}
+        self.bar = widgets.FloatProgress(min=0, max=1, layout={"width": "14em"})
+        self.status = widgets.HTML()
+        self.stop = _button("Stop", lambda: self.job and self.job.stop())
+        self.question = widgets.HTML()
+        self.ask = _row(self.question, _button("Yes", self._yes), _button("No", self._no))
+        self.running = _row(self.bar, self.status, self.stop)
+        self.output = widgets.HTML()
+        self.below = widgets.VBox()
+        self.made = made
+        self.box = widgets.VBox([
+            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-3])),
+            _row(self.students, made["Put on the roster"]),
+            _row(self.due, self.percent, self.at_most, made["Work out late penalties"]),
+            _row(self.format, made["Export"]),
+            self.ask, self.running, self.output, self.below])
+        _show(self.ask, False)
+        _show(self.running, False)
+
+    def show(self) -> None:
+        """Display the overview, and the buttons below it."""
+        self._table = display(HTML(self._overview()), display_id=True)
+        display(self.box)
+
+    def run(self, *arguments: str) -> None:
+        """Start a command on this course; one at a time."""
+        if self.job and self.job.status is None:
+            raise Refused("another command is running: wait for its end, or stop it")
+        self.bar.value, self.bar.max = 0, 1
+        self.output.value = ""
+        self.status.value = escape(f"{arguments[0]}: starting ...")
+        self._enable(False)
+        self.job = Job([*arguments, "--course", str(self.folder.root)], self._changed)
+
+    def _command(self, name: str) -> Callable[[], None]:
+        """Starts a command on the assignment that is chosen then."""
+        return lambda: self.run(name, self.assignment.value)
+
+    def _ask_for(self, name: str, question: str) -> None:
+        """Ask before a command is started on the assignment that is chosen now."""
+        assignment = self.assignment.value
+        self.confirm(question.format(assignment), lambda: self.run(name, assignment))
+
+    def _changed(self, job: Job) -> None:
+        """Show what a command says, and at its end what has come of it."""
+        self.output.value = OUTPUT.format(escape("\n".join(job.lines))) if job.lines else ""
+        if job.status is None:
+            self._progress(job)
+            return
+        ended = NAMES.get(job.status, "not done; it says why below")
+        self.status.value = "stopped" if job.stopped and job.status else ended
+        self._enable(True)
+        if self._table is not None:
+            self._table.update(HTML(self._overview()))
+
+    def _progress(self, job: Job) -> None:
+        told = job.progress
+        if not told:
+            return
+        total, done = told["total"], told["done"]
+        self.bar.max, self.bar.value = total or 1, done if total else 0
+        left = f", {_time(told['left'])} left" if told["left"] else ""
+        of = f" of {total:g}" if total else ""
+        self.status.value = escape(f"{told['what']}: {done:g}{of}{left}. {told['note']}")
+
+    def _enable(self, idle: bool) -> None:
+        for button in self.made.values():
+            button.disabled = not idle
+        self.made["Mark written answers"].disabled = False
+        self.stop.disabled = idle
+        _show(self.running, True)
+
+    def _guarded(self, work: Callable[[], object]) -> Callable[[], None]:
+        """Work whose failure is a sentence on the page."""
+        def guarded() -> None:
+            self._no()
+            try:
+                work()
+            except Exception as error:  # else it would only be in the kernel's log
+                said = str(error) if isinstance(error, Refused) else in_words(error)
+                self.output.value = OUTPUT.format(escape(said))
+
+        return guarded
+
+    def _release(self) -> None:
+        name = self.assignment.value
+        if self.folder.release(load_study(name).assignment).is_dir():
+            self.confirm(RELEASED.format(name), lambda: self.run("release", name))
+        else:
+            self.run("release", name)
+
+    def _roster(self) -> None:
+        """Keep what was pasted as `roster.csv`, and put it on the roster."""
+        if not self.students.value.strip():
+            raise Refused("paste the class into the field first: a line of names of columns, then "
+                          "a line for each student")
+        path = self.folder.root / "roster.csv"
+        path.write_text(self.students.value, "utf-8")
+        self.run("roster", str(path))
+
+    def _late(self) -> None:
+        """The rule and the date as they stand in the fields; no date leaves the one that is set."""
+        due = self.due.value.strip()
+        rule = (self.percent.value, self.at_most.value)
+        known = rule_of(self.folder)
+        asked = ["--percent-a-day", f"{rule[0]:g}", "--at-most", f"{rule[1]:g}"] if (
+            rule != (known.get("percent_a_day", 0), known.get("at_most", MOST))) else []
+        self.run("late", self.assignment.value, *(["--due", due] if due else []), *asked)
+
+    def _mark(self) -> None:
+        from autograder.desk.marking import Marking  # slow to import
+
+        study = self.folder.assignment(self.assignment.value)
+        self.folder.require_release(study)
+        before, self.below.children = self.below.children, [Marking(self.folder, study)]
+        for marking in before:
+            marking.close()
+
+    def confirm(self, question: str, work: Callable[[], object]) -> None:
+        """Ask before something is done that replaces what is there, or reaches students."""
+        self.question.value, self._confirmed = escape(question), self._guarded(work)
+        _show(self.ask, True)
+
+    def _yes(self) -> None:
+        work = self._confirmed
+        self._no()
+        if work:
+            work()
+
+    def _no(self) -> None:
+        self._confirmed = None
+        _show(self.ask, False)
+
+    def _overview(self) -> str:
+        return overview(self.folder.root)._repr_html_()
+
+    def _assignments(self) -> Sequence[tuple[str, str]]:
+        """The kit's studies, and what else was released here: what is shown, and its name."""
+        kit = {study.assignment: study for study in map(load_study, studies())}
+        own = sorted(path.name for path in (self.folder.root / "release").glob("*/")
+                     if path.name not in kit)
+        return [*((study.title, study.name) for study in kit.values()),
+                *((name, name) for name in own)]
+
+
+def desk(root: str | Path = ".") -> None:
+    """Show the overview of the course folder at `root`, with its buttons."""
+    Desk(CourseFolder.open(Path(root))).show()
+
+
+def _button(name: str, work: Callable[[], object]) -> widgets.Button:
+    button = widgets.Button(description=name, layout={"width": "auto"})
+    button.on_click(lambda _button: work())
+    return button
+
+
+def _row(*children: widgets.Widget) -> widgets.Box:
+    return widgets.Box(children, layout={"flex_flow": "row wrap", "align_items": "center"})
+
+
+def _show(row: widgets.Box, shown: bool) -> None:
+    row.layout.display = "flex" if shown else "none"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"

@@ -1,0 +1,126 @@
+"""An evening at the overview: grade by a button, then mark written answers with the keyboard alone.
+
+Its screenshots are made in both themes, on a laptop and on a phone.
+"""
+
+import json
+import shutil
+
+import pytest
+
+from autograder.course_folder import CourseFolder
+from autograder.desk import marks
+from autograder.release.assignments import add_students, release
+from autograder.release.notebooks import answer_id
+from autograder.telling.questions import answers
+from autograder.tests.browser.axe import GRAVE, axe_core, findings
+from autograder.tests.browser.harness import serve
+from autograder.tests.needs import need_isolation
+from course.probes import load_study
+from course.start import PAGE
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+STUDY = load_study("study2")
+NOTEBOOK = "02_alpha_beta"
+WRITTEN = next(iter(STUDY.written))
+CELL = (NOTEBOOK, answer_id(WRITTEN))
+SAMPLES = [line.partition(": ")[2] for line in answers(STUDY)[CELL[1]]["samples"].splitlines()
+           if line.startswith("* ")]
+HOSTILE = ("<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
+           "<svg onload='window.hacked = 1'></svg>\n\nI could not solve this one.")
+CLASS = [("ada", "Ada", "Lovelace", SAMPLES[0]), ("ben", "Ben", "Byron", SAMPLES[1]),
+         ("cy", "Cy", "Clone", SAMPLES[2]), ("dan", "Dan", "Danger", HOSTILE)]
+COMMENT = "Which nodes must be visited whatever the order?"
+
+
+def test_an_evening_at_the_overview(browser, tmp_path):
+    """Grade, open the questions, give points by digits and a comment, and use it again."""
+    need_isolation()
+    axe_core()
+    course = make_class(tmp_path / "course")
+    page = browser.page
+    page.set_viewport_size({"width": 1366, "height": 768})
+    with serve(course.root, tmp_path) as server:
+        browser.open(server, "")
+        browser.wait_for_lab()
+        browser.wait_for_notebook(server, PAGE)
+        browser.command("application:toggle-left-area")
+        browser.run_all()
+        page.get_by_label("Assignment").select_option(label=STUDY.title)
+        page.get_by_role("button", name="Grade", exact=True).click()
+        page.get_by_text(f"{STUDY.assignment}: {len(CLASS)} graded").wait_for()
+        browser.screenshot("instructor-overview")
+        page.get_by_role("button", name="Mark written answers").click()
+        cards = page.locator(".marking article")
+        cards.nth(len(CLASS) - 1).wait_for()
+        who = [next(a.student for a in marks.answers(course, STUDY, CELL) if a.id == key)
+               for key in cards.evaluate_all("cards => cards.map(({dataset}) => dataset.id)")]
+        page.wait_for_function("""() => [...document.querySelectorAll(".marking article .text")]
+            .every(text => text.innerText)""")
+
+        cards.first.focus()
+        press(page, "5", "saved: 5 points", 0)
+        press(page, "2", "saved: 2 points", 0)
+        page.keyboard.press("j")
+        press(page, "3", "saved: 3 points", 1)
+        page.keyboard.press("c")
+        page.keyboard.type(COMMENT)
+        press(page, "Escape", "saved: 3 points", 1)
+        page.keyboard.press("k")
+        press(page, "Shift+Digit1", "saved: 2 points", 0)
+        page.keyboard.press("u")
+        assert cards.nth(2).get_attribute("aria-current") == "true"
+        press(page, "7", "7 is no mark of this question", 2)
+        browser.screenshot("instructor-marking")
+
+        found = {a.student: a for a in marks.answers(course, STUDY, CELL)}
+        assert [(found[s].points, found[s].waits, found[s].comment) for s in who] == [
+            (2, False, COMMENT), (3, False, COMMENT), (None, True, None), (None, True, None)]
+        assert not page.evaluate("() => window.hacked")
+        assert not any(name in page.locator(".marking").inner_text() for name in (
+            "Lovelace", "Byron", "ada", "Danger"))
+        assert [cell["cell_type"] for cell in browser.cells()] == ["markdown", "code"]
+
+        found = {theme: look(browser, theme) for theme in ("light", "dark")}
+        assert not any(found.values()), found
+        assert browser.elsewhere == []
+
+
+def press(page, key: str, told: str, number: int) -> None:
+    """Press a key, and wait until an answer says what came of it."""
+    page.keyboard.press(key)
+    page.locator(".marking article").nth(number).locator(".told").get_by_text(told).wait_for()
+
+
+def look(browser, theme: str) -> list:
+    """What axe finds grave about the page in a theme; pictures on a laptop and on a phone."""
+    page = browser.page
+    browser.command("apputils:change-theme", theme=f"JupyterLab {theme.title()}")
+    page.wait_for_function("name => document.body.dataset.jpThemeName === name",
+                           arg=f"JupyterLab {theme.title()}")
+    browser.screenshot(f"marking-{theme}")
+    found = [f for f in findings(page, ".jp-OutputArea") if f.impact in GRAVE]
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".marking").scroll_into_view_if_needed()
+    browser.screenshot(f"marking-{theme}-390")
+    assert page.evaluate("() => { const m = document.querySelector('.marking');"
+                         " return m.scrollWidth <= m.clientWidth }")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    return found
+
+
+def make_class(root) -> CourseFolder:
+    """A course with what a class has handed in, every answer written."""
+    course = CourseFolder.create(root)
+    release(course, STUDY)
+    add_students(course, [(student, first, last) for student, first, last, _ in CLASS])
+    for student, _, _, text in CLASS:
+        work = shutil.copytree(course.release(STUDY.assignment),
+                               course.submission(STUDY.assignment, student))
+        path = work / f"{NOTEBOOK}.ipynb"
+        notebook = json.loads(path.read_text("utf-8"))
+        for cell in notebook["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("solution"):
+                cell["source"] = text
+        path.write_text(json.dumps(notebook), "utf-8")
+    return course

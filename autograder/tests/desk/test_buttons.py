@@ -1,0 +1,259 @@
+"""The overview's buttons: each runs its command, shows how far it is, and can be stopped."""
+
+import shutil
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from IPython.core import displaypub
+
+from autograder.commands.exchange import exchange
+from autograder.commands.roster import add_roster, read_roster
+from autograder.course_folder import COURSE_ID, EXCHANGE, CourseFolder
+from autograder.desk import buttons
+from autograder.desk.buttons import Desk
+from autograder.desk.jobs import Job
+from autograder.errors import Refused
+from autograder.telling.gradebook import open_gradebook, students_of
+from autograder.tests.needs import need_isolation
+from course.probes import load_study
+
+pytestmark = pytest.mark.xdist_group("desk")
+STUDY = load_study("study2")
+MINUTES = 300  # for what has to end by itself
+KERNEL = """
+from autograder.desk.jobs import Job
+import time
+job = Job(["doctor", "study3"], lambda job: print("works", flush=True))
+print(job._process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def desk(with_study2, tmp_path) -> Desk:
+    """The desk of a course with a study and a submission."""
+    folder = CourseFolder.open(shutil.copytree(with_study2.root, tmp_path / "course"))
+    shutil.copytree(folder.release(STUDY.assignment), folder.submission(STUDY.assignment, "ada"))
+    shown = Desk(folder)
+    shown.assignment.value = "study2"
+    yield shown
+    if shown.job:
+        shown.job.stop()
+        shown.job.wait(MINUTES)
+
+
+def text(widget) -> str:
+    """What a widget shows."""
+    return widget.value
+
+
+def started(monkeypatch) -> list[list[str]]:
+    """The commands that would be started from now on."""
+    given = []
+
+    class Fake(Job):
+        def __init__(self, arguments, changed):
+            given.append(arguments)
+            self.status, self.stopped, self.lines, self.progress = 0, False, [], {}
+            changed(self)
+
+        def stop(self):
+            pass
+
+        def wait(self, seconds=None):
+            return 0
+
+    monkeypatch.setattr(buttons, "Job", Fake)
+    return given
+
+
+def test_grading_by_a_button(desk):
+    """The class is graded as by the command, with what it says and how far it was on the page."""
+    need_isolation()
+    seen = []
+    desk.status.observe(lambda change: seen.append(change.new), "value")
+    desk.made["Grade, feedback and report"].click()
+    assert desk.made["Grade"].disabled
+    assert desk.job.wait(MINUTES) == 0, desk.job.lines
+    assert any(line.startswith("Grading study2: 1 of 1") for line in seen), seen
+    assert any(line.startswith("Feedback study2: 1") for line in seen), seen
+    assert seen[-1] == "done"
+    assert f"{STUDY.assignment}: 1 graded" in text(desk.output)
+    assert (desk.folder.root / "reports" / f"{STUDY.assignment}.html").is_file()
+    assert not desk.made["Grade"].disabled
+    assert "report of" in desk._overview()
+
+
+def test_stop_is_ctrl_c(desk):
+    """A command that is stopped says what Ctrl-C has it say, and how to go on."""
+    need_isolation()
+    desk.made["Grade"].click()
+    end = time.monotonic() + MINUTES
+    while not desk.job.progress:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    desk.stop.click()
+    assert desk.job.wait(MINUTES) == 130
+    assert text(desk.status) == "stopped"
+    assert "the same command continues from there" in text(desk.output)
+
+
+def test_the_command_stops_with_the_kernel():
+    """When the notebook's process is killed, nobody is left who could stop what it started."""
+    kernel = subprocess.Popen([sys.executable, "-P", "-c", KERNEL], stdout=subprocess.PIPE,
+                              text=True)
+    try:
+        command = psutil.Process(int(kernel.stdout.readline()))
+        kernel.stdout.readline()  # until it is at work
+    finally:
+        kernel.kill()
+        kernel.wait()
+        kernel.stdout.close()
+    command.wait(MINUTES)
+
+
+def test_a_refusal_is_one_sentence(desk):
+    """Whatever the command says stands on the page, and nothing else."""
+    desk.assignment.value = "study3"
+    desk.made["Grade"].click()
+    assert desk.job.wait(MINUTES) == 2
+    line, = desk.job.lines
+    assert line.startswith("autograder: study3_type_a has not been released")
+    assert text(desk.status) == "not done; it says why below"
+    assert "has not been released" in text(desk.output)
+    desk.made["Mark written answers"].click()
+    assert "has not been released" in text(desk.output)
+
+
+def test_a_new_release_asks_first(desk, monkeypatch):
+    """What was never released is; what was, only after a yes."""
+    given = started(monkeypatch)
+    course = ["--course", str(desk.folder.root)]
+    desk.made["Release"].click()
+    assert given == []
+    assert "Release it again?" in text(desk.question)
+    _, yes, no = desk.ask.children
+    no.click()
+    yes.click()
+    assert given == []
+    desk.made["Release"].click()
+    yes.click()
+    assert given == [["release", "study2", *course]]
+    desk.assignment.value = "study3"
+    desk.made["Release"].click()
+    assert given[1:] == [["release", "study3", *course]]
+
+
+def test_each_button_runs_its_command(desk, monkeypatch):
+    """The same as those that are typed."""
+    given = started(monkeypatch)
+    desk.format.value = "canvas"
+    for name in ("Grade", "Write feedback", "Write report", "Grade, feedback and report", "Export"):
+        desk.made[name].click()
+    assert [arguments[:-2] for arguments in given] == [
+        ["grade", "study2"], ["feedback", "study2"], ["report", "study2"], ["evening", "study2"],
+        ["export", "--format", "canvas"]]
+
+
+def test_late_penalties_by_a_button(desk, monkeypatch):
+    """A date and a rule are passed on where they are new; else penalties are only worked out."""
+    given = started(monkeypatch)
+    button = desk.made["Work out late penalties"]
+    button.click()
+    desk.due.value, desk.percent.value = "2026-03-02 10:00 UTC", 10
+    button.click()
+    assert [arguments[:-2] for arguments in given] == [["late", "study2"], [
+        "late", "study2", "--due", "2026-03-02 10:00 UTC", "--percent-a-day", "10",
+        "--at-most", "100"]]
+
+
+@pytest.mark.parametrize(("name", "command"), [
+    ("Hand out", "hand-out"), ("Hand feedback back", "hand-back")])
+def test_what_reaches_students_asks_first(desk, monkeypatch, name, command):
+    """Nothing is put into the exchange without a yes, and one yes is for one step."""
+    given = started(monkeypatch)
+    desk.made[name].click()
+    assert given == []
+    assert "study2" in text(desk.question)
+    desk.assignment.value = "study3"  # after the question
+    desk.ask.children[1].click()
+    desk.ask.children[1].click()
+    assert [arguments[:-2] for arguments in given] == [[command, "study2"]]
+
+
+def test_through_the_exchange(desk):
+    """A study is handed out once; what nbgrader refuses is one sentence; nobody's work is
+    collected, and feedback that was not written is not handed back."""
+    folder = desk.folder
+    assert exchange(folder, STUDY, "hand-out").startswith(f"{STUDY.assignment} is in the exchange")
+    assert (folder.exchange() / COURSE_ID / "outbound" / STUDY.assignment / STUDY.module).is_file()
+    with pytest.raises(Refused, match=r"^nbgrader did not hand out .* already exists.*"):
+        exchange(folder, STUDY, "hand-out")
+    assert exchange(folder, STUDY, "collect") == (
+        f"collected {STUDY.assignment}: 1 submissions, 0 of them from new students")
+    with pytest.raises(Refused, match=r"there is no feedback on .* yet"):
+        exchange(folder, STUDY, "hand-back")
+    (folder.root / EXCHANGE).rename(folder.root / "away")
+    with pytest.raises(Refused, match="is missing"):
+        exchange(folder, STUDY, "collect")
+
+
+def test_the_roster_by_a_button(desk, monkeypatch):
+    """What is pasted is kept in a file, which the command reads; an empty field is told of."""
+    given = started(monkeypatch)
+    desk.made["Put on the roster"].click()
+    assert "paste the class into the field" in text(desk.output)
+    desk.students.value = "\ufeffUsername;Surname;E-Mail\nada;Lovelace;a@example.org\nben;;\n"
+    desk.made["Put on the roster"].click()
+    path = desk.folder.root / "roster.csv"
+    assert [arguments[:2] for arguments in given] == [["roster", str(path)]]
+    assert add_roster(desk.folder, path) == 2
+    with open_gradebook(desk.folder) as gradebook:
+        assert [tuple(student)[:4] for student in students_of(gradebook)] == [
+            ("ada", None, "Lovelace", "a@example.org"), ("ben", None, None, None)]
+
+
+@pytest.mark.parametrize(("table", "said"), [
+    ("", "needs a head with a column id"), ("name\nada\n", "needs a head with a column id"),
+    ("id\n../ada\n", "line 2 of the roster: '../ada' cannot be"),
+    ("id,first_name\nada,A\n,B\n", "line 3 of the roster: '' cannot be"),
+    ("id\nada\nada\n", "line 3 of the roster: ada is there twice")])
+def test_a_roster_that_is_none_is_refused(table, said):
+    """In a sentence that names the line."""
+    with pytest.raises(Refused, match=said):
+        read_roster(table)
+
+
+def test_marking_is_shown_below(desk):
+    """The page for written answers, of the assignment that is chosen."""
+    desk.made["Mark written answers"].click()
+    marking, = desk.below.children
+    assert marking.shown["questions"][0]["notebook"] == "02_alpha_beta"
+
+
+def test_what_a_command_says_is_no_html(desk, monkeypatch):
+    """Problems quote what students wrote."""
+    job = type("Done", (), {"status": 0, "stopped": False, "progress": {},
+                            "lines": ["<script>attack()</script>"]})
+    desk._changed(job)
+    assert "<script" not in text(desk.output)
+    job = type("Going", (), {"status": None, "lines": [], "progress": {
+        "what": "Grading", "done": 1, "total": 4, "left": 120.0, "note": "<b>"}})
+    desk._changed(job)
+    assert text(desk.status) == "Grading: 1 of 4, 2 min left. &lt;b&gt;"
+    assert (desk.bar.value, desk.bar.max) == (1, 4)
+
+
+def test_the_desk_is_shown_in_a_notebook(desk, monkeypatch):
+    """A table that any page shows, and the buttons below it."""
+    shown = []
+    monkeypatch.setattr(displaypub.DisplayPublisher, "publish",
+                        lambda self, data, **more: shown.append(data))
+    monkeypatch.setattr(buttons, "display", lambda what, **more: shown.append(what))
+    desk.show()
+    table, box = shown
+    assert STUDY.assignment in table.data
+    assert box is desk.box
