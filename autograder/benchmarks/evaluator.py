@@ -15,7 +15,7 @@ from sequence.board.actions import Action
 from tictactoe.games.play import wilson_interval
 
 DEALS = 100
-SELF_PLAY = 300  # games in which both seats are played by the same agent
+SELF_PLAY = 2_000  # games in which both seats are played by the same agent
 WEIGHTS = (0, 0.25, 0.5, 1, 1.5, 2, 4)  # of the threat; 0 is the recipe's evaluator
 
 

@@ -5,6 +5,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from autograder.benchmarks import _claims_agents as agents
 from autograder.benchmarks import _claims_page, claims
 from autograder.release.derive import COURSE
@@ -41,6 +43,28 @@ def test_measurements_have_the_names_that_the_run_has():
         found = measured[name]()
         assert all(number.startswith(name) for number in found)
         assert found.keys() <= _claims_page.measured().keys()
+
+
+@pytest.mark.parametrize(("name", "row"), [
+    ("evaluator_greedy",
+     r"\| original \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("blocking_greedy",
+     r"\| with the threat \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("linecounter_greedy",
+     r"\| `LineCounter`.* \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("layered_greedy", r"with layers has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("layeredblocking_greedy", r"both together ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("blocking_evaluator", r"it wins ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("defendfirst_greedy", r"Stop first, and it has ()()(0.\d\d)()()"),
+])
+def test_the_notebook_has_these_numbers(name, row):
+    """What notebook 8 says of layers and threats is what the benchmark has measured."""
+    text = (COURSE / "study5_evaluator" / "08_evaluator.py").read_text("utf-8").replace("\n# ", " ")
+    measured = _claims_page.measured()
+    wanted = [measured[f"{name}{part}"] for part in ("_first", "_second", "", "_low", "_high")]
+    shown = re.search(row, text).groups()
+    assert [number for number in shown if number] == [
+        f"{number:.2f}" for number, place in zip(wanted, shown, strict=True) if place]
 
 
 def test_layers_come_before_the_evaluator():
