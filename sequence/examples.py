@@ -1,6 +1,6 @@
 """Positions to think about: taken from a seeded game, or drawn by hand in one line of text."""
 
-from functools import cache
+from functools import lru_cache
 
 from sequence.agents.players import Greedy, Random
 from sequence.board.cards import pile_of, unseen
@@ -33,7 +33,7 @@ def example(text: str) -> Observation:
     return states[int(actions)].observation()
 
 
-@cache
+@lru_cache(maxsize=64)  # a game is 100 kB, and proofs ask for thousands
 def _game(seed: int) -> Game:
     return play([Greedy(), Random()], seed)
 
