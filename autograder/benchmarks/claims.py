@@ -1,10 +1,10 @@
-"""Claims: what the course's sources say of their agents, put to the test; takes half an hour.
+"""Claims: what the sources say of their agents, put to the test.
 
 Each claim stands in `claims.toml`, with the sentence that says what was found. The numbers in these
-sentences are measured here and kept in `claims.json`; docs/teaching/claims.md is made of both. All
-games are seeded, every deal is played from both seats, a tie counts half, and intervals are
-Wilson's at 95 %: all but the times are the same on every machine. What an interrupted run has
-measured is not measured again.
+sentences are measured here, which takes half an hour, and kept in `claims.json`; the page
+docs/teaching/claims.md is made of both. All games are seeded, every deal is played from both seats,
+a tie counts half, and intervals are Wilson's at 95 %: all but the times are the same on every
+machine. What an interrupted run has measured is not measured again.
 """
 
 import json

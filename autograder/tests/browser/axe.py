@@ -6,6 +6,8 @@ It comes from npm once (`npm pack`), and stays in `build/axe-core/`, which git i
 import subprocess
 import tarfile
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from autograder.tests.browser.harness import KIT
@@ -33,14 +35,13 @@ def axe_core() -> str:
         why = "accessibility stays unchecked"
         npm = need_program("npm", why)
         CACHE.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([npm, "pack", f"axe-core@{VERSION}"], cwd=CACHE, capture_output=True,
-                              text=True, check=False)
-        need(done.returncode == 0, f"npm could not bring axe-core {VERSION}: {why}")
-        archive = CACHE / f"axe-core-{VERSION}.tgz"
-        with tarfile.open(archive) as files:
-            text = files.extractfile("package/axe.min.js").read()
-        archive.unlink()
-        script.write_bytes(text)
+        with TemporaryDirectory(dir=CACHE) as own:  # another process may bring it at the same time
+            done = subprocess.run([npm, "pack", f"axe-core@{VERSION}"], cwd=own,
+                                  capture_output=True, text=True, check=False)
+            need(done.returncode == 0, f"npm could not bring axe-core {VERSION}: {why}")
+            with tarfile.open(Path(own) / f"axe-core-{VERSION}.tgz") as files:
+                files.extract("package/axe.min.js", own, filter="data")
+            (Path(own) / "package" / "axe.min.js").replace(script)
     return script.read_text("utf-8")
 
 

@@ -6,6 +6,7 @@ One class holds every kind at once, beside two students who handed in what is ri
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -214,6 +215,7 @@ def test_folders_that_no_student_can_have_are_told_everywhere(school):
 def test_the_report_and_the_overview_know_everybody(school):
     """The report has a line for each of them, and the overview counts those with a name."""
     text = (school["folder"].root / "reports" / f"{STUDY.assignment}.html").read_text("utf-8")
+    text = re.sub(r"</?a[^>]*>", "", text)  # names are links
     assert all(f'<th scope="row">{student}</th>' in text for student in ("ann", "zoe", *KINDS))
     found = overview(school["folder"].root)
     line, = (line for line in found.lines if line.assignment == STUDY.assignment)

@@ -102,7 +102,7 @@ def test_a_notebook_is_done_when_all_is_right_and_answered(desk, work, capsys):
     answer_everything(first.path)
     page = start_page(desk)
     first, second, *_ = page.found[0][1]
-    assert (first.answered, first.questions, first.state) == (3, 3, "done")
+    assert (first.answered, first.questions, first.state) == (2, 2, "done")
     assert page.next == second
     assert "&#10003; done" in page._repr_html_()
 

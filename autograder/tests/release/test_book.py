@@ -85,7 +85,7 @@ def test_the_pages_show_what_the_notebook_shows(small):
     assert '<span class="nb">print</span>' in page
     assert "greatest 10\n</pre>" in page
     assert "Write your answer here" not in page
-    assert page.count('class="answer"') == 3
+    assert page.count('class="answer"') == 2
     assert "workspace" not in page
     assert "ipykernel" not in page
 
