@@ -276,12 +276,14 @@ def roster(file: Annotated[Path, typer.Argument(
            course: CoursePath) -> None:
     """Put a class on the roster of a course folder, which is created if it does not exist."""
     with told():
-        from autograder.commands.roster import add_roster
+        from autograder.commands.roster import add_roster, load_roster
 
         if not file.is_file():
             raise Refused(f"there is no file {file}")
+        found = load_roster(file)
         folder = CourseFolder.create(course)
-        say(f"{add_roster(folder, file)} students are on the roster of {folder.root}")
+        add_roster(folder, found)
+        say(f"put on the roster of {folder.root}, or brought up to date there: {len(found)}")
 
 
 @app.command("hand-out")
@@ -336,7 +338,7 @@ def late(study: StudyName, course: CoursePath, due: Annotated[str | None, typer.
         for student, seconds, penalty in found:
             say(f"{wanted.assignment}/{student}: {seconds / 3600:.1f} hours late, "
                 f"{penalty:g} points off")
-        say(f"{wanted.assignment}: {len(found)} late submissions")
+        say(f"late submissions of {wanted.assignment}: {len(found)}")
 
 
 @app.command()

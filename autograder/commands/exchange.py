@@ -27,9 +27,9 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
         raise Refused(f"nbgrader did not {step.replace('-', ' ')} {name}: {_reason(done)}")
     if step == "collect":
         now = len(folder.submitted(name))
-        return f"collected {name}: {now} submissions, {now - before} of them from new students"
+        return f"collected {name}; submissions in all: {now}, from new students: {now - before}"
     return (f"{name} is in the exchange, where students fetch it" if step == "hand-out"
-            else f"feedback on {name} for {pages} students is in the exchange")
+            else f"feedback on {name} is in the exchange; students: {pages}")
 
 
 def _reason(done: dict) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.course_folder import CourseFolder
@@ -44,14 +45,16 @@ def read_roster(text: str) -> list[dict[str, str]]:
     return found
 
 
-def add_roster(folder: CourseFolder, path: Path) -> int:
-    """Put everybody in a file on the course's roster, or bring them up to date; returns how many.
-    """
+def load_roster(path: Path) -> list[dict[str, str]]:
+    """The students of a file, as `read_roster` gives them. Raises `Refused` as that does."""
     try:
-        found = read_roster(path.read_text("utf-8-sig"))
+        return read_roster(path.read_text("utf-8-sig"))
     except UnicodeDecodeError:
         raise Refused(f"{path} is not in UTF-8: save it as \"CSV UTF-8\"") from None
 
+
+def add_roster(folder: CourseFolder, found: Sequence[Mapping[str, str]]) -> None:
+    """Put students on the course's roster, or bring them up to date."""
     def write() -> None:
         from nbgrader.api import Gradebook  # slow to import
 
@@ -61,7 +64,6 @@ def add_roster(folder: CourseFolder, path: Path) -> int:
                     key: value for key, value in student.items() if key != "id" and value})
 
     patiently(folder, write)
-    return len(found)
 
 
 def _plain(name: str | None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import ipywidgets as widgets
 from IPython.display import HTML, display
 
+from autograder.commands.roster import read_roster
 from autograder.course_folder import CourseFolder, rule_of
 from autograder.desk.jobs import Job
 from autograder.desk.overview import overview
@@ -158,12 +159,20 @@ class Desk:
 
     def _roster(self) -> None:
         """Keep what was pasted as `roster.csv`, and put it on the roster."""
-        if not self.students.value.strip():
+        pasted, path = self.students.value, self.folder.root / "roster.csv"
+        if not pasted.strip():
             raise Refused("paste the class into the field first: a line of names of columns, then "
                           "a line for each student")
-        path = self.folder.root / "roster.csv"
-        path.write_text(self.students.value, "utf-8")
-        self.run("roster", str(path))
+        read_roster(pasted)
+
+        def put() -> None:
+            path.write_text(pasted, "utf-8")
+            self.run("roster", str(path))
+
+        if path.exists() and path.read_text("utf-8", "replace") != pasted:
+            self.confirm(f"There is another {path.name} in the course folder. Replace it?", put)
+        else:
+            put()
 
     def _late(self) -> None:
         """The rule and the date as they stand in the fields; no date leaves the one that is set."""

@@ -8,9 +8,11 @@ import time
 import psutil
 import pytest
 from IPython.core import displaypub
+from typer.testing import CliRunner
 
+from autograder.commands.cli import app
 from autograder.commands.exchange import exchange
-from autograder.commands.roster import add_roster, read_roster
+from autograder.commands.roster import add_roster, load_roster, read_roster
 from autograder.course_folder import COURSE_ID, EXCHANGE, CourseFolder
 from autograder.desk import buttons
 from autograder.desk.buttons import Desk
@@ -193,7 +195,7 @@ def test_through_the_exchange(desk):
     with pytest.raises(Refused, match=r"^nbgrader did not hand out .* already exists.*"):
         exchange(folder, STUDY, "hand-out")
     assert exchange(folder, STUDY, "collect") == (
-        f"collected {STUDY.assignment}: 1 submissions, 0 of them from new students")
+        f"collected {STUDY.assignment}; submissions in all: 1, from new students: 0")
     with pytest.raises(Refused, match=r"there is no feedback on .* yet"):
         exchange(folder, STUDY, "hand-back")
     (folder.root / EXCHANGE).rename(folder.root / "away")
@@ -210,10 +212,37 @@ def test_the_roster_by_a_button(desk, monkeypatch):
     desk.made["Put on the roster"].click()
     path = desk.folder.root / "roster.csv"
     assert [arguments[:2] for arguments in given] == [["roster", str(path)]]
-    assert add_roster(desk.folder, path) == 2
+    add_roster(desk.folder, load_roster(path))
     with open_gradebook(desk.folder) as gradebook:
         assert [tuple(student)[:4] for student in students_of(gradebook)] == [
             ("ada", None, "Lovelace", "a@example.org"), ("ben", None, None, None)]
+
+
+def test_a_roster_of_ones_own_is_not_lost(desk, monkeypatch):
+    """What is no roster is not kept, and another file of that name is replaced only after a yes."""
+    given = started(monkeypatch)
+    path = desk.folder.root / "roster.csv"
+    path.write_text("id,seminar\nada,3\n", "utf-8")
+    for pasted, said in (("name\nada\n", "needs a head"), ("id\nben\n", "")):
+        desk.students.value = pasted
+        desk.made["Put on the roster"].click()
+        assert said in text(desk.output)
+        assert path.read_text("utf-8") == "id,seminar\nada,3\n"
+        assert not given
+    assert "roster.csv" in desk.question.value
+    desk.ask.children[1].click()
+    assert path.read_text("utf-8") == "id\nben\n"
+    assert [arguments[:2] for arguments in given] == [["roster", str(path)]]
+
+
+def test_a_roster_that_is_none_leaves_no_course(tmp_path):
+    """The file is read before a folder is made."""
+    path = tmp_path / "roster.csv"
+    path.write_text("name\nada\n", "utf-8")
+    done = CliRunner().invoke(app, ["roster", str(path), "--course", str(tmp_path / "course")])
+    assert done.exit_code != 0
+    assert "needs a head" in done.stderr
+    assert not (tmp_path / "course").exists()
 
 
 @pytest.mark.parametrize(("table", "said"), [

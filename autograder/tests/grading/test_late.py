@@ -84,7 +84,7 @@ def test_a_day_begun_costs_its_share(course):
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
         f"{WEEK}/ben: 2.0 hours late, 1 points off", f"{WEEK}/cy: 47.0 hours late, 2 points off",
-        f"{WEEK}: 2 late submissions"]
+        f"late submissions of {WEEK}: 2"]
     assert scores(course) == [10, 9, 8]
     command(course, "--percent-a-day", "60", "--at-most", "75")
     assert scores(course) == [10, 4, 2.5]
