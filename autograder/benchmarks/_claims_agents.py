@@ -18,7 +18,7 @@ from tictactoe import Random as RandomPlayer
 from tictactoe.games.play import play as play_cells
 from tictactoe.games.tactics import winning_cells
 
-FIRST_DEAL = 40_000  # as in `claims`
+FIRST_DEAL = 40_000  # far from the seeds of other matches, and from those of trainings
 LOOKED_AT = 6  # actions for which the exploiter asks for the reply
 Layer = Callable[[Observation], list[Action]]
 NEAR = 2  # from the centre of the board, in rows and columns: the 16 cells in the middle

@@ -9,12 +9,13 @@ machine. What an interrupted run has measured is not measured again.
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 from autograder.benchmarks import Result
 from autograder.benchmarks._claims_agents import (
+    FIRST_DEAL,
     ByValues,
     Exploiter,
     Layered,
@@ -28,16 +29,18 @@ from autograder.benchmarks._claims_agents import (
 )  # fmt: skip
 from autograder.benchmarks._claims_page import NUMBERS, PAGE, page
 from autograder.benchmarks._journal import Journal
+from autograder.benchmarks.evaluator import SELF_PLAY, Opening, first_seat
 from autograder.workspace import answers_folder, load_answer
 from course.probes import load_study
 from sequence import ISMCTS, Comparison, Greedy, Random, compare
 from sequence.engine.compare import Contestant
+from sequence.engine.play import Agent
 from tictactoe import Qubic, match
 from tictactoe import Random as RandomPlayer
+from tictactoe.games.play import wilson_interval
 
 DEALS = 500  # 1,000 games, of agents that take a millisecond a move
 FEW_DEALS = 50  # of agents that take longer
-FIRST_DEAL = 40_000  # far from the seeds of other matches, and from those of trainings
 EPISODES = 5_000  # on the cube
 QUBIC_GAMES = 1_000
 POSITIONS_OF = 60  # games whose positions are looked at
@@ -90,8 +93,10 @@ def measurements(size: int) -> dict[str, Callable[[], Numbers]]:
         played("blocking_evaluator", blocking, original),
         played("linecounter_evaluator", evaluator.LineCounter(), original),
         played("linecounter_greedy", evaluator.LineCounter(), Greedy()),
-        played("evaluator_itself", original, evaluator.Evaluator()),
-        played("greedy_itself", Greedy(), Greedy()),
+        ("seats", partial(_seats, {
+            "original": evaluator.Evaluator, "blocking": lambda: evaluator.Evaluator(
+                evaluator.BLOCKING), "linecounter": evaluator.LineCounter,
+            "greedy": Greedy, "random": Random}, SELF_PLAY * size // DEALS)),
         played("look_random", look, Random(), few),
         played("look_greedy", look, Greedy(), size // 2),
         played("look_without", look, without, size // 2),
@@ -130,8 +135,19 @@ def _numbers(name: str, found: Comparison) -> Numbers:
     return {name: found.score, f"{name}_low": low, f"{name}_high": high,
             f"{name}_games": found.games,
             f"{name}_first": found.seats[0].score, f"{name}_second": found.seats[1].score,
-            f"{name}_ms": 1e3 * sum(own) / len(own), f"{name}_longest_ms": 1e3 * max(own),
             f"{name}_times": sum(own) / len(own) / (sum(others) / len(others))}
+
+
+def _seats(agents: Mapping[str, Callable[[], Agent]], games: int) -> Numbers:
+    """What the first seat is worth between two copies of an agent: its share of the points, also
+    where the first action of all is a random one."""
+    found: Numbers = {"seats_games": games}
+    for name, make in agents.items():
+        for how, first in ((name, make()), (f"{name}_random", Opening(make()))):
+            share = first_seat(first, make(), games)
+            low, high = wilson_interval(share, games)
+            found |= {f"seats_{how}": share, f"seats_{how}_low": low, f"seats_{how}_high": high}
+    return found
 
 
 def _table(sarsa, table) -> Numbers:

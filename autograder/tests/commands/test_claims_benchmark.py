@@ -22,6 +22,8 @@ CLAIMS = [claim for source in tomllib.loads(_claims_page.TABLE.read_text("utf-8"
 def test_the_page_has_the_numbers_of_the_last_run():
     """Nothing on it is typed: the table and the numbers give the page."""
     assert _claims_page.page(_claims_page.measured()) == _claims_page.PAGE.read_text("utf-8")
+    rows = [line for line in _claims_page.PAGE.read_text("utf-8").splitlines() if line[:1] == "|"]
+    assert {row.count("|") for row in rows} == {6}  # a bar in a sentence would be another column
 
 
 def test_the_places_are_there():
@@ -65,6 +67,21 @@ def test_the_notebook_has_these_numbers(name, row):
     shown = re.search(row, text).groups()
     assert [number for number in shown if number] == [
         f"{number:.2f}" for number, place in zip(wanted, shown, strict=True) if place]
+
+
+@pytest.mark.parametrize(("name", "agent"), [
+    ("original", "original"), ("blocking", "with the threat"), ("linecounter", "`LineCounter`"),
+    ("greedy", "`Greedy`"), ("random", "`Random`")])
+def test_the_notebook_has_the_price_of_the_seat(name, agent):
+    """The last column of its table, for each agent."""
+    text = (COURSE / "study5_evaluator" / "08_evaluator.py").read_text("utf-8")
+    measured = _claims_page.measured()
+    share, low, high = (measured[f"seats_{name}{part}"] for part in ("", "_low", "_high"))
+    assert re.search(rf"^# \| {agent}.* \| {share:.2f} \({low:.2f} to {high:.2f}\) \|$", text,
+                     re.MULTILINE)
+    share, low, high = (measured[f"seats_original_random{part}"] for part in ("", "_low", "_high"))
+    assert f"has {share:.2f} ({low:.2f} to {high:.2f})" in text
+    assert f"{measured['seats_games']:,} games" in text
 
 
 def test_layers_come_before_the_evaluator():
