@@ -40,8 +40,9 @@ def axe_core() -> str:
                                   capture_output=True, text=True, check=False)
             need(done.returncode == 0, f"npm could not bring axe-core {VERSION}: {why}")
             with tarfile.open(Path(own) / f"axe-core-{VERSION}.tgz") as files:
-                files.extract("package/axe.min.js", own, filter="data")
-            (Path(own) / "package" / "axe.min.js").replace(script)
+                text = files.extractfile("package/axe.min.js").read()
+            (Path(own) / script.name).write_bytes(text)
+            (Path(own) / script.name).replace(script)
     return script.read_text("utf-8")
 
 
