@@ -1,4 +1,4 @@
-"""Agents: studies 5 to 8 against the given ones and one another.
+"""Agents: studies 6 to 10 against the given ones and one another.
 
 Every deal is played twice, once from each seat; a tie is half a win; intervals are Wilson's at
 95 %. Where `ISMCTS` plays there are half as many deals. Times are of the agents' moves in these

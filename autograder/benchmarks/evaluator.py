@@ -1,4 +1,4 @@
-"""Study 5: the evaluators' strength, the second seat, time per move.
+"""Study 6: the evaluators' strength, the second seat, time per move.
 
 Everything but the times is the same in every run: deals and agents are seeded. Each deal is played
 from both seats; a tie counts half. Intervals are Wilson's, 95 %.

@@ -1,8 +1,8 @@
-"""Study 8: how much luck is in the marks of the ladder.
+"""Study 10: how much luck is in the marks of the ladder.
 
 Each agent climbs the graded ladder once for every secret, as in twenty courses. Agents are objects
 in this process and play without a clock, which does not change what they play; they are the
-reference, the agents of studies 5 to 7, and two given ones that are not recognised but too weak.
+reference, the agents of studies 6 to 8, and two given ones that are not recognised but too weak.
 What is left of a given player behind the walls is measured on the real way, once. The climbs of a
 run that was interrupted are not made again.
 """
@@ -38,7 +38,7 @@ GIVEN = {
 
 def run() -> list[Result]:
     """Climb the ladder with every agent and every secret."""
-    study = verdicts.hidden_study("study8")
+    study = verdicts.hidden_study("study10")
     check = study.checks["ladder"]
     found: list[Result] = []
     for name, agent in agents().items():
@@ -57,10 +57,10 @@ def agents() -> Mapping[str, Spec]:
         return parse(f"{answer_path(load_study(study))}:{what}")
 
     return {
-        "reference": of("study8", AGENT), "Random": parse("Random"),
+        "reference": of("study10", AGENT), "Random": parse("Random"),
         "docs/my_agent.py": parse(f"{ROOT}/docs/my_agent.py:{AGENT}"),
-        "SARSA (7)": of("study7", "SarsaAgent"), "Evaluator (5)": of("study5", "Evaluator"),
-        "LookAhead (6)": of("study6", "LookAhead(cards='known')"),
+        "SARSA (7)": of("study8", "SarsaAgent"), "Evaluator (5)": of("study6", "Evaluator"),
+        "LookAhead (6)": of("study7", "LookAhead(cards='known')"),
     }  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def marks(check: Check, name: str, agent: Spec, secrets: int = SECRETS) -> list[
 
     def climb(number: int) -> float:
         return points(check, play_ladder(
-            check, partial(TrustedPlayer, agent), DAY, answers_folder(load_study("study8")),
+            check, partial(TrustedPlayer, agent), DAY, answers_folder(load_study("study10")),
             secret=f"bench {number}"))
 
     for number in range(secrets):
@@ -84,7 +84,7 @@ def marks(check: Check, name: str, agent: Spec, secrets: int = SECRETS) -> list[
 def _journal() -> Journal:
     """The climbs of an interrupted run of the same agents."""
     return Journal("ladder", [Path(sequence.__file__).parent, Path(match.__file__),
-                              answers_folder(load_study("study8")), ROOT / "docs/my_agent.py"])
+                              answers_folder(load_study("study10")), ROOT / "docs/my_agent.py"])
 
 
 def points(check: Check, replies: Replies) -> float:

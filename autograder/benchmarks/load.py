@@ -1,6 +1,6 @@
 """Load: a class graded idle, and again beside eight busy processes.
 
-The class of study 3 has a module of every kind (the reference, the stub, slips), that of study 8
+The class of study 3 has a module of every kind (the reference, the stub, slips), that of study 10
 two agents, and each has a module that never ends. Notebooks are run too. Marks, and what was
 stopped and why, have to be the same both times.
 """

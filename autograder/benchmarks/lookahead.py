@@ -89,15 +89,15 @@ def strength(module) -> Iterable[Result]:
     yield from found
     yield from _move_times("look-ahead", times + more)
     best = load_answer("league").MyAgent()
-    found, times = _score("study 8", best, Greedy(), DEALS, "Greedy")
+    found, times = _score("study 10", best, Greedy(), DEALS, "Greedy")
     yield from found
-    yield from _score("study 8", best, reference, DEALS // 2, "look-ahead")[0]
-    yield from _move_times("study 8", times)
+    yield from _score("study 10", best, reference, DEALS // 2, "look-ahead")[0]
+    yield from _move_times("study 10", times)
     deep = module.SampledSearch(load_answer("alpha_beta").AlphaBeta(), k=4, depth=2, samples=2)
     found, times = _score("alpha-beta on samples", deep, Greedy(), DEEP_DEALS, "Greedy")
     yield from found
     yield from _move_times("alpha-beta on samples", times)
-    found, _ = _score("study 8", best, ISMCTS(seconds=0.2), DEALS // 4, "ISMCTS at 0.2 s",
+    found, _ = _score("study 10", best, ISMCTS(seconds=0.2), DEALS // 4, "ISMCTS at 0.2 s",
                       ">= 0.6")
     yield from found
 

@@ -1,7 +1,7 @@
 """Tree search on Sequence: ten iterations, and how strength grows.
 
 All games are played against Greedy, every deal from both seats; a tie is half a win. The results
-are written to `course/mcts_strength.json`, which the notebook of study 10 shows, so that nobody has
+are written to `course/mcts_strength.json`, which the notebook of study 9 shows, so that nobody has
 to wait for the games. They are the same on every machine.
 """
 

@@ -1,4 +1,4 @@
-"""Training: study 7's table, learned from several seeds.
+"""Training: study 8's table, learned from several seeds.
 
 Each table is learned as the reference agent's is, and plays against Greedy, every deal from both
 seats, a tie counting half. `--size` says how many seeds. With `--scheduler` the workers of a

@@ -1,7 +1,7 @@
 """Draws fresh cases of a check from a seed.
 
 Where what a case holds must fit together, cells to their position and moves to their game, a
-question has a drawer of its own (`fresh_study4.py` and its neighbours). Of any other a case of the
+question has a drawer of its own (`fresh_study5.py` and its neighbours). Of any other a case of the
 check is the pattern, and every position in it is drawn anew; a board of tic-tac-toe from all that
 are not terminal.
 """
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from autograder.doctor import fresh_sequence, fresh_study4, fresh_study7, fresh_study10
+from autograder.doctor import fresh_sequence, fresh_study5, fresh_study8, fresh_study9
 from course.probes import Case, Check
 from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
 
-DRAWERS = (fresh_study4.DRAWERS | fresh_sequence.DRAWERS | fresh_study7.DRAWERS
-           | fresh_study10.DRAWERS)
+DRAWERS = (fresh_study5.DRAWERS | fresh_sequence.DRAWERS | fresh_study8.DRAWERS
+           | fresh_study9.DRAWERS)
 MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 
 

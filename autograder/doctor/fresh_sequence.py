@@ -1,4 +1,4 @@
-"""Draws fresh cases of the questions of studies 5 and 6: positions of Sequence and what fits them.
+"""Draws fresh cases of the questions of studies 6 and 7: positions of Sequence and what fits them.
 
 Cells, lines and actions are drawn for the position of the case, weights, cards and numbers freely.
 """
@@ -113,7 +113,7 @@ def _with_weights(rng: Random, case: Case) -> Case:
     return {**case, "weights": _weights(rng)} if rng.random() < 0.5 else case
 
 
-# ---- Study 5
+# ---- Study 6
 
 
 def _line_cost(rng: Random) -> Case:
@@ -141,7 +141,7 @@ def weighted_action(rng: Random) -> Case:
     return _with_weights(rng, {"on": _turns(rng)})
 
 
-# ---- Study 6
+# ---- Study 7
 
 
 def _pairs(rng: Random, number: int) -> list[list[int]]:

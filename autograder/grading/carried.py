@@ -33,7 +33,7 @@ from course.probes.replies import Replies
 from course.probes.syntax import parsed
 
 NAME = "reference"  # of the module that is run here
-ROUNDS = 40  # of asking; a tree asks for other values whenever it has got some: 30 in study 10
+ROUNDS = 40  # of asking; a tree asks for other values whenever it has got some: 30 in study 9
 MOST_CALLS = 100_000  # of functions, in one case: values can make a search endless
 MOST_VALUES = 20_000  # that a student's module is asked for
 AT_ONCE = 200  # of them in one case

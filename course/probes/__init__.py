@@ -109,7 +109,7 @@ class Study:
 
 
 def studies() -> list[str]:
-    """The names of all studies, in order: study2 before study10."""
+    """The names of all studies, in order: study2 before study9."""
     return list(_homes())
 
 

@@ -36,7 +36,7 @@ def _named() -> list[Path]:
 
 
 def tables() -> dict[str, Path]:
-    """The home of each study by its name, in the order of the numbers: study2 before study10.
+    """The home of each study by its name, in the order of the numbers: study2 before study9.
 
     Raises ValueError if two homes hold a study of the same name, and for a folder that is no home.
     """

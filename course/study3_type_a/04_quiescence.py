@@ -396,7 +396,7 @@ picture(axes, "Stacked bars of nodes by depth: " + ", ".join(
 #
 # That is a fact about a very small game, not about depth limits. Alpha-beta can afford to go to the
 # end here, since the end is near. Take a game whose end is far: tic-tac-toe on a cube of 4 x 4 x 4
-# cells, four in a lane to win (notebook 6). Your functions ask the state for its lanes, so the same
+# cells, four in a lane to win (notebook 7). Your functions ask the state for its lanes, so the same
 # agent plays it. A limit of 2 means 1 + 64 + 64 x 63 nodes, all of them quiet; that is a second or
 # two. And alpha-beta? Suppose that each game ended with the same move and the best move always came
 # first. Then it would have to look at about twice the square root of all games.

@@ -60,8 +60,8 @@ def test_measurements_have_the_names_that_the_run_has():
     ("defendfirst_greedy", r"Stop first, and it has ()()(0.\d\d)()()"),
 ])
 def test_the_notebook_has_these_numbers(name, row):
-    """What notebook 8 says of layers and threats is what the benchmark has measured."""
-    text = (COURSE / "study5_evaluator" / "08_evaluator.py").read_text("utf-8").replace("\n# ", " ")
+    """What notebook 10 says of layers and threats is what the benchmark has measured."""
+    text = (COURSE / "study6_evaluator" / "10_evaluator.py").read_text("utf-8").replace("\n# ", " ")
     measured = _claims_page.measured()
     wanted = [measured[f"{name}{part}"] for part in ("_first", "_second", "", "_low", "_high")]
     shown = re.search(row, text).groups()
@@ -74,7 +74,7 @@ def test_the_notebook_has_these_numbers(name, row):
     ("greedy", "`Greedy`"), ("random", "`Random`")])
 def test_the_notebook_has_the_price_of_the_seat(name, agent):
     """The last column of its table, for each agent."""
-    text = (COURSE / "study5_evaluator" / "08_evaluator.py").read_text("utf-8")
+    text = (COURSE / "study6_evaluator" / "10_evaluator.py").read_text("utf-8")
     measured = _claims_page.measured()
     share, low, high = (measured[f"seats_{name}{part}"] for part in ("", "_low", "_high"))
     assert re.search(rf"^# \| {agent}.* \| {share:.2f} \({low:.2f} to {high:.2f}\) \|$", text,

@@ -110,10 +110,10 @@ def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
 
 
 NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` creates one"
-NO_STUDY = "there is no study 'study9'; the studies are " + ", ".join(studies())
+NO_STUDY = "there is no study 'study99'; the studies are " + ", ".join(studies())
 ALPHA_BETA = STUDY.assignment
 BAD_INPUT = [
-    *((f"{command} study9{course}", NO_STUDY) for command, course in [
+    *((f"{command} study99{course}", NO_STUDY) for command, course in [
         ("build", ""), ("build --check", ""), ("doctor", ""), ("release", " -c {missing}"),
         ("release study2", " -c {missing}"), ("grade", " -c {course}"),
         ("feedback", " -c {course}"), ("report", " -c {course}"), ("evening", " -c {course}"),

@@ -43,8 +43,8 @@ def test_a_case_is_written_as_toml(value):
 
 def test_games_have_no_positions():
     """A study of games alone is refused in a sentence that says what decides there."""
-    with pytest.raises(Refused, match="study8 has no positions to draw: its checks are games"):
-        choose_cases("study8", 1)
+    with pytest.raises(Refused, match="study10 has no positions to draw: its checks are games"):
+        choose_cases("study10", 1)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Fresh cases of studies 5 and 6 are questions that can be asked: the reference answers each."""
+"""Fresh cases of studies 6 and 7 are questions that can be asked: the reference answers each."""
 
 from random import Random
 
@@ -9,7 +9,7 @@ from autograder.workspace import load_answer
 from course.probes import load_study
 from course.probes.ask import reply
 
-CHECKS = [check for study in ("study5", "study6") for check in load_study(study).checks.values()]
+CHECKS = [check for study in ("study6", "study7") for check in load_study(study).checks.values()]
 DRAWN = 8  # cases of each check
 
 

@@ -197,6 +197,6 @@ def test_mutants_are_read_in_order():
 
 def test_a_line_that_is_none_is_refused(edit):
     """Two cells that are not the ends of a line of five are no question: the table is refused."""
-    edit("verdicts/study5", '"5,5-9,9"', '"6,6-9,9"')
+    edit("verdicts/study6", '"5,5-9,9"', '"6,6-9,9"')
     with pytest.raises(StudyTableError, match=r"line_cost: .*6,6-9,9 are not the ends of a line"):
-        list(derive.derived_files("study5"))
+        list(derive.derived_files("study6"))

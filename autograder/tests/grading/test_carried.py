@@ -17,7 +17,7 @@ from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 
 SOME = 9  # every ninth mutant
-ASKED = [name for name in studies() if name != "study8"]  # which is games
+ASKED = [name for name in studies() if name != "study10"]  # which is games
 COUNTS = """    two = one = 0
     for lane in state.lanes:
         marks = [state[cell] for cell in lane]
@@ -74,10 +74,10 @@ def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
     ("two_kept_in_the_root", "ucb", ["select", "uct", "isuct"])])
 def test_a_slip_in_a_function_costs_nothing_in_the_trees(mutant, function, builds_on_it):
     """Also where each iteration of a search goes another way by the values that it has got."""
-    text = workspace.module_texts(load_study("study10"))[mutant]
-    assert not decided("study10", text, function).full
+    text = workspace.module_texts(load_study("study9"))[mutant]
+    assert not decided("study9", text, function).full
     for check in builds_on_it:
-        outcome = decided("study10", text, check)
+        outcome = decided("study9", text, check)
         assert (check, outcome.full, outcome.given) == (check, True, (function,))
 
 
@@ -160,10 +160,10 @@ def test_a_function_that_says_hardly_anything_carries_nothing():
 
 
 def test_a_slip_that_no_check_asks_for_itself_still_costs_something():
-    """`score` of study 5 is asked through `play_score` only: it is not carried there."""
-    texts = workspace.module_texts(load_study("study5"))
-    assert not decided("study5", texts["exponents_as_factors"], "play").full
-    assert not decided("study5", texts["numbers_written_in"], "play").full
+    """`score` of study 6 is asked through `play_score` only: it is not carried there."""
+    texts = workspace.module_texts(load_study("study6"))
+    assert not decided("study6", texts["exponents_as_factors"], "play").full
+    assert not decided("study6", texts["numbers_written_in"], "play").full
 
 
 @pytest.mark.parametrize("body", [

@@ -18,7 +18,7 @@ from course.probes.process import ask_module
 from sequence.league import clock
 from sequence.league.game import Limits as Terms
 
-HEURISTIC = Check("study9", "heuristic", "heuristic", {}, {"value": 1}, False,
+HEURISTIC = Check("study99", "heuristic", "heuristic", {}, {"value": 1}, False,
                   [{"on": "xo_xo____"}])
 MODULE = "import subprocess, sys, time\ndef heuristic(state, player):\n    {body}\n    return 1\n"
 ENDLESS = "while True: pass"
@@ -142,7 +142,7 @@ def test_a_slow_opponent_ends_no_run_and_costs_nobody_a_mark(tmp_path, monkeypat
     (tmp_path / "answers" / "slow.py").write_text(SLOW, "utf-8")
     path = tmp_path / "my_agent.py"
     path.write_text(PATIENT, "utf-8")
-    check = Check("study8", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2},
+    check = Check("study10", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2},
                   False, [{"against": "a slow one", "seed": 1, "agent": "answers/slow.py:Slow",
                            "rates": [0.1, 0.9]}])
     begun = time.thread_time()

@@ -39,7 +39,7 @@ MODULES = workspace.module_texts(STUDY)
 CLASS = {"ann": "reference", "bea": "stub", "cem": "second", "dora": [*MODULES][3],
          "ed": [*MODULES][4], "flo": "endless", "gus": "broken"}
 TEXTS = MODULES | {"endless": "while True:\n    pass\n", "broken": "def AlphaBeta(:\n"}
-LADDER = Check("study8", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2}, False,
+LADDER = Check("study10", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2}, False,
                [{"against": "Random", "agent": "Random", "rates": [0.1, 0.6], "seed": 1}],
                seconds=600)
 QUICK = """

@@ -26,13 +26,13 @@ from autograder.grading.intake import Intake, take_in
 from autograder.release.notebooks import build_notebook
 from course.probes import Check, Study
 
-STUDY = Study("study9", "Study 9", "study9_test", "module.py",
-              {"one": Check("study9", "one", "search", {}, {"move": 1}, False, []),
-               "two": Check("study9", "two", "search", {}, {"move": 2}, False, [])},
+STUDY = Study("study99", "Study 99", "study99_test", "module.py",
+              {"one": Check("study99", "one", "search", {}, {"move": 1}, False, []),
+               "two": Check("study99", "two", "search", {}, {"move": 2}, False, [])},
               {"why": 3}, Path("nowhere"))
-FIRST = build_notebook('# %% [markdown]\n# Read this.\n\n# %%\ncheck("study9.one")\n\n'
+FIRST = build_notebook('# %% [markdown]\n# Read this.\n\n# %%\ncheck("study99.one")\n\n'
                        '# %% [markdown] answer="why"\n# *Write here.*\n', "01_first", STUDY)
-SECOND = build_notebook('# %%\n1 + 1\n\n# %%\ncheck("study9.two")\n', "02_second", STUDY)
+SECOND = build_notebook('# %%\n1 + 1\n\n# %%\ncheck("study99.two")\n', "02_second", STUDY)
 NOTEBOOKS = {"01_first.ipynb": FIRST, "02_second.ipynb": SECOND}
 MODULE = "def answer():\n    return 42\n"
 LOST = "the released notebook is used instead, so its written answers are lost"
@@ -213,10 +213,10 @@ def test_a_renamed_module_is_hinted_at(desk, name):
 
 def test_the_hint_says_in_which_folder_the_module_is(desk):
     """A module that lies one folder too deep is named with that folder."""
-    (desk.submission / "study9").mkdir()
-    (desk.submission / "module.py").rename(desk.submission / "study9" / "module.py")
+    (desk.submission / "study99").mkdir()
+    (desk.submission / "module.py").rename(desk.submission / "study99" / "module.py")
     [problem] = desk.take_in().problems
-    assert "study9/module.py" in problem.replace("\\\\", "/")
+    assert "study99/module.py" in problem.replace("\\\\", "/")
 
 
 @pytest.mark.parametrize("content", [
@@ -437,14 +437,14 @@ def test_a_bad_notebook_says_nothing_on_the_terminal(desk, capfd):
 # ---- Graded cells
 
 
-PUT_BACK = "01_first.ipynb: the cell check-study9-one was deleted; it was put back at the end"
+PUT_BACK = "01_first.ipynb: the cell check-study99-one was deleted; it was put back at the end"
 
 
-@pytest.mark.parametrize(("index", "grade_id"), [(1, "check-study9-one"), (2, "answer-why")])
+@pytest.mark.parametrize(("index", "grade_id"), [(1, "check-study99-one"), (2, "answer-why")])
 def test_a_deleted_cell_is_put_back(desk, index, grade_id):
     """A check or an answer that was deleted is there again, and the grader hears of it."""
     desk.edit(lambda data: data["cells"].pop(index))
-    assert desk.take_in() == desk_result(PUT_BACK.replace("check-study9-one", grade_id))
+    assert desk.take_in() == desk_result(PUT_BACK.replace("check-study99-one", grade_id))
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
 
 
@@ -465,7 +465,7 @@ def test_a_duplicated_cell_is_told_of(desk, new_id):
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        "01_first.ipynb: the cell check-study9-one occurs 2 times; the last one counts")
+        "01_first.ipynb: the cell check-study99-one occurs 2 times; the last one counts")
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
@@ -503,7 +503,7 @@ def test_of_copied_checks_the_last_one_counts(desk):
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        "01_first.ipynb: the cell check-study9-one occurs 2 times; the last one counts")
+        "01_first.ipynb: the cell check-study99-one occurs 2 times; the last one counts")
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
 
@@ -525,7 +525,7 @@ def test_tampered_metadata_is_put_right(desk, change, index):
 
 
 @pytest.mark.parametrize("value", [None, 1, "text", [], {}, {"grade_id": None}, {"grade_id": ["a"]},
-                                   {"grade_id": "check-study9-none", "grade": True}],
+                                   {"grade_id": "check-study99-none", "grade": True}],
                          ids=repr)
 def test_metadata_that_is_none_counts_as_a_deleted_cell(desk, value):
     """A cell whose nbgrader metadata names no released cell loses it, and the cell is put back."""

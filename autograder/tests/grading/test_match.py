@@ -1,4 +1,4 @@
-"""The ladder of study 8: games decide, and only what an agent plays counts."""
+"""The ladder of study 10: games decide, and only what an agent plays counts."""
 
 import random
 import statistics
@@ -56,7 +56,7 @@ BAD = {
 
 
 def ladder(cases=CASES, deals=2):
-    return Check("study8", "ladder", "match", {"deals": deals}, {"strength": 6, "legal": 2}, False,
+    return Check("study10", "ladder", "match", {"deals": deals}, {"strength": 6, "legal": 2}, False,
                  cases, seconds=3600)
 
 
@@ -284,7 +284,7 @@ def test_copied_code_is_recognised(tmp_path, given, name):
 
 def test_other_code_is_nobodys_copy():
     """The reference, the example agent, and what cannot be read are not taken for given players."""
-    texts = [module_texts(load_study("study8"))["reference"], EXAMPLE, QUICK, "class (:", "\0"]
+    texts = [module_texts(load_study("study10"))["reference"], EXAMPLE, QUICK, "class (:", "\0"]
     assert copied_player(texts) is None
 
 
@@ -343,10 +343,10 @@ def test_time_ends_the_ladder(tmp_path):
 def test_an_opponent_that_fails_is_nobodys_mark(tmp_path):
     """What goes wrong with an opponent is a fault of the machinery and raised as such."""
     answers = tmp_path / "answers"
-    (answers / "study9").mkdir(parents=True)
-    (answers / "study9" / "broken.py").write_text(agent("raise KeyError(observation)"), "utf-8")
+    (answers / "study99").mkdir(parents=True)
+    (answers / "study99" / "broken.py").write_text(agent("raise KeyError(observation)"), "utf-8")
     cases = [{**RUNG, "against": "a broken one", "seed": 1,
-              "agent": "answers/study9/broken.py:MyAgent"}]
+              "agent": "answers/study99/broken.py:MyAgent"}]
     with pytest.raises(RuntimeError, match="the opponent a broken one failed"):
         ask_module(module(tmp_path, EXAMPLE), ladder(cases), answers=answers)
 

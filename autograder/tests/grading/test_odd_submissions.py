@@ -118,8 +118,8 @@ def ask_others(cells: list) -> None:
     """Checks that there are not, and another study's, in graded cells old and new."""
     for cell in cells:
         if cell["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("check"):
-            cell["source"] = 'check("study9.nothing")'
-    cells.append(code('check("study8.ladder")', metadata={"nbgrader": {
+            cell["source"] = 'check("study99.nothing")'
+    cells.append(code('check("study10.ladder")', metadata={"nbgrader": {
         "grade": True, "grade_id": "new", "points": 50, "solution": False, "locked": True,
         "schema_version": 3, "task": False, "cell_type": "code"}}))
 
@@ -295,7 +295,7 @@ def asking(check: str):
         "solution": False, "points": 5}})
 
 
-ASKED = {"study9.nothing": "there is no study 'study9'",
+ASKED = {"study99.nothing": "there is no study 'study99'",
          "study2.nothing": "there is no check 'study2.nothing'",
          "alpha_beta.alpha_beta": "the check is called study2.alpha_beta",
          "study2.alpha_beta": "there is no alphabeta.py beside the notebook"}
@@ -313,7 +313,7 @@ def test_a_check_that_has_gone_since_stops_every_command_in_one_sentence(course,
     """As when another version of the kit has released it: no marks are wrong, no page is lost."""
     with monkeypatch.context() as earlier:
         earlier.setattr(TellInside, "preprocess", lambda self, nb, resources: (nb, resources))
-        own_assignment(course, more=[asking("study9.nothing")])
+        own_assignment(course, more=[asking("study99.nothing")])
     solve(course, "ann", "return 2 * x")
     said = {}
     for command in (["grade", OWN], ["feedback", OWN], ["report", OWN], ["export"]):
@@ -330,7 +330,7 @@ def test_a_check_that_has_gone_since_stops_every_command_in_one_sentence(course,
 # ---- Checks in cells that are a student's own
 
 
-@pytest.mark.parametrize("call", ['check("study9.nothing")', 'check("study2.alpha_beta")'])
+@pytest.mark.parametrize("call", ['check("study99.nothing")', 'check("study2.alpha_beta")'])
 def test_a_call_of_check_in_a_manual_cell_is_a_call(course, call):
     """A student who writes it where a person gives the marks starts no check and makes no fault."""
     own_assignment(course, more=[new_code_cell("# Explain.", metadata={"nbgrader": {

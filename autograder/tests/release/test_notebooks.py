@@ -19,9 +19,9 @@ from autograder.release.notebooks import (
 )
 from course.probes import Check, Study
 
-COUNT = Check("study9", "count_it", "search", {}, {"move": 1.5, "nodes": 2}, False, [])
-BONUS = Check("study9", "bonus", "search", {}, {"move": 4}, True, [])
-STUDY = Study("study9", "Study 9", "study9_test", "module.py",
+COUNT = Check("study99", "count_it", "search", {}, {"move": 1.5, "nodes": 2}, False, [])
+BONUS = Check("study99", "bonus", "search", {}, {"move": 4}, True, [])
+STUDY = Study("study99", "Study 99", "study99_test", "module.py",
               {"count_it": COUNT, "bonus": BONUS}, {"why": 3, "how": 0.5}, Path("nowhere"))
 TEXT = '''\
 # ---
@@ -40,10 +40,10 @@ TEXT = '''\
 
 # %%
 # run this when the module is saved
-check("study9.count_it")
+check("study99.count_it")
 
 # %%
-check('study9.bonus')
+check('study99.bonus')
 
 # %% [markdown] answer="why"
 # *Why?* Because.
@@ -80,14 +80,14 @@ def with_cells(*sources):
 
 def test_a_check_cell_is_an_autograded_test():
     """A check is locked and worth the points of all its aspects."""
-    assert graded(built())["check-study9-count-it"] == {
-        "grade": True, "grade_id": "check-study9-count-it", "locked": True, "points": 3.5,
+    assert graded(built())["check-study99-count-it"] == {
+        "grade": True, "grade_id": "check-study99-count-it", "locked": True, "points": 3.5,
         "schema_version": 3, "solution": False, "task": False}
 
 
 def test_extra_credit_has_no_points_of_its_own():
     """A check for extra credit is a graded cell of 0 points: it must not raise the maximum."""
-    cell = graded(built())["check-study9-bonus"]
+    cell = graded(built())["check-study99-bonus"]
     assert (cell.points, cell.grade, cell.locked) == (0, True, True)
 
 
@@ -108,27 +108,27 @@ def test_other_cells_keep_only_their_tags():
 
 def test_a_check_cell_cannot_be_tagged():
     """A tag such as skip-execution on a graded cell does not get through."""
-    text = with_cells("") + '# %% tags=["skip-execution"]\ncheck("study9.count_it")\n'
+    text = with_cells("") + '# %% tags=["skip-execution"]\ncheck("study99.count_it")\n'
     assert set(built(text).cells[-1].metadata) == {"nbgrader"}
 
 
 @pytest.mark.parametrize("source", [
-    'check("study9.count_it")', "check('study9.count_it')", '\n\ncheck("study9.count_it")\n\n',
-    '# a comment\ncheck("study9.count_it")', '# one\n# two\n\ncheck("study9.count_it")',
-    '# This cell (id:check-study9-count-it) was missing from the submission. '
-    'It was added back by nbgrader.\n\ncheck("study9.count_it")',
+    'check("study99.count_it")', "check('study99.count_it')", '\n\ncheck("study99.count_it")\n\n',
+    '# a comment\ncheck("study99.count_it")', '# one\n# two\n\ncheck("study99.count_it")',
+    '# This cell (id:check-study99-count-it) was missing from the submission. '
+    'It was added back by nbgrader.\n\ncheck("study99.count_it")',
 ])
 def test_a_cell_that_only_checks_is_recognized(source):
     """Comments above the call do not matter, nor does what nbgrader writes into restored cells."""
-    assert check_id(new_code_cell(source)) == "study9.count_it"
+    assert check_id(new_code_cell(source)) == "study99.count_it"
 
 
 @pytest.mark.parametrize("source", [
-    "", "1 + 1", 'x = check("study9.count_it")', 'check("study9.count_it"); print(1)',
-    'print(1)\ncheck("study9.count_it")', 'check("study9.count_it")\nprint(1)',
-    '# check("study9.count_it")', 'recheck("study9.count_it")', "check(name)",
-    'check("study9.count_it") or 1', 'check("study9.count_it")\ncheck("study9.bonus")',
-    '"""\ncheck("study9.count_it")\n"""', 'check("study9.count_it\')',
+    "", "1 + 1", 'x = check("study99.count_it")', 'check("study99.count_it"); print(1)',
+    'print(1)\ncheck("study99.count_it")', 'check("study99.count_it")\nprint(1)',
+    '# check("study99.count_it")', 'recheck("study99.count_it")', "check(name)",
+    'check("study99.count_it") or 1', 'check("study99.count_it")\ncheck("study99.bonus")',
+    '"""\ncheck("study99.count_it")\n"""', 'check("study99.count_it\')',
 ])
 def test_a_cell_that_does_more_is_no_check(source):
     """Whatever else stands in a cell makes it a cell that is run as it is."""
@@ -137,7 +137,7 @@ def test_a_cell_that_does_more_is_no_check(source):
 
 def test_a_check_in_prose_is_no_check():
     """A markdown cell that mentions a check is not graded."""
-    assert check_id(new_markdown_cell('check("study9.count_it")')) is None
+    assert check_id(new_markdown_cell('check("study99.count_it")')) is None
 
 
 def test_nbgrader_accepts_the_metadata():
@@ -256,16 +256,16 @@ def test_editing_another_cell_never_changes_the_id_of_a_repeated_one(sources, da
 # ---- What does not fit together
 
 
-@pytest.mark.parametrize("name", ["study9.other", "study1.count_it", "count_it", "study9."])
+@pytest.mark.parametrize("name", ["study99.other", "study1.count_it", "count_it", "study99."])
 def test_an_unknown_check_is_refused(name):
     """A check that the study's table does not have is an error that names both."""
-    with pytest.raises(NotebookError, match=rf"01_test: study9\.toml has no check {name}$"):
+    with pytest.raises(NotebookError, match=rf"01_test: study99\.toml has no check {name}$"):
         build_notebook(with_cells(f'check("{name}")'), "01_test", STUDY)
 
 
 def test_an_unknown_answer_is_refused():
     """A written answer without points is an error that names it."""
-    with pytest.raises(NotebookError, match=r"01_test: study9\.toml has no points .* whence"):
+    with pytest.raises(NotebookError, match=r"01_test: study99\.toml has no points .* whence"):
         build_notebook('# %% [markdown] answer="whence"\n# Text\n', "01_test", STUDY)
 
 
@@ -283,19 +283,19 @@ def test_graded_cells_may_stand_in_several_notebooks():
 
 
 @pytest.mark.parametrize(("missing", "grade_id"), [
-    ("# run this when the module is saved\ncheck(\"study9.count_it\")", "check-study9-count-it"),
-    ("check('study9.bonus')", "check-study9-bonus"),
+    ("# run this when the module is saved\ncheck(\"study99.count_it\")", "check-study99-count-it"),
+    ("check('study99.bonus')", "check-study99-bonus"),
     ('# %% [markdown] answer="how"\n# How?', "answer-how"),
 ])
 def test_a_missing_graded_cell_is_refused(missing, grade_id):
     """A check or an answer that no notebook holds is an error, extra credit too."""
     assert missing in TEXT
-    with pytest.raises(NotebookError, match=rf"study9_test: the cell {grade_id} occurs 0 times"):
+    with pytest.raises(NotebookError, match=rf"study99_test: the cell {grade_id} occurs 0 times"):
         complain_about_graded_cells([built(TEXT.replace(missing, ""))], STUDY)
 
 
 @pytest.mark.parametrize("again", [
-    '# %%\ncheck("study9.count_it")\n', '# %% [markdown] answer="why"\n# Again\n'])
+    '# %%\ncheck("study99.count_it")\n', '# %% [markdown] answer="why"\n# Again\n'])
 @pytest.mark.parametrize("same_notebook", [True, False])
 def test_a_doubled_graded_cell_is_refused(again, same_notebook):
     """A check or an answer that occurs twice is an error, in one notebook or in two."""

@@ -109,12 +109,12 @@ def test_no_word_is_about_what_students_do_not_have():
 
 
 def test_rights_are_told_wherever_somebody_begins():
-    """Both licences and the trade mark: in both READMEs, the bibliography and notebook 7."""
+    """Both licences and the trade mark: in both READMEs, the bibliography and notebook 9."""
     pages = [texts()["README.md"], (COURSE.parent / "README.md").read_text("utf-8"), BIBLIOGRAPHY]
     for page in pages:
         assert "Sequence is a trade mark" in flowing(page)
         assert re.search(r"CC BY 4\.0|Creative Commons Attribution 4\.0", flowing(page))
-    seventh = next(path for path in NOTEBOOKS if path.stem == "07_sequence")
+    seventh = next(path for path in NOTEBOOKS if path.stem == "09_sequence")
     assert re.search(r"Sequence .{0,20}is a trade mark", flowing(seventh.read_text("utf-8")))
     assert "LICENSE-texts" in kit.contents(STUDIES)
 

@@ -1,537 +1,396 @@
-"""Right: windows of a line are rows of an array, counted all at once.
+"""Right: lines are a matrix of 192 x 100, costs come from products with the chips.
 
-You fill in this module. Notebook 09 explains every part; hand in this file with the notebook. The
-parts and the two discounts follow the description of an agent for two players; the other numbers
-are choices made here.
+You fill in this module. Notebooks 09 and 10 explain every part; hand in this file with them.
 """
 
-from collections import Counter
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
-from sequence.agents.beliefs import sample
-from sequence.board.actions import PLACE, REMOVE, Action
-from sequence.board.cards import CARDS, COPIES, ONE_EYED, TWO_EYED
+from sequence.board.actions import PLACE, REMOVE
+from sequence.board.cards import ONE_EYED, TWO_EYED
 from sequence.board.chips import new_sequences
 from sequence.board.layout import (
     BIT,
     CORNERS,
-    DIRECTIONS,
     FIVE,
-    HEART_CELLS,
+    LINE_MASKS,
+    LINES_THROUGH,
     PLAYABLE,
-    card_at,
+    SIZE,
     cells_of,
     cells_with,
     mask_of,
-)  # fmt: skip
+)
 
-HEAT_PEAK = 4.0  # of the kernel: what a cell of the heart is worth in itself
-HEAT_DECAY = 0.5  # of the kernel: the factor for each step away from the heart
-LINK_MADE = (0, 1, 4, 16, 64, 1024)  # by the own chips in the best five, the new one included
-LINK_BROKEN = (0, 2, 8, 32, 512)  # by the other side's chips in its best five: about half of that
-SHARED = 1  # chips of an earlier sequence that a new one may use (the rules)
-REPLY_DISCOUNT = 0.9  # of the opponent's best reply
-DRAFT_DISCOUNT = 0.8  # of the card that is taken
-TWO_EYED_VALUE = 500.0  # of a drafted jack; below a card that completes a sequence
-ONE_EYED_VALUE = 400.0  # two-eyed before one-eyed, and both before other cards
-WIN = 100_000.0  # more than all rewards of a search together
+# "The recipe" is the description of an evaluator that this study rebuilds.
+# The costs of a line, in actions: to place on an empty cell; to remove a chip of the opponent and
+# place.
+# Then the extra cost of a cell on which an own chip stands already.
+EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
+NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
+BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; the recipe names no number
+DISCOUNT = 0.75  # of a card that is played next turn at the earliest; the recipe names no number
+# The recipe asks for fixed values but names none: more than making a four, less than a sequence.
+JACK_VALUE = {"jd": 150, "jc": 150, "jh": 120, "js": 120}
+LINE_BASE = 4  # in `line_count`: each chip makes a line four times as good
+SURE = 10_000  # in `simple_score`: more than the 20 lines through a cell with 4 ** 4 each
+
+
+class Weights(NamedTuple):
+    """The parameters of `score`: the recipe's six, and one that the recipe does not have."""
+
+    sequence: float = 100
+    sequence_exponent: float = 2
+    line: float = 1
+    line_exponent: float = 2
+    board: float = 1
+    board_exponent: float = 1
+    blocking: float = 0  # for `threat`, the remedy; with 0 it is the recipe's evaluator
+
+
+RECIPE = Weights()
+BLOCKING = Weights(blocking=1)
 
 
 class Chips(NamedTuple):
-    """The chips on a board from the view of one side, as bitboards (`sequence.board.layout`).
+    """The board as one side sees it, in bitboards: own chips, all others, those in sequences.
 
-    `own` and `others` are all chips of the two sides, `locked` those in completed sequences.
-    `heart` says whether the heart of the board counts. This class is given.
+    Corners belong to nobody and are in none of the three. A Chips never changes.
     """
 
     own: int
     others: int
     locked: int
-    heart: bool = True
 
     @classmethod
-    def seen_by(cls, position, player: int | None = None) -> "Chips":
-        """The chips of an observation or a state, by default as the player to move sees them."""
-        side = position.rules.side(position.to_move if player is None else player)
-        return cls(position.chip_masks[side], position.chip_masks[1 - side],
-                   position.locked_mask, position.rules.heart)
+    def of(cls, observation):
+        """The chips that an observation shows, seen by its player's side."""
+        own = observation.chip_masks[observation.side]
+        return cls(own, PLAYABLE ^ (observation.empty_mask | own), observation.locked_mask)
 
-    def turned(self) -> "Chips":
-        """The same chips from the other side's view."""
+    def after(self, kind, cell):
+        """The chips after an own "place" on, or "remove" from `cell`; nothing gets locked."""
+        bit = 1 << BIT[cell]
+        if kind == PLACE:
+            return self._replace(own=self.own | bit)
+        return self._replace(others=self.others & ~bit)
+
+    def without(self, cell):
+        """The chips with nothing on `cell`."""
+        bit = 1 << BIT[cell]
+        return self._replace(own=self.own & ~bit, others=self.others & ~bit)
+
+    def swapped(self):
+        """The same board as the others see it."""
         return self._replace(own=self.others, others=self.own)
 
-    def after(self, action: Action) -> "Chips":
-        """The chips after an action of the own side; completed sequences are locked."""
-        if not action.coords:
-            return self
-        bit = BIT[action.coords]
-        if action.kind == REMOVE:
-            return self._replace(others=self.others & ~(1 << bit))
-        own = self.own | 1 << bit
-        _, marks = new_sequences(own, self.locked, bit, self.heart)
-        return self._replace(own=own, locked=self.locked | marks)
 
-    def mark(self, cell: tuple[int, int]) -> str:
-        """"x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
-        chip = 1 << BIT[cell]
-        if chip & CORNERS:
-            return "*"
-        marks = "XO" if chip & self.locked else "xo"
-        return marks[0] if chip & self.own else marks[1] if chip & self.others else "_"
+# ---- The board as a dictionary: what stands on each cell, from the view of one side
 
-    @property
-    def empty(self) -> int:
-        """The bitboard of the cells without a chip, corners left out."""
-        return PLAYABLE & ~(self.own | self.others)
-
-    @property
-    def removable(self) -> int:
-        """The bitboard of the other side's chips that a one-eyed jack may take."""
-        return self.others & ~self.locked
-
-
-# ---- What a square is worth
-
-FIXED_VALUES = {
-    **dict.fromkeys(TWO_EYED, TWO_EYED_VALUE),
-    **dict.fromkeys(ONE_EYED, ONE_EYED_VALUE),
-}
+FREE, OWN, THEIRS, USED, FIXED, CORNER = "empty", "own", "theirs", "own sequence", "fixed", "corner"
+PRICE = {FREE: EMPTY_COST, OWN: 0, USED: 0, CORNER: 0, THEIRS: OTHERS_COST, FIXED: NEVER}
 
 
 @cache
-def _path(cell, direction):
-    """The cells within four of `cell` in a direction, itself included, in reading order."""
-    steps = ((cell[0] + k * direction[0], cell[1] + k * direction[1]) for k in range(-4, 5))
-    return tuple(place for place in steps if place in BIT)
+def _cells(mask):
+    """The set of the cells of a bitboard."""
+    return frozenset(cells_of(mask))
 
 
-def _count(five, side):
-    """The chips of a side in a five, small and capital letters, corners too."""
-    return sum(mark in (side, side.upper(), "*") for mark in five)
+@lru_cache(maxsize=256)
+def _table(chips):
+    """What stands on every cell, by name. "own sequence" and "fixed" are chips in sequences."""
+    own, others, locked = map(_cells_once, chips)
+    table = dict.fromkeys(BIT, FREE) | dict.fromkeys(_cells(CORNERS), CORNER)
+    table |= {cell: FIXED if cell in locked else THEIRS for cell in others}
+    return table | {cell: USED if cell in locked else OWN for cell in own}
 
 
-def _open_to(five, side, other):
-    """Whether a side may still make a sequence of a five."""
-    return other not in five.lower() and five.count(side.upper()) <= SHARED
-
-
-def _heat_of(play):
-    """The heat of a placement's cell, nothing for a removal."""
-    return heat(play.coords) if play.kind == PLACE else 0
-
-
-class _Reply(NamedTuple):
-    """A reply of the opponent: what it does on its square, and its reward in parts."""
-
-    kind: str
-    lines: list
-    heat: float
-
-    @property
-    def total(self):
-        """The whole reward."""
-        return sum(self.lines) + self.heat
-
-
-def _plays_on(cell, kind, cards):
-    """What the opponent can do on a square on which we have just placed or removed a chip."""
-    if kind == PLACE:
-        takers = [card for card in ONE_EYED if card in cards]
-        return [Action(REMOVE, card, coords=cell) for card in takers[:1]]
-    fitting = [card for card in (*TWO_EYED, card_at(cell)) if card in cards]
-    return [Action(PLACE, card, coords=cell) for card in fitting[:1]]
+def _cells_once(mask):
+    """The set of the cells of a bitboard that will not come back, so it is not remembered."""
+    return frozenset(cells_of(mask))
 
 
 @cache
-def heat(cell):
-    """The heat of a cell: `HEAT_PEAK` in the heart, times `HEAT_DECAY` for each step from it.
-
-    A step goes to any of the eight neighbours, like a king in chess; steps are counted from the
-    nearest of the four `HEART_CELLS`.
-    """
-    steps = np.abs(np.array(HEART_CELLS) - np.array(cell)).max(axis=1).min()
-    return float(HEAT_PEAK * HEAT_DECAY ** steps)
+def _star(cell):
+    """The cells on a line with `cell`, itself included, corners left out."""
+    return frozenset().union(*map(_cells, LINES_THROUGH[BIT[cell]])) - _cells(CORNERS)
 
 
-def line_text(chips, cell, direction):
-    """The line through `cell` in one of the `DIRECTIONS`, as text: the cells within four of it.
+@dataclass(frozen=True)
+class _View:
+    """What one board costs: by line, by cell without and with the price of an own chip."""
 
-    In reading order, that is from (row - 4 * down, col - 4 * right) to (row + 4 * down, ...), cells
-    beyond the edge left out. Each is written as `chips.mark` says, and `cell` itself as "#".
-
-    Hint: a cell is on the board if it is in `BIT`.
-    """
-    steps = np.array(cell) + np.outer(np.arange(-4, 5), direction)
-    places = [tuple(map(int, place)) for place in steps]
-    return "".join("#" if place == cell else chips.mark(place) for place in places if place in BIT)
+    costs: dict
+    cheapest: dict
+    scores: dict
+    own: frozenset
 
 
-def links(text):
-    """What a chip on "#" makes and breaks in this line: the pair `(made, broken)`.
-
-    Look at every five neighbouring cells of the line ("#" is always among them, as the line reaches
-    four cells to either side). `made` is the most own chips in a five without a chip of the other
-    side, the new one on "#" counted; `broken` is the most chips of the other side in a five without
-    an own chip. A corner is everybody's chip. A five that has more
-    than `SHARED` chips of a completed sequence of the side in question does not count, as it can
-    become no new sequence. Where there is no five, the number is 0.
-    """
-    if len(text) < FIVE:
-        return 0, 0
-    windows = sliding_window_view(np.array(list(text)), FIVE)
-    corners = (windows == "*").sum(axis=1)
-
-    def best(side, other):
-        chips = np.isin(windows, [side, side.upper()]).sum(axis=1) + corners
-        closed = np.isin(windows, [other, other.upper()]).any(axis=1)
-        used = (windows == side.upper()).sum(axis=1) > SHARED
-        return chips, ~(closed | used)
-
-    made, ours = best("x", "o")
-    broken, theirs = best("o", "x")
-    return (int(np.where(ours, made + 1, 0).max()), int(np.where(theirs, broken, 0).max()))
+@lru_cache(maxsize=64)
+def _view(chips):
+    """The costs of a board, found once."""
+    costs = {line: line_cost(line, chips) for line in LINE_MASKS}
+    cheapest = {cell: min(costs[line] for line in LINES_THROUGH[BIT[cell]])
+                for cell in _cells(PLAYABLE)}
+    own = _cells_once(chips.own)
+    scores = {cell: cost + OWN_CHIP_COST * (cell in own) for cell, cost in cheapest.items()}
+    return _View(costs, cheapest, scores, own)
 
 
-@lru_cache(maxsize=1 << 17)
-def scan(chips, cell, direction):
-    """`links` of a line, remembered for exactly these `chips`. This function is given."""
-    return links(line_text(chips, cell, direction))
-
-
-@cache
-def reach(cell, direction):
-    """The bitboard of the cells that `line_text` writes down. This function is given."""
-    down, right = direction
-    path = ((cell[0] + k * down, cell[1] + k * right) for k in range(1 - FIVE, FIVE))
-    return mask_of(place for place in path if place in BIT)
-
-
-def line_links(chips, cell, direction):
-    """`links` of the line through `cell`, scanned only if its chips have not been seen before.
-
-    Hint: `scan` remembers whole boards. Pass it only the chips that lie in this line: then a chip
-    elsewhere on the board makes no difference to it.
-    """
-    line = reach(cell, direction)
-    near = Chips(chips.own & line, chips.others & line, chips.locked & line)
-    return scan(near, cell, direction)
-
-
-def line_reward(chips, cell, direction, kind):
-    """What one line adds to placing on a cell (`kind` is `PLACE`) or to removing the chip there.
-
-    A placement earns `LINK_MADE[made] + LINK_BROKEN[broken]`, a removal `LINK_BROKEN[broken]`.
-    This function is given.
-    """
-    made, broken = line_links(chips, cell, direction)
-    return LINK_BROKEN[broken] + (LINK_MADE[made] if kind == PLACE else 0)
-
-
-def reward(chips, action):
-    """What an action is worth at once to the own side of `chips`.
-
-    The sum of the rewards of the four lines through the square and, for a placement, its heat. An
-    action that changes no chip is worth 0.
-    """
-    if action.kind not in (PLACE, REMOVE):
+def _completed(observation, kind, cell):
+    """How many sequences an own placement completes; a removal none."""
+    if kind != PLACE:
         return 0
-    cell = action.coords
-    lines = [line_reward(chips, cell, direction, action.kind) for direction in DIRECTIONS]
-    return sum(lines) + (heat(cell) if action.kind == PLACE else 0)
+    chips = Chips.of(observation).after(kind, cell)
+    return new_sequences(chips.own, chips.locked, BIT[cell], observation.rules.heart)[0]
 
 
-def draft_value(chips, card):
-    """What a card is worth in the hand on this board, before the discount.
 
-    A jack has its fixed value. Another card is worth the best placement that it allows, 0 if both
-    its cells are taken (or if there is no card).
+def _bits(mask):
+    """A bitboard as an array of a hundred zeros and ones."""
+    return np.array([mask >> bit & 1 for bit in range(100)])
+
+
+_LINES = np.array([_bits(line) for line in LINE_MASKS])
+_THROUGH = _LINES.T.astype(bool)  # by bit: which lines pass through the cell
+
+
+@lru_cache(maxsize=512)
+def _costs(chips):
+    """The cost of every line."""
+    price = (EMPTY_COST * _bits(PLAYABLE & ~chips.own & ~chips.others)
+             + OTHERS_COST * _bits(chips.others))
+    never = (_LINES @ _bits(chips.others & chips.locked) > 0) | (
+        _LINES @ _bits(chips.own & chips.locked) > 1)
+    return np.where(never, NEVER, _LINES @ price)
+
+
+@lru_cache(maxsize=512)
+def _cheapest(chips):
+    """The cost of the cheapest line through every cell."""
+    return np.where(_THROUGH, _costs(chips), NEVER).min(axis=1)
+
+
+# ---- Notebook 9: where a card can go
+
+
+def places(observation, card):
+    """The cells on which `card` can be used now, row by row.
+
+    Those are the card's empty cells; for a two-eyed jack all empty cells; for a one-eyed jack the
+    cells of the other side's chips that are in no completed sequence.
+
+    Hint: `observation.empty_mask` is a bitboard, `Chips.of(observation)` holds three more, and
+    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is the one of a card's two cells.
     """
-    if not card or card in FIXED_VALUES:
-        return FIXED_VALUES.get(card, 0)
-    return max((reward(chips, Action(PLACE, card, coords=cell)) for cell in cells_with(card)
-                if chips.mark(cell) == "_"), default=0)
-
-
-def plays_of(chips, cards):
-    """The placements and removals that the own side could make with these cards.
-
-    Each square once, placements before removals; the actions take no card. With a two-eyed jack
-    among the cards any empty cell will do. This function is given.
-    """
-    wild = next((card for card in TWO_EYED if card in cards), None)
-    if wild is None:
-        places = {cell: card for card in CARDS if card in cards for cell in cells_with(card)
-                  if chips.empty >> BIT[cell] & 1}
+    chips = Chips.of(observation)
+    if card in ONE_EYED:
+        usable = _cells(chips.others) - _cells(chips.locked)
     else:
-        places = dict.fromkeys(cells_of(chips.empty), wild)
-    for cell, card in places.items():
-        yield Action(PLACE, card, coords=cell)
-    taker = next((card for card in ONE_EYED if card in cards), None)
-    if taker is not None:
-        for cell in cells_of(chips.removable):
-            yield Action(REMOVE, taker, coords=cell)
+        usable = _cells(observation.empty_mask)
+        if card not in TWO_EYED:
+            usable &= set(cells_with(card))
+    return sorted(usable)
 
 
-# ---- What the opponent can do
+# ---- Notebook 10: the recipe's evaluator
 
 
-class Catalogue(NamedTuple):
-    """The opponent's cards: those `known` to be in the hand, and all that are `possible`.
+def line_cost(line, chips):
+    """The fewest actions that finish a line of five, given as a bitboard.
 
-    Both are in card order; `known` lists a card twice if both copies are there, `possible` once.
+    An own chip or a corner needs none, an empty cell 1 (place), a chip of the others 2 (remove and
+    place). A line that cannot be finished costs `NEVER`: it holds a chip of one of *their*
+    completed sequences, which nobody may remove, or two or more chips of *our* completed ones,
+    since a new sequence may share one chip with an old one.
+
+    Hint: `(line & mask).bit_count()` says how many cells of the line are in a mask.
     """
-
-    known: tuple[str, ...]
-    possible: tuple[str, ...]
+    return int(_costs(chips)[LINE_MASKS.index(line)])
 
 
-def catalogue(observation):
-    """The catalogue of the opponent's cards, kept from what was drafted and played.
+def cell_score(cell, chips):
+    """The cost of the cheapest line through `cell`, plus 1 if an own chip stands on it.
 
-    Known are the cards that the opponent was seen to draft and has not played since. (If it plays a
-    card of which it drafted a copy, that copy counts as played.) If these are not the whole hand,
-    the rest may be any card of which you have not seen all `COPIES`: in your own hand, in the draft
-    row, among those played by either player, or known to be the opponent's.
-
-    Hint: `observation.plays()` gives every action so far with its player. In an action, "" stands
-    for no card.
+    Hint: `LINES_THROUGH[BIT[cell]]` holds the lines through a cell, as bitboards.
     """
-    other = 1 - observation.player
-    known, seen = Counter(), Counter(observation.hand) + Counter(observation.draft_row)
-    for player, action in observation.plays():
-        if action.play_card:
-            seen[action.play_card] += 1
-        if player == other:
-            if known[action.play_card]:
-                known[action.play_card] -= 1
-            if action.draft_card:
-                known[action.draft_card] += 1
-    possible = {card for card in CARDS if known[card]}
-    if known.total() < observation.rules.hand:
-        possible |= {card for card in CARDS if seen[card] + known[card] < COPIES}
-    return Catalogue(tuple(card for card in CARDS for _ in range(known[card])),
-                     tuple(card for card in CARDS if card in possible))
+    return int(_cheapest(chips)[BIT[cell]]) + (chips.own >> BIT[cell] & 1)
 
 
-def best_reply(chips, cards):
-    """The highest reward of all placements and removals with these cards, 0 if there are none.
+def board_score(chips):
+    """`BOARD_MAX` minus the scores of all cells but the corners: the higher the better.
 
-    `chips` is from the view of the side that replies.
+    Hint: `cells_of(PLAYABLE)` lists those cells.
     """
-    return max((reward(chips, play) for play in plays_of(chips, cards)), default=0)
+    scores = _cheapest(chips)[:PLAYABLE.bit_count()] + _bits(chips.own)[:PLAYABLE.bit_count()]
+    return int(BOARD_MAX - scores.sum())
 
 
-def plain_replies(chips, cards):
-    """Make a function from an own action to the opponent's best reply with these cards.
+def line_score(chips, cell=None):
+    """`NEVER` minus the cost of the cheapest line: of all lines, or of those through `cell`."""
+    costs = _costs(chips)
+    return int(NEVER - (costs if cell is None else costs[_THROUGH[BIT[cell]]]).min())
 
-    `chips` is from the own view, before the action. This one evaluates every reply again, whatever
-    the action changes. It is given.
+
+@lru_cache(maxsize=64)
+def cells_by_cost(chips):
+    """For each cost from 0 to `NEVER`, the bitboard of the cells whose cheapest line costs that.
+
+    Corners are left out. This is only for speed: `board_gain` can do without it. The results for
+    the latest boards are remembered.
     """
-    return lambda action: best_reply(chips.after(action).turned(), cards)
+    cheapest = _cheapest(chips)
+    return [mask_of(cell for cell in cells_of(PLAYABLE) if cheapest[BIT[cell]] == cost)
+            for cost in range(NEVER + 1)]
 
 
-@cache
-def neighbours(cell):
-    """The cells within four of `cell` on its four lines: cell -> number of the direction. Given."""
-    return {(cell[0] + k * down, cell[1] + k * right): number
-            for number, (down, right) in enumerate(DIRECTIONS)
-            for k in range(1 - FIVE, FIVE)
-            if k and (cell[0] + k * down, cell[1] + k * right) in BIT}
+def board_gain(chips, kind, cell):
+    """How much the board score rises by an own "place" on, or "remove" from `cell`.
 
-
-def quick_replies(chips, cards):
-    """Make the same function as `plain_replies`, scanning only the lines that an action changes.
-
-    (Extra credit.) Before any action all replies are rewarded line by line and sorted, the best
-    first. An action on a square changes only the cells that are `neighbours` of it, and there only
-    the line through both. Among all the others, the best reply stays the best.
-
-    Hint: the replies on the square itself are new: a chip just placed can be removed, a cell just
-    emptied can be taken. Where an action completes a sequence, more than a line changes: then ask
-    `best_reply`.
+    Hint: two board scores will do. The section "Faster" of notebook 10 shows a way that is much
+    quicker; the agent evaluates up to a hundred cells for one action.
     """
-    cards = tuple(cards)
-    before = chips.turned()
-    replies = {}
-    for play in plays_of(before, cards):
-        lines = [line_reward(before, play.coords, direction, play.kind)
-                 for direction in DIRECTIONS]
-        replies[play.coords] = _Reply(play.kind, lines, _heat_of(play))
-    ranking = sorted(replies, key=lambda cell: replies[cell].total, reverse=True)
-
-    def reply(action):
-        if not action.coords:
-            return replies[ranking[0]].total if ranking else 0
-        after = chips.after(action).turned()
-        if after.locked != before.locked:
-            return best_reply(after, cards)
-        square, near = action.coords, neighbours(action.coords)
-        found = [next((replies[cell].total for cell in ranking
-                       if cell != square and cell not in near), 0)]
-        for cell, number in near.items():
-            if cell in replies:
-                old = replies[cell]
-                line = line_reward(after, cell, DIRECTIONS[number], old.kind)
-                found.append(old.total - old.lines[number] + line)
-        found += [reward(after, play) for play in _plays_on(square, action.kind, cards)]
-        return max(found)
-
-    return reply
+    return board_score(chips.after(kind, cell)) - board_score(chips)
 
 
-# ---- The agent
+def edge_distance(cell):
+    """The steps from `cell` to the nearest edge of the board: 0 on the edge, 4 in the middle."""
+    row, col = cell
+    return min(row, col, SIZE - 1 - row, SIZE - 1 - col)
 
 
-class LookAhead:
-    """Plays what brings most: reward, plus the card taken, minus the opponent's best reply.
+def parts(observation, kind, cell):
+    """The three numbers that judge a "place" on, or "remove" from `cell`: sequence, line, board.
 
-    `replies` makes the function that finds the best reply (`plain_replies` or `quick_replies`), or
-    is None for an agent without the reply term. `cards` says which of the opponent's cards reply:
-    "possible" or "known". For two players.
+    *sequence*: the own sequences after the action. *line*: the line score through the cell after
+    it, with completed sequences as they were before. *board*: the board gain plus the distance to
+    the edge.
+
+    Hint: `new_sequences(own, locked, bit, heart)[0]` counts the sequences that a chip completes,
+    with the chip already in `own`; `observation.rules.heart` says whether the heart counts.
     """
+    before = Chips.of(observation)
+    after = before.after(kind, cell)
+    return (observation.sequences[observation.side] + _completed(observation, kind, cell),
+            line_score(after, cell),
+            board_gain(before, kind, cell) + edge_distance(cell))
 
-    def __init__(self, replies=plain_replies, cards="possible"):
-        self.replies = replies
-        self.cards = cards
 
-    def values(self, observation):
-        """The value of every legal action: a dictionary in the documented order of actions.
+def score(sequence, line, board, weights=RECIPE):
+    """The recipe's formula: each part to the power of its exponent times its weight, added up."""
+    return (weights.sequence * sequence ** weights.sequence_exponent
+            + weights.line * line ** weights.line_exponent
+            + weights.board * board ** weights.board_exponent)
 
-        It is `reward + DRAFT_DISCOUNT * draft_value - REPLY_DISCOUNT * reply`. The card is valued
-        and the reply found on the board after the action. After a trade, a forgone trade or a pass,
-        no reply is subtracted.
 
-        Hint: actions that differ only in the card they take have the same reward and the same
-        reply. Find these once for each play.
-        """
-        chips = Chips.seen_by(observation)
-        reply = None
-        if self.replies is not None:
-            reply = self.replies(chips, getattr(catalogue(observation), self.cards))
+def threat(chips, cell):
+    """The line score through `cell` that the others would have with a chip of theirs on it."""
+    theirs = chips.without(cell).swapped()
+    return line_score(theirs.after(PLACE, cell), cell)
 
-        @cache
-        def played(kind, cell):
-            action = Action(kind, coords=cell)
-            cost = REPLY_DISCOUNT * reply(action) if reply is not None and cell else 0
-            return chips.after(action), reward(chips, action) - cost
 
-        @cache
-        def taken(kind, cell, card):
-            return DRAFT_DISCOUNT * draft_value(played(kind, cell)[0], card)
+def play_score(observation, kind, cell, weights=RECIPE):
+    """What a "place" on, or "remove" from `cell` is worth: `score` of its parts.
 
-        return {action: played(action.kind, action.coords)[1]
-                + taken(action.kind, action.coords, action.draft_card)
-                for action in observation.legal_actions()}
+    Where `weights.blocking` is not 0, that many times the square of the cell's `threat` is added.
+    """
+    worth = score(*parts(observation, kind, cell), weights)
+    if weights.blocking:
+        worth += weights.blocking * threat(Chips.of(observation), cell) ** 2
+    return worth
+
+
+def draft_score(observation, card, weights=RECIPE):
+    """What it is worth to take `card` now and to play it in a later turn.
+
+    `DISCOUNT` times the best play score among the card's places on the present board, 0 if it has
+    none. A jack is not tried out: in place of a play score it has the `score` of the present number
+    of own sequences, line 0 and `JACK_VALUE` for the board.
+    """
+    if card in JACK_VALUE:
+        held = observation.sequences[observation.side]
+        return DISCOUNT * score(held, 0, JACK_VALUE[card], weights)
+    return DISCOUNT * max((play_score(observation, PLACE, cell, weights)
+                           for cell in places(observation, card)), default=0)
+
+
+def best_action(observation, play, draft):
+    """The legal action that is worth most; among equals the first in the documented order.
+
+    An action is worth `play(kind, cell)` of its cell, if it has one, plus `draft(card)` of the
+    card that it takes, if it takes one.
+
+    Hint: there may be a thousand actions, but only a hundred cells and five cards. Ask for each
+    only once: `functools.cache` remembers what a function has returned.
+    """
+    legal = list(observation.legal_actions())
+    played = {key: play(*key) for key in dict.fromkeys(
+        (action.kind, action.coords) for action in legal if action.coords)}
+    taken = {card: draft(card) for card in dict.fromkeys(
+        action.draft_card for action in legal if action.draft_card)}
+    worth = [played.get((action.kind, action.coords), 0) + taken.get(action.draft_card, 0)
+             for action in legal]
+    return legal[worth.index(max(worth))]
+
+
+class Evaluator:
+    """The recipe's agent: plays the action with the best score, without look-ahead."""
+
+    def __init__(self, weights=RECIPE):
+        self.weights = weights
 
     def choose(self, observation):
-        """The action with the highest value; among equals the first in the documented order."""
-        values = self.values(observation)
-        return max(values, key=values.get)
+        """The best legal action by `play_score` and `draft_score`."""
+        return best_action(
+            observation,
+            lambda kind, cell: play_score(observation, kind, cell, self.weights),
+            lambda card: draft_score(observation, card, self.weights))
 
 
-# ---- Deeper: the top k actions on sampled states
+# ---- Notebook 10, second exercise: simpler and better
 
 
-def gains(state):
-    """What each legal action of a state brings at once: reward and card, without a reply. Given."""
-    return LookAhead(replies=None).values(state.observation())
+def line_count(chips, cell):
+    """What the lines through `cell` are worth to the own side, the cell itself being empty.
 
-
-class TopK:
-    """A game in which only the `k` best actions are legal and that ends after `depth` actions.
-
-    It wraps a full state and has the members of `tictactoe.State`, so that any search of study 2
-    can be used on it unchanged. `rate(state)` gives the gain of every legal action; `total` is what
-    the player `root` has gained on the way here, minus what the opponent has gained.
+    The sum, over the lines that can be finished and hold no chip of the others, of `LINE_BASE` to
+    the power of the number of own chips (and corners) in the line.
     """
-
-    def __init__(self, state, k=4, depth=3, rate=gains, *, root=None, total=0.0):
-        self.state, self.k, self.depth, self.rate = state, k, depth, rate
-        self.root = state.to_move if root is None else root
-        self.total = total
-        self.rated = None
-
-    @property
-    def to_move(self):
-        """The player to move."""
-        return self.state.to_move
-
-    def _gains(self):
-        """The gains of the legal actions, computed only once. This method is given."""
-        if self.rated is None:
-            self.rated = self.rate(self.state)
-        return self.rated
-
-    def legal_moves(self):
-        """The `k` actions with the highest gain, the best first; equal ones in documented order.
-
-        There are none if the game is over here.
-
-        Hint: `sorted` keeps equal items in order, also with `reverse=True`.
-        """
-        if self.is_terminal():
-            return []
-        gains_now = self._gains()
-        return sorted(gains_now, key=gains_now.get, reverse=True)[:self.k]
-
-    def after(self, move):
-        """The game after `move`: one depth less, and its gain added to the total, or subtracted.
-
-        The gain is subtracted if the opponent of `root` makes the move.
-        """
-        gain = self._gains()[move]
-        return TopK(self.state.after(move), self.k, self.depth - 1, self.rate, root=self.root,
-                    total=self.total + (gain if self.to_move == self.root else -gain))
-
-    def is_terminal(self):
-        """Whether the real game is over, or the depth is used up."""
-        return self.depth <= 0 or self.state.is_terminal()
-
-    def utility(self, player):
-        """Plus or minus `WIN`, or 0, if the real game is over; else the total, as `player` sees it.
-        """
-        if self.state.is_terminal():
-            return WIN * self.state.utility(player)
-        return self.total if player == self.root else -self.total
+    own = _bits(chips.own | CORNERS)
+    spoilt = _LINES @ _bits(chips.others) + (_LINES @ _bits(chips.own & chips.locked) > 1)
+    free = _THROUGH[BIT[cell]] & (spoilt == 0)
+    return int((LINE_BASE ** (_LINES[free] @ own)).sum())
 
 
-class SampledSearch:
-    """Searches the top k actions on sampled states and plays the best on average.
+def simple_score(observation, kind, cell):
+    """What a "place" on, or "remove" from `cell` is worth, found by counting lines.
 
-    `search` is an agent of study 2: `search.search(state)` returns `Search(move, value, nodes)`.
-    Looking into the opponent's hand is cheating; looking into `samples` hands that it could be,
-    and taking the mean, is called averaging over clairvoyance (Russell and Norvig, section 5.7).
+    The sum of the cell's line counts for both sides, as if it were empty, plus `SURE` for each
+    sequence that a placement completes.
     """
+    board = Chips.of(observation).without(cell)
+    return (line_count(board, cell) + line_count(board.swapped(), cell)
+            + SURE * _completed(observation, kind, cell))
 
-    def __init__(self, search, k=4, depth=3, samples=4, seed=None, rate=gains):
-        self.search, self.k, self.depth, self.samples, self.rate = search, k, depth, samples, rate
-        self.reset(seed)
 
-    def reset(self, seed):
-        """Restart the random numbers; `play` calls this before every game."""
-        self.random = Random(seed)
-
-    def values(self, observation):
-        """The mean value of each of the top k actions over the sampled states, the best gain first.
-
-        Each sample is drawn with `sample(observation, self.random)`. What an action is worth on it
-        is the value that `self.search` finds in the game after the action, from the own view.
-        """
-        found = {}
-        for _ in range(self.samples):
-            game = TopK(sample(observation, self.random), self.k, self.depth, self.rate)
-            for move in game.legal_moves():
-                after = game.after(move)
-                value = self.search.search(after).value
-                found.setdefault(move, []).append(
-                    value if after.to_move == game.root else -value)
-        return {move: sum(values) / len(values) for move, values in found.items()}
+class LineCounter:
+    """An agent that counts lines: `simple_score` for what is played and for what is taken."""
 
     def choose(self, observation):
-        """The action with the highest mean, the first one among equals."""
-        values = self.values(observation)
-        return max(values, key=values.get)
+        """The best legal action.
+
+        A card that is taken, a jack too, is worth `DISCOUNT` times the best simple score among its
+        places, 0 if it has none.
+        """
+        def play(kind, cell):
+            return simple_score(observation, kind, cell)
+
+        def draft(card):
+            kind = REMOVE if card in ONE_EYED else PLACE
+            found = [play(kind, cell) for cell in places(observation, card)]
+            return DISCOUNT * max(found, default=0)
+
+        return best_action(observation, play, draft)

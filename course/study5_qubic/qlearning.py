@@ -1,0 +1,248 @@
+"""Study 5: Q-learning on Qubic: rewards, two Q tables, self-play, and values shared over lanes.
+
+You fill in this module. Notebook 07 explains every part; hand in this file with it.
+"""
+
+import random
+from collections import Counter
+from itertools import permutations, product
+from math import tanh
+
+from tictactoe import opponent
+from tictactoe.games.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
+
+# The choices of the homework that notebook 07 follows.
+WIN, DRAW, LOSS = 1, 0.5, -1  # the rewards of a finished game
+FILLED = -5  # the reward of an attempt to take a filled cell
+INITIAL = 1  # the Q value of a move that was never tried
+EPSILON = 0.2  # the share of moves that explore
+ALPHA = 0.3  # learning rate
+GAMMA = 0.9  # discount
+
+# Our own choices. The kinds of lanes that count, each by the marks of the player who just moved and
+# those of the opponent. A learning rate that begins small, since some twenty lanes learn at once,
+# and the number of games after which it is half as large.
+KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))
+LANE_ALPHA = 0.01
+HALVED_AFTER = 500
+
+
+# ---- The agent of the homework: a table
+
+
+def step(state, move):
+    """Make a move and return `(following, own, other)`.
+
+    `following` is the next state, `own` the reward of the player who moves, `other` that of the
+    opponent. A win gives `WIN` and `LOSS`, a draw `DRAW` to both; while the game goes on both
+    rewards are 0. An attempt to take a filled cell changes nothing, so that the same player is to
+    move: it gives `FILLED` to that player and 0 to the opponent. `state` is not terminal.
+
+    Hint: what `state.legal_moves()` does not list is filled.
+    """
+    raise NotImplementedError("step: write this function")
+
+
+def greedy_moves(values):
+    """All moves with the largest value, as a list.
+
+    `values` maps moves to numbers of any size. They are compared as they are, without rounding, and
+    the dictionary stays as it is.
+    """
+    raise NotImplementedError("greedy_moves: write this function")
+
+
+def epsilon_greedy(values, epsilon, chance):
+    """Choose a move: with probability `epsilon` any legal move, else one of the greedy moves.
+
+    `values` maps the legal moves to numbers and stays as it is. Either way, all the moves to choose
+    from have the same probability: ties are broken at random. All random numbers are drawn from
+    `chance`, a `random.Random`, so equal seeds give equal moves; how many are drawn, and in what
+    order, is up to you.
+
+    Hint: `chance.random()` is a number from 0 to 1, `chance.choice(moves)` an item of a list.
+    """
+    raise NotImplementedError("epsilon_greedy: write this function")
+
+
+class QPlayer:
+    """Keeps a Q table (Watkins 1989) and plays epsilon-greedily by it.
+
+    `table` maps (state, move) to the Q value; a pair that was never tried is not in it. `epsilon`,
+    `alpha` and `gamma` can be set at any time: an agent should not explore while it is measured.
+    Two players share nothing.
+    """
+
+    def __init__(self, seed=None, epsilon=EPSILON, alpha=ALPHA, gamma=GAMMA):
+        self.epsilon, self.alpha, self.gamma = epsilon, alpha, gamma
+        self.table = {}
+        self.reset(seed)
+
+    def reset(self, seed):
+        """Restart the random numbers; what was learned stays."""
+        self.chance = random.Random(seed)
+
+    def choose(self, state):
+        """An epsilon-greedy move."""
+        return epsilon_greedy(self.move_values(state), self.epsilon, self.chance)
+
+    def move_values(self, state):
+        """The Q value of every legal move, by move."""
+        return {move: self.q(state, move) for move in state.legal_moves()}
+
+    def q(self, state, move):
+        """Q(state, move), `INITIAL` if it was never tried. Reading does not fill the table."""
+        raise NotImplementedError("QPlayer.q: write this method")
+
+    def update(self, state, move, reward, following):
+        """The Bellman update: Q(s, a) <- Q(s, a) + alpha (r + gamma max Q(s', a') - Q(s, a)).
+
+        `reward` is all that this player was given from its `move` until its next turn; `following`
+        (s') is the state in which it has its next turn, or the terminal state. The maximum is over
+        all legal moves of s', whether they were tried or not, and may be negative.
+
+        Hint: after a terminal state nothing follows, so the future is worth 0.
+        """
+        raise NotImplementedError("QPlayer.update: write this method")
+
+
+def play_episode(players, start):
+    """Play one game from `start` in which both players learn; returns the final state.
+
+    `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
+    following)`; both may be the same player. A player's update for a move is made at the beginning
+    of its next turn, and only then is it asked to choose; if it has no next turn, at the end of the
+    game. The update's reward is the sum of all that the player was given from this move on. After
+    an attempt to take a filled cell the same player is to move again, so its update comes at once.
+    Who has not moved yet learns nothing. A player learns from its own moves alone, and nothing else
+    about it changes.
+
+    Hint: for each player, remember its last state and move and the rewards since then.
+    """
+    raise NotImplementedError("play_episode: write this function")
+
+
+def train(players, episodes, start, after_each=lambda done: None):
+    """Play `episodes` episodes; call `after_each(done)` after each, for progress and curves."""
+    for done in range(1, episodes + 1):
+        play_episode(players, start)
+        after_each(done)
+
+
+# ---- What works instead: values of afterstates, shared over lanes
+
+
+def lane_kinds(state, player):
+    """The pair (marks of `player`, marks of the opponent) for each lane, in the order of `LANES`.
+
+    Hint: `LANE_MASKS` are the lanes as bitboards, `state.mask(player)` are a player's marks, and
+    `(a & b).bit_count()` is the number of bits that two masks share.
+    """
+    raise NotImplementedError("lane_kinds: write this function")
+
+
+class LaneLearner:
+    """Learns what an afterstate is worth: the state that a player's move leaves to the opponent.
+
+    `weights` has a weight for each of `KINDS`, the lane that the player has completed among them.
+    All other lanes weigh nothing: empty ones, dead ones, one that the opponent has completed. All
+    lanes of a kind share its weight, on all boards and for both players. Weights can be set at any
+    time, as can `epsilon`, `alpha` and `gamma`. Two learners share nothing.
+    """
+
+    def __init__(self, seed=None, epsilon=EPSILON, alpha=LANE_ALPHA, gamma=GAMMA):
+        self.epsilon, self.alpha, self.gamma = epsilon, alpha, gamma
+        self.weights = dict.fromkeys(KINDS, 0.0)
+        self.reset(seed)
+
+    def reset(self, seed):
+        """Restart the random numbers; what was learned stays."""
+        self.chance = random.Random(seed)
+
+    def choose(self, state):
+        """An epsilon-greedy move."""
+        return epsilon_greedy(self.move_values(state), self.epsilon, self.chance)
+
+    def value(self, state, player):
+        """What `state` is worth for `player`, who has just moved: tanh of its lanes' weights.
+
+        The weights of all 76 lanes are added up, and the hyperbolic tangent brings any sum between
+        -1 and +1. A finished state is no exception: its utility has a place in `target` alone.
+        """
+        raise NotImplementedError("LaneLearner.value: write this method")
+
+    def move_values(self, state):
+        """The value, for the player to move, of the afterstate of every legal move, by move.
+
+        Hint: do not make the afterstates. A move changes only the lanes through its cell,
+        `LANES_THROUGH[move]` has their numbers, and each of them gets one more mark.
+        """
+        raise NotImplementedError("LaneLearner.move_values: write this method")
+
+    def target(self, state, player):
+        """What the afterstate `state` of `player` should be worth, judged by what follows.
+
+        For a terminal state that is its utility for `player`; a draw is 0, not `DRAW`. Otherwise
+        the opponent moves, and the better its best afterstate is for the opponent, the worse for
+        `player`: -gamma times that value.
+        """
+        raise NotImplementedError("LaneLearner.target: write this method")
+
+    def update(self, state, move):
+        """Move the value of the afterstate of `move` towards its target.
+
+        The weight of each kind grows by alpha x error x number, where the error is the target minus
+        the value, both from before the update, and the number that of the lanes of this kind in the
+        afterstate.
+
+        Hint: a `Counter` counts the kinds.
+        """
+        raise NotImplementedError("LaneLearner.update: write this method")
+
+
+def self_play(learner, start):
+    """Play one game of the learner against itself from `start`; returns the final state.
+
+    The moves are those of `learner.choose(state)`, and the learner learns from each of them before
+    it chooses the next. Nothing but its weights changes.
+    """
+    raise NotImplementedError("self_play: write this function")
+
+
+def train_lanes(learner, games, start, after_each=lambda done: None):
+    """Play `games` games of self-play, learning ever more slowly: alpha falls like 1 / games.
+
+    `after_each(done)` is called after each game, for progress and curves.
+    """
+    for done in range(games):
+        learner.alpha = LANE_ALPHA / (1 + done / HALVED_AFTER)
+        self_play(learner, start)
+        after_each(done + 1)
+
+
+# ---- Symmetry (extra credit)
+
+
+def symmetries():
+    """The 192 ways to rearrange the cells that map lanes to lanes: a list, in any order.
+
+    Each is a tuple of 64 cells, and item i is the cell that cell i goes to. It combines three
+    things: the axes (layer, row, column) change places; any axis is reversed; and on all three axes
+    alike, the coordinates 0 to 3 are rearranged so that opposite ones (0 and 3, 1 and 2) stay
+    opposite.
+
+    Hint: the parts overlap, since reversing all three axes is such a rearrangement too: keep each
+    tuple once. `cell_at(layer, row, column)` numbers the cells.
+    """
+    raise NotImplementedError("symmetries: write this function")
+
+
+def canonical(state, ways):
+    """The representative of `state`, a `Qubic`: one of the states that `ways` make of it.
+
+    It is the same one for all of them. `ways` is what `symmetries()` returned, or the identity
+    alone, with which each state represents itself. The marks of x stay those of x.
+
+    Hint: take the smallest pair of masks among all rearrangements of the two.
+    """
+    raise NotImplementedError("canonical: write this function")
