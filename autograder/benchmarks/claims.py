@@ -50,7 +50,7 @@ Numbers = dict[str, float]
 def run(size: int = DEALS) -> list[Result]:
     """Measure everything, and write the numbers and the page."""
     journal = Journal("claims", [Path(__file__), Path(__file__).with_name("_claims_agents.py"),
-                                 *(answers_folder(load_study(f"study{n}")) for n in (4, 5, 6, 7))],
+                                 *(answers_folder(load_study(f"study{n}")) for n in (5, 6, 7, 8))],
                       size)
     numbers: Numbers = {}
     for name, measure in measurements(size).items():
