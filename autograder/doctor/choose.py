@@ -113,12 +113,14 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
         _look(replace(hidden, checks=asked), answers, left, named, seen, done)
         left = _not_seen(left, named, seen)
     present = range(len(seen.cases))
-    while left and len(seen.cases) < sample * len(asked):
-        size = AT_ONCE if seen.cases else None
-        portion = {name: replace(check, cases=list(islice(
-            fresh[name], size or len(check.cases)))) for name, check in asked.items()}
+    for number in range(sample // AT_ONCE):
+        size = AT_ONCE if number or keep else None  # at first as many as there are now
+        wanted = {name: check for name, check in asked.items()
+                  if not size or any(name in tried.checks for tried in left.values())}
+        portion = {name: replace(check, cases=list(islice(fresh[name], size or len(check.cases))))
+                   for name, check in wanted.items()}
         portion = {name: check for name, check in portion.items() if check.cases}
-        if not portion:  # every shape is used up
+        if not portion:  # all is seen, or every shape is used up
             break
         _look(replace(hidden, checks=portion), answers, left, named, seen, done)
         left = _not_seen(left, named, seen)
@@ -191,7 +193,8 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
     which a named mutant loses what its table does not list would make the table wrong: none of
     these is kept.
     """
-    ours, *theirs = (workspace.ask_all(portion, answer, 60) for answer in answers)
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
+        ours, *theirs = pool.map(lambda answer: workspace.ask_all(portion, answer, 60), answers)
     most = {name: max(LEAST, SLOWER * replies.seconds) for name, replies in ours.items()}
 
     def losses(name: str) -> dict[str, list[set[str]]]:

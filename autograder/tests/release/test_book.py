@@ -146,18 +146,17 @@ def test_the_same_notebook_makes_the_same_pages(small, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("whole book")
-def test_the_whole_book_stands_by_itself(tmp_path):
+def test_the_whole_book_stands_by_itself(whole_book):
     """Every notebook of every study, made by the command."""
-    done = CliRunner().invoke(app, ["book", str(tmp_path / "book")])
-    assert done.exit_code == 0, done.stderr
-    assert all("left out of the book" in line for line in done.stderr.splitlines())
-    assert complaints_about(tmp_path / "book") == []
-    pages = read_site(tmp_path / "book")
+    assert whole_book.command.exit_code == 0, whole_book.command.stderr
+    assert all("left out of the book" in line for line in whole_book.command.stderr.splitlines())
+    assert complaints_about(whole_book.folder) == []
+    pages = read_site(whole_book.folder)
     assert set(pages) == {"index.html", "node-counts.html", "bibliography.html",
                           *(f"{source.name}.html" for source in sources())}
     assert all(name in pages["index.html"].links for name in pages)
     for source in sources():
-        page = (tmp_path / "book" / f"{source.name}.html").read_text("utf-8")
+        page = (whole_book.folder / f"{source.name}.html").read_text("utf-8")
         assert f"You write <code>{source.study.module}</code>" in page
 
 
