@@ -1,6 +1,6 @@
 """Study 5: Q-learning on Qubic: rewards, two Q tables, self-play, and values shared over lanes.
 
-You fill in this module. Notebook 07 explains every part; hand in this file with it.
+You fill in this module. Notebooks 07 and 08 explain every part; hand in this file with them.
 """
 
 import random
