@@ -36,6 +36,7 @@ ATTRIBUTES = {  # no classes and no ids: those of the page around it must not be
 }  # fmt: skip
 STYLES = CSSSanitizer(allowed_css_properties=ALLOWED_CSS_PROPERTIES | {
     "max-width", "border", "border-collapse", "margin", "padding"})
+STYLE_SHEET = re.compile(r"<style\b[^>]*>.*?</style\s*>", re.DOTALL | re.IGNORECASE)
 NO_ALTERNATIVE = "a picture without a description"
 
 
@@ -98,7 +99,7 @@ def clean(page: object) -> str:
 
 @remembered
 def _clean(text: str) -> str:
-    return _cleaner.clean(text)
+    return _cleaner.clean(STYLE_SHEET.sub("", text))  # else its rules would be read as text
 
 
 @pass_context

@@ -178,7 +178,7 @@ with Trace() as trace:
 draw_tree(trace)
 
 # %% [markdown]
-# The picture shows a tree that is finished. It does not show how the search came through it. The next cell does: press *Next* and follow your own search, step by step.
+# The picture shows a tree that is finished. It does not show how the search came through it. The next cell does: it begins at the first leaf. Press *Next*, or the arrow keys on the tree, and follow your own search, step by step.
 # A node is entered, then the nodes below it, and only when all of them are known does it return its value. Say what that value will be before you press *Next*. A click on a node takes you to the step at which it is entered.
 
 # %%
@@ -274,10 +274,11 @@ check("study1.mixed_tabular")
 # %% [markdown]
 # ## Playing, and believing the result
 #
-# Begin with a game of your own. You are x: click a cell. *Change sides* lets the agent begin. Can you beat it?
+# Begin with a game of your own. You are x: click a cell, or use the arrow keys and Enter. *Change sides* lets the agent begin. Can you beat it?
+# *Show values* asks your own minimax what each of your moves is worth. It takes a while on the first moves. You can play on meanwhile.
 
 # %%
-play_against(Tabular())
+play_against(Tabular(), values=Minimax())
 
 # %% [markdown]
 # `play` plays one game between two agents, and `match` plays many, in which the agents change sides.

@@ -44,6 +44,11 @@ class Greedy:
         worth = _Appraisal(observation)
         return max(observation.legal_actions(), key=worth.of_action)
 
+    def values(self, observation: Observation) -> dict[Action, int]:
+        """What each legal action is worth: for a board that shows values."""
+        appraise, legal = _Appraisal(observation).of_action, observation.legal_actions()
+        return dict(zip(legal, map(appraise, legal), strict=True))
+
 
 class _Appraisal:
     """What actions are worth to `Greedy` on one board; cells and cards are valued once."""

@@ -33,10 +33,12 @@ from sequence.pictures.words import (
     turn_sentence,
 )  # fmt: skip
 from tictactoe.games.pictures import image
+from tictactoe.show.values import value_mark, value_text
 
 SQUARE = 48  # side of a cell in pixels
 LEFT, TOP = 20, 22  # where the board begins, behind the numbers of rows and columns
 BOARD = SIZE * SQUARE
+CELLS = [(row, col) for row in range(SIZE) for col in range(SIZE)]
 MIDDLE = (29, 32)  # of a chip in its cell: its card stays readable in the upper left corner
 RADIUS = 13  # of a chip
 PANEL, LINE = LEFT + BOARD + 18, 17  # where the right part begins; from one line to the next
@@ -44,7 +46,8 @@ WIDTH = PANEL + 7 * STEP + 6  # a hand has at most seven cards
 
 
 def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
-            clicks: Mapping[str, str] | None = None, chosen: Collection[str] = ()) -> str:
+            clicks: Mapping[str, str] | None = None, chosen: Collection[str] = (),
+            values: Mapping[str, float] | None = None) -> str:
     """A `State` or an `Observation` as SVG text.
 
     `hands` are the open hands by player, by default that of the player to move, or of the one who
@@ -52,9 +55,9 @@ def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
 
     For a board to click on, `clicks` names what can be clicked, each with its label: "card 4d" in
     the hand, "cell 2,4" and "take 8d" in the draft row. Such elements are lit and have the name in
-    `data-move`; `chosen` are the ones clicked already.
+    `data-move`; `chosen` are the ones clicked already, and `values` are written on them.
     """
-    return _Drawing(position, hands, clicks or {}, chosen).svg
+    return _Drawing(position, hands, clicks or {}, chosen, values or {}).svg
 
 
 def as_html(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
@@ -89,8 +92,9 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
 
 
 class _Drawing:
-    def __init__(self, position, hands, clicks, chosen) -> None:
+    def __init__(self, position, hands, clicks, chosen, values) -> None:
         self.seen, self.clicks, self.chosen = seen_by_one(position), clicks, chosen
+        self.values = values
         self.hands = open_hands(self.seen, hands)
         self.parts: list[str] = []
         self.names: list[str] = []  # cards under chips: written above the lines of sequences
@@ -164,6 +168,8 @@ class _Drawing:
         cards = self.seen.draft_row
         for place, card in enumerate(cards):
             self.card(card, place * STEP, f"take {card}", card not in cards[:place])
+            if f"take {card}" in self.values:
+                self.parts.append(self.worth(f"take {card}", (place * STEP - 6, 12)))
         self.parts.append("</g>")
         return y + TALL + 30
 
@@ -181,9 +187,8 @@ class _Drawing:
             style = f'font-size="11" text-anchor="middle" fill="{GREY}"'
             self.text(LEFT + along, TOP - 8, str(k), style)
             self.text(LEFT / 2 - 1, TOP + along + 4, str(k), style)
-        for row in range(SIZE):
-            for col in range(SIZE):
-                self.cell((row, col))
+        for cell in CELLS:
+            self.cell(cell)
         ends, heart = completed(self.seen)
         for width, colour in ((7, "white"), (3, DARK)):  # readable on every chip
             for start, end in ends:
@@ -198,6 +203,8 @@ class _Drawing:
                     f'stroke="{colour}" stroke-width="{width}"/>')
         self.last_move()
         self.parts += self.names
+        self.parts += [self.worth(move, _corner(cell)) for cell in CELLS
+                       if (move := f"cell {cell[0]},{cell[1]}") in self.values]
 
     def cell(self, cell: Cell) -> None:
         """One cell: its card in the middle, or in the corner above a chip."""
@@ -251,9 +258,20 @@ class _Drawing:
         """Draw something, and mark it if it can be clicked."""
         if move in self.clicks:
             pressed = "true" if move in self.chosen else "false"
-            inside = (f'<g data-move="{move}" data-label="{escape(self.clicks[move])}" '
+            label = self.clicks[move]
+            if move in self.values:
+                label += f", value {value_text(self.values[move])}"
+            inside = (f'<g data-move="{move}" data-label="{escape(label)}" '
                       f'data-pressed="{pressed}">{inside}</g>')
         self.parts.append(inside)
+
+    def worth(self, move: str, corner: tuple[float, float]) -> str:
+        """The value of a cell or of a card to take; it is drawn last, above all marks."""
+        kind = move.partition(" ")[0]
+        best = max(value for name, value in self.values.items() if name.startswith(kind))
+        value = self.values[move]
+        centre = (corner[0] + SQUARE / 2, corner[1] + 39)
+        return value_mark(value, value == best, centre, SQUARE - 6, 1.1)
 
     def text(self, x: float, y: float, text: str, style: str = "") -> None:
         self.parts.append(f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>')

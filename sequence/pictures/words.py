@@ -63,6 +63,16 @@ def card_words(card: str) -> str:
     return f"{RANK_WORDS.get(card[0], card[0])} of {SUIT_WORDS[card[1]]}{use}"
 
 
+def label_words(card: str) -> str:
+    """A card as it is printed, then as it is spoken: who says what is written means this one.
+
+    >>> label_words("kd"), label_words("js")
+    ('K♦, king of diamonds', 'J♠ remove, jack of spades')
+    """
+    use = " wild" if card in TWO_EYED else " remove" if card in ONE_EYED else ""
+    return f"{card_name(card)}{use}, {card_words(card).partition(',')[0]}"
+
+
 def action_words(action: Action) -> str:
     """An action with its cards as they are printed.
 

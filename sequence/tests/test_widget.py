@@ -23,6 +23,11 @@ REPLAYS = Path(__file__).parent / "engine" / "replays"
 FULL = "*xoxoxoxo*\n" + "xoxoxoxoxo\n" * 8 + "*oxoxoxox*"
 
 
+# The buttons that are there whenever it is the person's turn, and while an agent thinks.
+TURN = ["undo", "redo", "hint", "resign", "seat", "new"]
+WAIT = ["undo", "redo", "resign", "seat", "new"]
+
+
 class Broken:
     """Raises the first time it is asked, and then plays at random."""
 
@@ -102,7 +107,7 @@ def buttons(game):
 
 def put(game, state):
     """Go on from a made-up position."""
-    game.states = [state]
+    game._history.restart(state)
     game._answer()
     return game
 
@@ -174,7 +179,7 @@ def test_any_clicks_come_to_an_end(rules, seat):
     chance = random.Random(7)
     game = play(against=Random(), seat=seat, seed=7, rules=rules)
     for _ in range(5000):
-        offered = sorted({*lit(game), *buttons(game)} - {"undo", "new"})
+        offered = sorted({*lit(game), *buttons(game)} - {*TURN})
         if not offered:
             break
         click(game, chance.choice(offered))
@@ -218,7 +223,9 @@ def test_the_other_hand_stays_hidden_while_an_agent_thinks():
     click(game, "card 4d", "cell 2,4", "take 6d")
     [seen] = [state.observation(0) for state in game.states if state.to_move == 1]
     assert shown == [{"svg": picture(seen), "alt": in_words(seen), "buttons": [
-        ["undo", "Undo"], ["new", "New game"]], "status": "Looking, player 1, is thinking …"}]
+        ["undo", "Undo"], ["redo", "Redo"], ["resign", "Resign"], ["seat", "Change seats"],
+        ["new", "New game"]], "status": "Looking, player 1, is thinking …", "busy": True,
+        "moves": ["player 0: place 4♦ at 2,4, take 6♦"]}]
 
 
 def test_another_card_drops_the_cell():
@@ -263,7 +270,7 @@ def test_an_agent_that_raises_is_shown_and_asked_again():
     status = game.board.shown["status"]
     assert status.startswith("Broken, player 1, raised RuntimeError: out of ideas (line ")
     assert lit(game) == set()
-    assert buttons(game) == ["again", "undo", "new"]
+    assert buttons(game) == ["again", *WAIT]
     click(game, "again")
     assert len(game.states) == 3
     assert game.state.to_move == 0
@@ -312,7 +319,7 @@ def test_dead_cards_in_the_draft():
     state = state_from(board, [["2s", "4d"], ["5d"]], ["3s", "6s"])
     game = put(play(seed=1), state)
     assert lit(game) == {"card 2s", "take 3s", "take 6s"}
-    assert buttons(game) == ["trade 2s", "forgo", "undo", "new"]
+    assert buttons(game) == ["trade 2s", "forgo", *TURN]
     assert "dead card" in game.board.shown["status"]
     click(game, "take 3s")
     assert len(game.states) == 2
@@ -358,7 +365,7 @@ def test_passing():
     state = state_from(board_of(FULL), [["2s"], ["3s"]], ["4s"], traded=True)
     game = put(play(against=Random(), seed=1), state)
     assert lit(game) == set()
-    assert buttons(game) == ["pass", "undo", "new"]
+    assert buttons(game) == ["pass", *TURN]
     click(game, "pass")
     assert game.states[1].history == (PASS,)
 
@@ -410,7 +417,7 @@ def test_stepping_through_a_replay():
     assert "Side 0 has won." in viewer.board.shown["status"]
     click(viewer, "first")
     assert viewer.step == 0
-    assert buttons(viewer) == ["first", "back", "next", "last"]
+    assert buttons(viewer) == ["first", "back", "next", "last", "play", "slower", "faster"]
 
 
 def test_what_can_be_stepped_through(tmp_path):
@@ -533,7 +540,7 @@ def test_clicks_from_many_threads_play_a_right_game(seed):
     at_once([lambda number=number: clicking(number) for number in range(3)])
     assert "raised" not in game.board.shown["status"]
     assert "not legal" not in game.board.shown["status"]
-    assert game.state.is_over or game.state.to_move == 0
+    assert game._is_over or game.state.to_move == game.seat
     assert list(read(game.replay)) == game.states
 
 
@@ -542,9 +549,9 @@ def test_before_the_next_picture_no_action_is_on_offer(monkeypatch):
     game = play(against=Random(), seed=1)
     monkeypatch.setattr(game._asking, "go_on", lambda: None)
     while len(game.states) == 1:
-        click(game, *sorted({*lit(game), *buttons(game)} - {"new", "undo"}))
+        click(game, *sorted({*lit(game), *buttons(game)} - {*TURN}))
     assert game._offers() == {}
-    assert game._offered_buttons().keys() == {"new", "undo"}
+    assert list(game._offered_buttons()) == WAIT
 
 
 def test_a_replay_is_stepped_from_many_threads():

@@ -221,6 +221,10 @@ class Qubic:
                     layer * (SIZE * CELL + GAP) + column * CELL, TOP + row * CELL, CELL, CELL)
                 for layer, row, column in product(range(SIZE), repeat=3)}
 
+    def layer(self, move: int) -> int:
+        """The layer of a cell, from 0 at the top."""
+        return move // (SIZE * SIZE)
+
     def move_words(self, move: int) -> str:
         """A move in words, for screen readers."""
         layer, rest = divmod(move, SIZE * SIZE)

@@ -3,26 +3,42 @@
 Clicks come in whatever thread the kernel hands them over in, and an agent that lets the kernel
 handle messages while it thinks lets them in as well. So nothing waits for an agent: the board
 changes at once, and whoever is asking now goes on with what is on the board when the answer comes.
+What a click in a page asks for is found out in a thread of its own: the next click may come in.
 """
 
-from collections.abc import Callable
-from threading import RLock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from threading import RLock, Thread
 from typing import Any
+
+# What is to be found out, as a function without arguments, and what is done with the answer.
+Question = tuple[Callable[[], Any], Callable[[Any], None]]
+
+_in_a_page: ContextVar[bool] = ContextVar("in_a_page", default=False)
+
+
+@contextmanager
+def clicked_in_a_page() -> Iterator[None]:
+    """What is asked meanwhile is found out beside: the page's next click must not wait for it."""
+    token = _in_a_page.set(True)
+    try:
+        yield
+    finally:
+        _in_a_page.reset(token)
 
 
 class Asking:
     """The questions of one board, which is changed only while `lock` is held.
 
-    `question` shows the board and returns what is to be found out for it, as a function without
-    arguments, or None for nothing. `take` is given what that function returns; both are called with
-    the lock held, the function without it. An answer to a question from before the last `renew` is
-    dropped.
+    `question` shows the board and returns what is to be found out for it, or None for nothing. It
+    is called with the lock held, and so is what it returns for the answer; finding out is not. An
+    answer to a question from before the last `renew` is dropped.
     """
 
-    def __init__(self, lock: RLock, question: Callable[[], Callable[[], Any] | None],
-                 take: Callable[[Any], None]) -> None:
+    def __init__(self, lock: RLock, question: Callable[[], Question | None]) -> None:
         self.lock = lock
-        self._question, self._take = question, take
+        self._question = question
         self._number = 0  # of what is on the board: another one after each `renew`
         self._is_asking = False
 
@@ -37,18 +53,28 @@ class Asking:
                 self._question()  # which shows the board
                 return
             self._is_asking = True
+            first = self._next()
+        if first is None:
+            return
+        if _in_a_page.get():
+            Thread(target=copy_context().run, args=(self._ask, first), daemon=True).start()
+        else:
+            self._ask(first)
+
+    def _ask(self, asked: tuple[int, Question] | None) -> None:
         try:
-            while asked := self._next():
-                number, question = asked
-                answer = question()
+            while asked:
+                number, (find_out, take) = asked
+                answer = find_out()
                 with self.lock:
                     if number == self._number:
-                        self._take(answer)
+                        take(answer)
+                asked = self._next()
         except BaseException:
             self._is_asking = False
             raise
 
-    def _next(self) -> tuple[int, Callable[[], Any]] | None:
+    def _next(self) -> tuple[int, Question] | None:
         """The next question with its number; if there is none, nobody is asking any more."""
         with self.lock:
             question = self._question()

@@ -1,31 +1,13 @@
 // Shows the SVG of a `ClickBoard` (click_board.py), makes its [data-move] elements buttons, and
 // sends the moves that are clicked. It knows no game and fetches nothing from anywhere.
 
-const STYLE = `
-.click-board { max-width: 100%; }
-.click-board .picture { outline: none; overflow-x: auto; position: relative; }
-.click-board .drawing > svg { display: block; max-width: 100%; height: auto; }
-.click-board [data-move] { cursor: pointer; }
-.click-board [data-move]:hover { filter: brightness(0.93); }
-.click-board [data-move]:hover .place { fill-opacity: 0.14; }
-.click-board svg [data-move]:focus { outline: none; }
-.click-board .ring { position: absolute; display: none; pointer-events: none;
-  box-sizing: border-box; border: 3px solid #b5179e; border-radius: 4px; }
-.click-board .status { margin: 6px 0; min-height: 2.8em; line-height: 1.4; font-size: 14px; }
-.click-board .buttons { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
-.click-board button { font: inherit; font-size: 14px; padding: 5px 12px; min-height: 30px;
-  color: #222; background: #f4f1ea; border: 1px solid #595959; border-radius: 4px; cursor: pointer; }
-.click-board button:focus-visible, .click-board input:focus-visible {
-  outline: 3px solid #b5179e; outline-offset: 1px; }
-.click-board input { flex: 1 1 200px; max-width: 480px; }
-`;
-
 // Right and down are positive.
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+const PAGES = { PageDown: 1, PageUp: -1 }; // to the same place in another layer
 const SIDEWAYS = 2; // how much worse a step aside is than a step in the direction of the arrow
 const PATIENCE = 500; // ms after which a step of the slider is sent though the last has no answer
-const SHRINK = 0.78; // a picture that is too wide gets smaller by that at most, and then scrolls
 const MARGIN = 60; // pixels between what the picture scrolls to and its edge
+const ASLEEP = "The kernel has stopped. Run this cell to play on.";
 
 function middle(element) {
   const { left, top, width, height } = element.getBoundingClientRect();
@@ -50,24 +32,41 @@ const towards = ([right, down]) => (across, along) => {
   return ahead > 1 ? ahead + SIDEWAYS * aside : Infinity;
 };
 
+/** What a place is called, whether it can be clicked now or not. */
+const placeOf = (element) => element.dataset.place ?? element.dataset.move;
+
+/** Undo or redo, by the keys that mean it everywhere. */
+function rewinding({ key, ctrlKey, metaKey, shiftKey }) {
+  if (!ctrlKey && !metaKey) return null;
+  const letter = key.toLowerCase();
+  return letter === "y" || (letter === "z" && shiftKey) ? "redo" : letter === "z" ? "undo" : null;
+}
+
 function render({ model, el }) {
   const root = document.createElement("div");
   root.className = "click-board";
-  root.innerHTML = `<style>${STYLE}</style>
+  root.innerHTML = `<div class="busy"></div>
     <div class="picture" tabindex="-1"><div class="drawing"></div><div class="ring"></div></div>
     <div class="status" role="status" aria-live="polite"></div>
-    <div class="buttons" role="group" aria-label="actions"></div>`;
-  const [picture, drawing, ring, status, buttons] =
-    ["picture", "drawing", "ring", "status", "buttons"].map((name) => root.querySelector("." + name));
+    <div class="buttons" role="group" aria-label="actions"></div>
+    <details hidden><summary></summary><ol tabindex="0" aria-label="moves"></ol></details>`;
+  const [picture, drawing, ring, status, buttons, list] =
+    [".picture", ".drawing", ".ring", ".status", ".buttons", "details"]
+      .map((name) => root.querySelector(name));
   el.append(root);
 
   let before = {}; // what was painted last
   let asked = 0; // when the slider sent the step that has no answer yet, 0 if all have one
   let waiting = null; // the slider's step to be sent next
-  let current = null; // the move of the element that Tab comes to, and the middle of its place
+  let current = null; // the place that Tab comes to: its name, and its middle in the picture
+  let timer = 0; // of the move that the board sends by itself
 
-  const moves = () => [...drawing.querySelectorAll("[data-move]")];
+  const places = () => [...drawing.querySelectorAll("[data-move], [data-place]")];
   const send = (move) => model.send({ move });
+  const activeIn = (part) => {
+    const active = part.getRootNode().activeElement;
+    return part.contains(active) ? active : null;
+  };
 
   /** Send the slider's step, the latest only: a drag makes steps faster than they can be drawn. */
   function slide() {
@@ -79,9 +78,15 @@ function render({ model, el }) {
   }
 
   function setCurrent(element) {
-    for (const other of moves()) other.setAttribute("tabindex", other === element ? "0" : "-1");
+    for (const other of places()) other.setAttribute("tabindex", other === element ? "0" : "-1");
     const [x, y] = middle(element), frame = picture.getBoundingClientRect();
-    current = { move: element.dataset.move, place: [x - frame.left, y - frame.top] };
+    current = { place: placeOf(element), at: [x - frame.left, y - frame.top] };
+  }
+
+  function focusOn(element) {
+    if (!element) return;
+    setCurrent(element);
+    element.focus();
   }
 
   /** Scroll a picture that is too wide sideways, so that its [data-here] can be seen. */
@@ -93,39 +98,41 @@ function render({ model, el }) {
     picture.scrollLeft += right > 0 ? right : Math.min(left, 0);
   }
 
-  function paintPicture({ svg, alt }) {
-    const focused = picture.contains(picture.getRootNode().activeElement);
+  function paintPicture({ svg, alt, arrows }) {
+    const focused = activeIn(picture);
     drawing.innerHTML = svg;
     drawing.querySelector("svg > title")?.remove(); // it would pop up wherever the mouse rests
     const whole = drawing.querySelector("svg");
     if (whole) {
       whole.setAttribute("role", "group");
       whole.setAttribute("aria-label", alt);
-      whole.style.minWidth = `${SHRINK * whole.getAttribute("width")}px`;
+      whole.style.setProperty("--wide", `${whole.getAttribute("width")}px`);
       scrollToHere();
     }
-    const elements = moves();
+    const elements = places();
     for (const element of elements) {
-      element.setAttribute("role", "button");
+      element.setAttribute("role", element.dataset.move === undefined ? "img" : "button");
       element.setAttribute("aria-label", element.dataset.label ?? element.dataset.move);
       if (element.dataset.pressed) element.setAttribute("aria-pressed", element.dataset.pressed);
     }
-    if (!elements.length) { // nothing to click for now: the focus waits on the picture
+    // With nothing in it to go to, the picture itself takes the focus.
+    picture.setAttribute("tabindex", arrows && !elements.length ? "0" : "-1");
+    if (!elements.length) {
       if (focused) picture.focus({ preventScroll: true });
       return;
     }
     const frame = picture.getBoundingClientRect();
-    const next = !current ? elements[0]
-      : elements.find((element) => element.dataset.move === current.move)
-        ?? nearest(elements, [current.place[0] + frame.left, current.place[1] + frame.top])
-        ?? elements[0];
+    const next = (arrows && elements.find((element) => element.dataset.here))
+      || (!current && elements[0])
+      || elements.find((element) => placeOf(element) === current.place)
+      || nearest(elements, [current.at[0] + frame.left, current.at[1] + frame.top])
+      || elements[0];
     setCurrent(next);
     if (focused) next.focus({ preventScroll: true });
   }
 
   function paintButtons({ buttons: pairs, step, last }) {
-    const focused = buttons.contains(buttons.getRootNode().activeElement)
-      ? buttons.getRootNode().activeElement.dataset.move : null;
+    const focused = activeIn(buttons)?.dataset.move;
     const fresh = pairs.map(([move, label]) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -141,9 +148,19 @@ function render({ model, el }) {
       fresh.push(slider);
     }
     buttons.replaceChildren(...fresh);
-    if (focused !== null) {
+    if (focused !== undefined) {
       (fresh.find((button) => button.dataset.move === focused) ?? fresh[0])?.focus();
     }
+  }
+
+  function paintMoves({ moves = [] }) {
+    list.hidden = !moves.length;
+    list.querySelector("summary").textContent = `Moves: ${moves.length}`;
+    list.querySelector("ol").replaceChildren(...moves.map((move) => {
+      const item = document.createElement("li");
+      item.textContent = move;
+      return item;
+    }));
   }
 
   function paint() {
@@ -154,9 +171,31 @@ function render({ model, el }) {
     if (changed("status")) status.textContent = now.status;
     if (changed("buttons", "last")) paintButtons(now);
     else if (changed("step") && waiting === null) buttons.querySelector("input").value = now.step;
+    if (changed("moves")) paintMoves(now);
+    root.classList.toggle("thinking", Boolean(now.busy));
+    clearTimeout(timer);
+    if (now.auto) timer = setTimeout(() => send(now.auto[0]), now.auto[1]);
     before = now;
     asked = 0;
     slide();
+  }
+
+  /** Without its kernel the board is a picture, and says so. */
+  async function sleepOrWake() {
+    const whole = await model.widget_manager.get_model(model.get("own_id"));
+    if (whole.comm_live) {
+      before = {};
+      paint();
+      return;
+    }
+    clearTimeout(timer);
+    root.classList.remove("thinking");
+    buttons.replaceChildren();
+    for (const element of places()) {
+      delete element.dataset.move;
+      element.setAttribute("role", "img");
+    }
+    status.textContent = ASLEEP;
   }
 
   root.addEventListener("click", (event) => {
@@ -175,6 +214,7 @@ function render({ model, el }) {
   });
   // The ring of the focus is drawn above everything: an outline would lie below the next cells.
   drawing.addEventListener("focusin", ({ target }) => {
+    if (places().includes(target)) setCurrent(target);
     const box = target.getBoundingClientRect(), frame = picture.getBoundingClientRect();
     Object.assign(ring.style, {
       display: "block", width: `${box.width + 6}px`, height: `${box.height + 6}px`,
@@ -183,31 +223,55 @@ function render({ model, el }) {
     });
   });
   drawing.addEventListener("focusout", () => { ring.style.display = "none"; });
+
+  /** Where a key leads from a place: to its neighbour, another layer, the first or last place. */
+  function neighbour(element, key) {
+    const all = places();
+    if (key === "Home") return all[0];
+    if (key === "End") return all.at(-1);
+    if (ARROWS[key]) return nearest(all, middle(element), towards(ARROWS[key]));
+    const layer = Number(element.dataset.layer);
+    const inLayer = (number) => all.filter((other) => Number(other.dataset.layer) === number);
+    return inLayer(layer + PAGES[key])[inLayer(layer).indexOf(element)];
+  }
+
   picture.addEventListener("keydown", (event) => {
-    const element = event.target.closest("[data-move]");
-    if (!element || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === "Enter" || event.key === " ") {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { key, shiftKey } = event, element = event.target.closest("[role]");
+    const follow = shiftKey ? undefined : before.arrows?.[key];
+    if (follow) {
+      send(follow);
+    } else if ((key === "Enter" || key === " ") && element?.dataset.move) {
       send(element.dataset.move);
-    } else if (ARROWS[event.key]) {
-      const next = nearest(moves(), middle(element), towards(ARROWS[event.key]));
-      if (next) {
-        setCurrent(next);
-        next.focus();
-      }
+    } else if (ARROWS[key] || PAGES[key] || key === "Home" || key === "End") {
+      const from = places().includes(element) ? element
+        : places().find((place) => placeOf(place) === current?.place);
+      if (!from) return;
+      focusOn(neighbour(from, key));
     } else {
       return;
     }
     event.preventDefault();
   });
   // A key without Ctrl and the like is meant for the board: JupyterLab would take "d d" for
-  // "delete the cell".
+  // "delete the cell". Ctrl and Z take back a move here, and not an edit of the notebook.
   root.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+    const button = rewinding(event) && buttons.querySelector(`[data-move="${rewinding(event)}"]`);
+    if (button) {
+      send(button.dataset.move);
+      event.preventDefault();
+    }
+    if (button || (!event.ctrlKey && !event.metaKey && !event.altKey)) event.stopPropagation();
   });
 
   model.on("change:shown", paint);
   paint();
-  return () => model.off("change:shown", paint);
+  model.on("comm_live_update", sleepOrWake);
+  return () => {
+    model.off("change:shown", paint);
+    model.off("comm_live_update", sleepOrWake);
+    clearTimeout(timer);
+  };
 }
 
 export default { render };

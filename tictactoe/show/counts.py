@@ -5,7 +5,7 @@
 """
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from math import ceil, log10
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from tictactoe.errors import describe
 from tictactoe.games.board import Board
 from tictactoe.games.pictures import BLUE, ORANGE, image
 from tictactoe.nodes import NodeCounter
-from tictactoe.show.asking import Asking
-from tictactoe.show.click_board import ClickBoard
+from tictactoe.show.asking import Asking, Question
+from tictactoe.show.click_board import ClickBoard, OnBoard
 from tictactoe.show.drawn import DARK, draw_state, move_words, words
 
 BACK, EMPTY, AGAIN = "take back", "from the start", "count again"
@@ -28,7 +28,7 @@ LOOKS = ((BLUE, ""), (ORANGE, "M0 8L8 0"), ("#009E73", "M4 0V8"), ("#CC79A7", "M
          ("#56B4E9", "M0 0L8 8M0 8L8 0"), ("#D55E00", "M0 0L8 8"))
 
 
-class Counts:
+class Counts(OnBoard):
     """Node counts of several searches on a position set up by clicking; see `compare_counts`.
 
     `counts` maps each agent's name to the nodes it visited, or to the reason why there are none.
@@ -41,7 +41,7 @@ class Counts:
         self.off: set[str] = set()  # agents that are not asked
         self._known: dict[tuple[str, State], int | str] = {}
         self.board = ClickBoard(self.click)
-        self._asking = Asking(self.board.lock, self._question, self._take)
+        self._asking = Asking(self.board.lock, self._question)
         self._asking.go_on()
 
     @property
@@ -67,15 +67,15 @@ class Counts:
                 self.off ^= {move.removeprefix("agent ")} & set(self.agents)
         self._asking.go_on()
 
-    def _question(self) -> "Callable[[], _Found] | None":
+    def _question(self) -> Question | None:
         """The first search that is not known yet; the picture shows those that are."""
         state, self.counts = self.state, {}
         for name, agent in self.agents.items():
             if name in self.off or state.is_terminal():
                 continue
             if (name, state) not in self._known:
-                self._paint(f"{name} is searching …")
-                return partial(_search, name, agent, state)
+                self._paint(f"{name} is searching …", busy=True)
+                return partial(_search, name, agent, state), self._take
             self.counts[name] = self._known[name, state]
         over = "The game is over here: there is nothing to search. "
         self._paint((over if state.is_terminal() else "") + self._result())
@@ -93,13 +93,13 @@ class Counts:
         return (f"{most} visits {numbers[most] / numbers[least]:,.1f} times as many nodes as "
                 f"{least}. Click an open cell to continue from there.")
 
-    def _paint(self, status: str) -> None:
+    def _paint(self, status: str, busy: bool = False) -> None:
         buttons = {f"agent {name}": f"{'☐' if name in self.off else '☑'} {name}"
                    for name in self.agents}
         buttons |= {BACK: "Take back", EMPTY: "From the start", AGAIN: "Count again"}
         if not hasattr(self.state, "boxes"):
             buttons = {str(m): str(m) for m in self.state.legal_moves()} | buttons
-        self.board.show(self._svg(), self._alt(), status, buttons)
+        self.board.show(self._svg(), self._alt(), status, buttons, busy=busy)
 
     def _alt(self) -> str:
         told = [f"{name} {_told(count)}" for name, count in self.counts.items()]

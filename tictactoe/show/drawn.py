@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tictactoe.contract import Move, State
 from tictactoe.games.pictures import BLUE
+from tictactoe.show.values import value_mark, value_text
 
 DARK = "#222"
 LETTER, LINE = 9.7, 20  # width and height of a letter, where a state is drawn as its text
@@ -26,20 +27,28 @@ class Drawing(NamedTuple):
 
 
 def draw_state(state: State, clicks: Mapping[str, str] | None = None, last: Move | None = None,
-               height: float = 240, most_width: float = 800) -> Drawing:
+               height: float = 240, most_width: float = 800,
+               values: Mapping[Move, float] | None = None) -> Drawing:
     """Draw the state `height` pixels high, or smaller where it would be too wide.
 
     The places of the moves in `clicks` can be clicked: its keys are the moves as text, its values
-    the words for a screen reader. The move `last` gets a dashed frame; the marks that won the game
-    are shaded and framed.
+    the words for a screen reader. The other places can be visited by keyboard, unless `clicks` is
+    None. The move `last` gets a dashed frame; the marks that won the game are shaded and framed.
+    `values` are written on the moves.
     """
     svg = state.svg() if hasattr(state, "svg") else _text_svg(state)
     across, down = map(float, re.search(r'viewBox="(?:\S+ ){2}(\S+) (\S+)"', svg).groups())
     scale = min(height / down, most_width / across)
     boxes = state.boxes() if hasattr(state, "boxes") else {}
-    over = "".join(_place(box, _look(state, move, last), str(move), (clicks or {}).get(str(move)))
-                   for move, box in boxes.items())
+    frames = [_frame(box, _look(state, move, last)) for move, box in boxes.items()]
+    places = [] if clicks is None else [
+        _place(state, move, box, clicks.get(str(move)), (values or {}).get(move))
+        for move, box in boxes.items()]
+    most = max((values or {}).values(), default=0)
+    marks = [value_mark(value, value == most, *_low(boxes[move]))
+             for move, value in (values or {}).items() if move in boxes]
     width, height = round(across * scale), round(down * scale)
+    over = "".join(frames + places + marks)
     return Drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
                    f'viewBox="0 0 {across:g} {down:g}">{svg.removesuffix("</svg>")}{over}</svg>'
                    '</svg>', width, height)
@@ -66,14 +75,37 @@ def _look(state: State, move: Move, last: Move | None) -> str:
     return ""
 
 
-def _place(box: tuple[float, float, float, float], look: str, move: str, label: str | None) -> str:
+def _inside(box: tuple[float, float, float, float]) -> str:
     x, y, width, height = box
-    frame = f'x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" rx="2"'
-    marked = f"<rect {frame} {look}/>" if look else ""
-    if label is None:
-        return marked
-    return (f'{marked}<g data-move="{html.escape(move)}" data-label="{html.escape(label)}">'
-            f'<rect class="place" {frame} fill="{BLUE}" fill-opacity="0"/></g>')
+    return f'x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" rx="2"'
+
+
+def _low(box: tuple[float, float, float, float]) -> tuple[tuple[float, float], float, float]:
+    """Where a value is written, below the number of its place: centre, room, size."""
+    x, y, width, height = box
+    return (x + width / 2, y + 0.83 * height), width - 4, height / 50
+
+
+def _frame(box: tuple[float, float, float, float], look: str) -> str:
+    return f"<rect {_inside(box)} {look}/>" if look else ""
+
+
+def _place(state: State, move: Move, box: tuple[float, float, float, float], label: str | None,
+           value: float | None) -> str:
+    """What the focus comes to, and what is clicked if there is a label for it."""
+    said = label or f"{move_words(state, move)}, {_mark_on(state, move)}"
+    said += "" if value is None else f", value {value_text(value)}"
+    layer = f' data-layer="{state.layer(move)}"' if hasattr(state, "layer") else ""
+    click = f' data-move="{html.escape(str(move))}"' if label is not None else ""
+    return (f'<g data-place="{html.escape(str(move))}"{layer}{click} '
+            f'data-label="{html.escape(said)}">'
+            f'<rect class="place" {_inside(box)} fill="{BLUE}" fill-opacity="0"/></g>')
+
+
+def _mark_on(state: State, move: Move) -> str:
+    """Who has taken a place."""
+    taken = move not in state.legal_moves() and hasattr(state, "__getitem__")
+    return str(state[move]).replace("_", "open") if taken else "open"
 
 
 def _text_svg(state: State) -> str:

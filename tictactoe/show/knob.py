@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tictactoe.games.pictures import Picture
-from tictactoe.show.click_board import ClickBoard
+from tictactoe.show.click_board import ClickBoard, OnBoard
 
 
-class Knob:
+class Knob(OnBoard):
     """A picture that depends on a setting; `knob` makes it. End a notebook cell with it.
 
     `value` is the setting that is shown. In an exported page the picture stays as it was.
@@ -43,10 +43,14 @@ class Knob:
             self._drawn[self._at] = self._draw(self.value)
         drawn = self._drawn[self._at]
         self.board.show(drawn.svg, drawn.alt, f"{self._name} = {self.value}",
-                        slider=(self._at, len(self._values) - 1))
+                        slider=(self._at, len(self._values) - 1),
+                        arrows=self._arrows())
 
-    def _repr_mimebundle_(self, **kwargs):
-        return self.board._repr_mimebundle_(**kwargs)
+    def _arrows(self) -> dict[str, str]:
+        """The settings beside this one, by arrow key."""
+        last = len(self._values) - 1
+        return {"ArrowLeft": f"step {max(self._at - 1, 0)}",
+                "ArrowRight": f"step {min(self._at + 1, last)}"}
 
     def __repr__(self) -> str:
         return f"<Knob {self._name} = {self.value}: {self._drawn[self._at].alt}>"

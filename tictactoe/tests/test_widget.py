@@ -81,7 +81,7 @@ def test_without_widgets_the_picture_is_left(clicked):
     _, board = clicked
     board.show(SVG, "a board", "go on")
     data, _ = board._repr_mimebundle_()
-    assert data["text/html"] == image(SVG, "a board")
+    assert data["text/html"] == image(SVG, "a board", shrink=True)
     assert base64.b64encode(SVG.encode()).decode() in data["text/html"]
     assert data["text/plain"] == "a board\ngo on"
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == board.model_id
@@ -93,5 +93,7 @@ def test_the_page_gets_the_whole_script(clicked):
     script = Path(click_board.__file__).with_suffix(".js").read_text(encoding="utf-8")
     assert str(board._esm) == script
     assert "export default { render }" in script
+    assert "url(" not in str(board._css)
+    assert "@import" not in str(board._css)
     for fetching in ("http", "import ", "import(", "fetch(", "url("):
         assert fetching not in script

@@ -4,17 +4,16 @@ import json
 import shutil
 from statistics import median
 
-import nbformat
 import pytest
 
-from autograder.release.notebooks import KERNEL
 from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.harness import KIT, browse, lab_path, serve
+from autograder.tests.browser.harness import KIT
+from autograder.tests.browser.widgets import Widget as AnyWidget
+from autograder.tests.browser.widgets import open_notebook
 from autograder.workspace import answer_path
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-NOTEBOOK = "widgets.ipynb"
 IMPORTS = """from alphabeta import AlphaBeta
 from heuristic import TypeA, TypeAPlus
 from minimax import Minimax
@@ -58,50 +57,16 @@ def lab(tmp_path_factory):
     root, private = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("private")
     for study in ("study1", "study2", "study3"):
         shutil.copy(answer_path(load_study(study)), root)
-    cells = [nbformat.v4.new_code_cell(source) for source in (IMPORTS, *CELLS.values())]
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
-    nbformat.write(notebook, root / NOTEBOOK)
-    with browse() as browser, serve(root, private) as server:
-        browser.open(server, lab_path(NOTEBOOK))
-        browser.wait_for_lab()
-        browser.wait_for_notebook(server, NOTEBOOK)
+    with open_notebook(root, private, [IMPORTS, *CELLS.values()]) as (browser, _):
         browser.run_cell(0)
         yield browser
 
 
-class Widget:
-    """One widget in its cell, run anew: what other tests did to it is gone."""
+class Widget(AnyWidget):
+    """One widget in its cell, run anew."""
 
     def __init__(self, browser, name: str) -> None:
-        self.browser = browser
-        number = 1 + list(CELLS).index(name)
-        browser.run_cell(number)
-        self.root = browser.show_cell(number).locator(".click-board")
-        self.root.wait_for()
-
-    def status(self) -> str:
-        return self.root.locator(".status").inner_text()
-
-    def wait_for(self, words: str) -> None:
-        """Wait until the line below the picture has these words."""
-        self.root.locator(".status", has_text=words).wait_for()
-
-    def part(self, move: str):
-        """What sends this move, in the picture or below it."""
-        return self.root.locator(f"[data-move='{move}']")
-
-    def moves(self) -> list[str]:
-        """The moves of all that can be clicked in the picture."""
-        return self.root.locator("svg [data-move]").evaluate_all(
-            "parts => parts.map(part => part.dataset.move)")
-
-    def focused(self) -> str | None:
-        """The move that Enter would send."""
-        return self.browser.evaluate("() => document.activeElement.dataset.move")
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.browser.page.keyboard.press(key)
+        super().__init__(browser, 1 + list(CELLS).index(name))
 
 
 def test_play_by_mouse_and_by_keyboard(lab):
@@ -113,11 +78,11 @@ def test_play_by_mouse_and_by_keyboard(lab):
     assert game.moves() == ["2", "3", "5", "6", "7", "8"]
     assert game.part("2").get_attribute("aria-label") == "cell 2: row 1, column 3"
     game.part("5").focus()
-    game.press("ArrowLeft")  # over the taken cell
+    game.press("ArrowLeft", "ArrowLeft")  # over the taken cell
     assert game.focused() == "3"
-    game.press("ArrowRight", "ArrowUp", "Enter")
+    game.press("ArrowRight", "ArrowRight", "ArrowUp", "Enter")
     game.wait_for("AlphaBeta plays cell 6")
-    assert game.focused() in game.moves()
+    assert game.focused() is None  # the focus stays on the cell, which cannot be clicked any more
     lab.screenshot("widget-play")
     for button, offered in (("undo", 6), ("undo", 8), ("change sides", 7), ("new game", 9)):
         game.part(button).click()
@@ -128,6 +93,8 @@ def test_play_by_mouse_and_by_keyboard(lab):
 def test_step_through_a_search(lab):
     """Next keeps the focus; the slider goes by arrow keys; a node is a link; subtrees close."""
     tree = Widget(lab, "explorer")
+    tree.wait_for("Step 4 of 30")
+    tree.part("first").click()
     tree.wait_for("Step 0 of 30")
     tree.part("next").focus()
     for step in range(1, 12):
@@ -147,6 +114,11 @@ def test_step_through_a_search(lab):
     tree.part("go a17").focus()
     tree.press("Enter")
     tree.wait_for("Node 17 of 19")
+    tree.press("ArrowUp")
+    tree.wait_for("Step 24 of 30")
+    for key, step in (("ArrowRight", 25), ("ArrowRight", 26), ("ArrowLeft", 25)):
+        tree.press(key)
+        tree.wait_for(f"Step {step} of 30")
 
 
 def test_two_searches_side_by_side(lab):
@@ -166,7 +138,8 @@ def test_two_searches_side_by_side(lab):
 def test_a_large_tree_and_a_fast_hand(lab):
     """However fast the slider is drawn, the picture ends where the slider does."""
     tree = Widget(lab, "large tree")
-    tree.wait_for("Step 0 of 1977")
+    tree.wait_for("of 1977. Node")
+    tree.wait_for("The tree is too large to be drawn whole (1,")
     slider = tree.root.locator("input")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()

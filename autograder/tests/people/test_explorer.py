@@ -80,8 +80,53 @@ def test_going_through_by_buttons():
         assert (explorer.board.shown["step"], explorer.board.shown["last"]) == (
             explorer.step, explorer.last)
     end = explorer.last
-    assert seen == [0, 0, 1, 2, 1, end, end, 5, end, 0]
+    assert seen == [3, 2, 3, 4, 3, end, end, 5, end, 0]
     assert end == 14 + 8 - 1  # fourteen nodes, eight of them left in a step of their own
+
+
+@pytest.mark.parametrize("against", [None, Pruning()])
+def test_it_opens_where_there_is_something_to_see(against):
+    """At first the search is at its first leaf: a line from the root, and a value at its end."""
+    explorer = explore(Full(), FORK, against=against)
+    node, _ = explorer.walks[0].steps[explorer.at[0]]
+    assert (node.children, node.depth) == ([], 3)
+    assert status(explorer).startswith("Step 3 of")
+    assert [label for label in clicks(explorer, "go").values() if "no value yet" not in label]
+
+
+def test_arrow_keys_follow_the_search_and_the_tree():
+    """To the left and right are the steps, above and below the nodes on the line."""
+    explorer = explore(Full(), FORK)
+    keys = explorer.board.shown["arrows"]
+    numbers = []
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowRight", "ArrowLeft",
+                "ArrowDown", "ArrowDown", "ArrowDown"):
+        explorer.click(keys[key])
+        numbers.append(explorer.walks[0].steps[explorer.step].node.number)
+    assert numbers == [3, 2, 1, 1, 2, 3, 2, 3, 4, 4]
+
+
+def test_the_search_goes_on_by_itself():
+    """Play sends a tick after each step until the end; a tick of an older picture is dropped."""
+    explorer = explore(Full(), FORK)
+    explorer.click("play")
+    explorer.click("tick 0")
+    assert explorer.step == 3
+    for step in range(3, explorer.last):
+        assert explorer.board.shown["auto"][0] == f"tick {step}"
+        explorer.click(f"tick {step}")
+    assert explorer.step == explorer.last
+    assert "auto" not in explorer.board.shown
+    explorer.click("play")
+    assert explorer.step == 0
+
+
+def test_a_tree_that_is_too_large_says_so():
+    """One sentence tells how many nodes there are and what is seen of them."""
+    explorer = explore(Full(), WIDE)
+    said = f"too large to be drawn whole ({len(explorer.walks[0].nodes):,} nodes)"
+    assert said in status(explorer)
+    assert "too large" not in status(explore(Full(), FORK))
 
 
 def test_the_steps_in_words():
@@ -223,7 +268,8 @@ def test_jumping_to_the_first_difference():
 
 def test_one_search_has_nothing_to_compare():
     """The buttons for two searches are there for two only."""
-    assert set(buttons(explore(Full(), FORK))) == {"first", "back", "next", "last"}
+    assert set(buttons(explore(Full(), FORK))) == {
+        "first", "back", "next", "last", "play", "slower", "faster"}
 
 
 def test_what_stopped_the_search_is_told_at_its_end():

@@ -10,6 +10,8 @@ from autograder.telling.safe_html import clean
 from autograder.tests.people.test_walk import Full, Pruning
 from sequence.widget import play as play_sequence
 from tictactoe import Board, Random
+from tictactoe.games.pictures import image
+from tictactoe.show import still
 from tictactoe.show.counts import compare_counts
 from tictactoe.show.explorer import explore
 from tictactoe.show.play_board import play_against
@@ -30,6 +32,52 @@ def shown(request):
     make, tables = WIDGETS[request.param]
     data, metadata = make()._repr_mimebundle_()
     return data, metadata, tables
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """What boards put out in a notebook, as (MIME bundle, whether it replaces an earlier one)."""
+    outputs = []
+    monkeypatch.setattr(still, "publish_display_data",
+                        lambda data, transient=None, update=False: outputs.append((data, update)))
+    return outputs
+
+
+def test_a_cell_keeps_the_last_position(published):
+    """Below the widget lies a picture that follows the game, with what to do when it is alone."""
+    game = play_against(Random(1))
+    game._ipython_display_()
+    (widget, _), (picture, replaced) = published
+    assert widget["text/html"] == widget["text/plain"] == ""
+    assert still.WIDGET in widget
+    assert still.WIDGET not in picture
+    assert not replaced
+    game.click("4")
+    game.board._still.flush()
+    (latest, replaced) = published[-1]
+    assert replaced
+    shown = game.board.shown
+    assert image(shown["svg"], shown["alt"], shrink=True) in latest["text/html"]
+    assert still.PLAY_ON in latest["text/html"]
+
+
+def test_the_tree_of_a_search_stays_whole(published):
+    """What is left of an explorer is the finished tree with its table, wherever it was left."""
+    explorer = explore(Full(), STATE)
+    explorer._ipython_display_()
+    explorer.click("first")
+    assert len(published) == 2
+    assert "<table" in published[1][0]["text/html"]
+
+
+@pytest.mark.parametrize("make", [make for make, _ in WIDGETS.values()])
+def test_a_feedback_page_shows_no_rules_of_style(published, make):
+    """Cleaned, the picture of a cell is itself and its sentence; no mark-up is read as text."""
+    make()._ipython_display_()
+    page = clean(published[1][0]["text/html"])
+    assert "display" not in page
+    assert "&lt;" not in page
+    assert still.PLAY_ON in page
 
 
 def test_an_exported_notebook_keeps_picture_words_and_tables(shown):

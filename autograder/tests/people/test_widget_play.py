@@ -164,5 +164,5 @@ def test_without_widgets_the_board_is_left():
     """An exported page has the picture, its alternative text the position in words."""
     game = play_against(First())
     data, _ = game._repr_mimebundle_()
-    assert data["text/html"] == image(game.board.shown["svg"], Board().describe())
+    assert data["text/html"] == image(game.board.shown["svg"], Board().describe(), shrink=True)
     assert data["text/plain"].startswith(Board().describe())

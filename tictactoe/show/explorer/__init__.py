@@ -14,16 +14,20 @@ from typing import Any
 
 from tictactoe.contract import State
 from tictactoe.games.pictures import image
-from tictactoe.show.click_board import ClickBoard
+from tictactoe.show.click_board import ClickBoard, OnBoard
 from tictactoe.show.explorer.view import draw_walks, fits
 from tictactoe.show.explorer.walk import MOST, Walk, record, together
 from tictactoe.show.explorer.words import sentence, summary, table
+from tictactoe.show.pace import Pace
 
 BUTTONS = {"first": "First", "back": "Back", "next": "Next", "last": "Last"}
 BOTH = "both"
+# The search is followed back and forth, the tree up and down; Shift and an arrow go to any node.
+ARROWS = {"ArrowLeft": "back", "ArrowRight": "next", "ArrowUp": "up", "ArrowDown": "down",
+          "Home": "first", "End": "last"}
 
 
-class Explorer:
+class Explorer(OnBoard):
     """Steps through one recorded search, or two together; end a notebook cell with it to show it.
 
     `explore` makes it. A step enters a node, or leaves it with its value; a leaf is entered and
@@ -40,8 +44,14 @@ class Explorer:
         self._pairs = together(*walks) if len(walks) == 2 else []
         self._pair = 0  # the pair of steps that is shown while both move
         self.moving: str | int = BOTH if self._pairs else 0
+        self.pace = Pace()
         self.board = ClickBoard(self.click)
-        self.go_to(0)
+        self.go_to(self._first_value())
+
+    def _first_value(self) -> int:
+        """The step at which the first leaf has its value: there is something to see there."""
+        leaf = next(node for node in self.walks[0].nodes if not node.children).left
+        return self._pair_at(0, leaf) if self._pairs else leaf
 
     @property
     def step(self) -> int:
@@ -56,14 +66,22 @@ class Explorer:
     def click(self, move: str) -> None:
         """Handle a click.
 
-        `move` is "first", "back", "next", "last", "step N", "difference" (jump to the first one),
+        `move` is "first", "back", "next", "last", "step N", "up" (to the node above), "down" (to
+        the first one below), a button of the pace, "difference" (jump to the first one),
         "both", "only 0" or "only 1" (which search moves), "go aN" (to the step at which node N of
         the first search is entered, "bN" of the second), or "fold aN" (open or close a subtree).
         """
         with self.board.lock:
             word, _, rest = move.partition(" ")
             steps = {"first": 0, "back": self.step - 1, "next": self.step + 1, "last": self.last}
-            if word in steps or word == "step":
+            if self.pace.click(move):
+                self.go_to(0 if move == "play" and self.step == self.last else self.step)
+            elif word == "tick":
+                if rest == str(self.step) and self.pace.running:  # and not from an older picture
+                    self.go_to(min(self.step + 1, self.last))
+            elif word in ("up", "down"):
+                self._climb(word)
+            elif word in steps or word == "step":
                 self.go_to(min(max(steps[word] if word in steps else int(rest), 0), self.last))
             elif word == "difference":
                 self.go_to_difference()
@@ -98,6 +116,14 @@ class Explorer:
             else:
                 self.go_to(step)
 
+    def _climb(self, way: str) -> None:
+        """Go to the node above the current one, or to the first one below it."""
+        number = 0 if self.moving == BOTH else self.moving
+        here = self.walks[number].steps[self.at[number]].node
+        there = here.parent if way == "up" else next(iter(here.children), None)
+        if there is not None:
+            self._go_to_node(number, there.number)
+
     def _move_only(self, moving: str | int) -> None:
         if moving == BOTH and self.moving != BOTH:
             self._pair = self._pair_at(self.moving, self.at[self.moving])
@@ -115,7 +141,8 @@ class Explorer:
         return bisect_left(self._pairs, step, key=lambda pair: pair[number])
 
     def _paint(self, status: str) -> None:
-        buttons = dict(BUTTONS)
+        self.pace.running &= self.step < self.last
+        buttons = BUTTONS | self.pace.buttons()
         if self._pairs:
             buttons["difference"] = "First difference"
             choices = {BOTH: "both", **{f"only {i}": f"only {walk.name}"
@@ -124,7 +151,7 @@ class Explorer:
             buttons |= {move: ("✓ " if move == moving else "") + f"Step {label}"
                         for move, label in choices.items()}
         self.board.show(draw_walks(self.walks, self.at, self._opened), self.alt(), status, buttons,
-                        (self.step, self.last))
+                        (self.step, self.last), arrows=ARROWS, auto=self.pace.auto(self.step))
 
     def _sentence(self) -> str:
         """The step in words."""
@@ -138,6 +165,10 @@ class Explorer:
             parts.append(name + sentence(walk, walk.steps[self.at[i]]))
             if walk.trouble and self.at[i] == len(walk.steps) - 1:
                 parts.append(f"Here the search stopped. {walk.trouble}.")
+        large = [f"{len(walk.nodes):,}" for walk in self.walks if not fits(walk)]
+        if large:
+            parts.append(f"The tree is too large to be drawn whole ({' and '.join(large)} nodes): "
+                         "you see the path to the current node and what you open.")
         return " ".join(parts)
 
     def alt(self) -> str:
@@ -151,6 +182,9 @@ class Explorer:
         text = [self.alt(), *(walk.trouble for walk in self.walks if walk.trouble)]
         return bundle | {"text/html": still + "".join(map(table, self.walks)),
                          "text/plain": "\n".join(text)}, metadata
+
+    def _ipython_display_(self) -> None:
+        self.board.publish(self._repr_mimebundle_()[0], stays=True)  # the whole tree and its table
 
     def __repr__(self) -> str:
         return f"<Explorer at step {self.step} of {self.last}: {self.alt()}>"

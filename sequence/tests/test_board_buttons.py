@@ -1,0 +1,107 @@
+"""Buttons of the board for Sequence: redo, hints, values, giving up, seats; what stays hidden."""
+
+import json
+import random
+
+import pytest
+
+from sequence import Greedy, Random, State
+from sequence.agents.beliefs import sample
+from sequence.tests.test_widget import buttons, click, lit, play_by_clicks, put
+from sequence.widget import play, replay, watch
+
+
+def status(game):
+    return game.board.shown["status"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_that_is_shown_depends_on_hidden_cards(seed):
+    """Deal the hidden cards again, and board, words, values and hint are the same."""
+    chance = random.Random(seed)
+    game = play(against=Random(), seed=seed, values=Greedy().values)
+    for _ in range(chance.randrange(3, 9)):
+        play_by_clicks(game, chance.choice(tuple(game.state.legal_actions())))
+    pages = []
+    for state in (game.state, sample(game.state.observation(0), chance)):
+        other = put(play(against=Random(), seed=seed, values=Greedy().values), state)
+        click(other, "values", "hint")
+        pages.append((json.dumps(other.board.shown), other._repr_mimebundle_()[0]["text/html"]))
+    assert pages[0] == pages[1]
+    assert game.state.hand(1) != state.hand(1)
+
+
+def test_undo_and_redo():
+    """The same cards come back with the same answers of the agents."""
+    game = play(against=Greedy(), seed=1)
+    play_by_clicks(game, game.state.legal_actions()[0])
+    play_by_clicks(game, game.state.legal_actions()[0])
+    states = list(game.states)
+    click(game, "undo", "undo", "redo", "redo")
+    assert game.states == states
+    click(game, "redo")
+    assert status(game) == "There is nothing to redo."
+
+
+def test_a_hint_is_of_the_own_cards():
+    """It is what the agent would play with this hand, and is not played."""
+    game = play(against=Random(1), seed=1)
+    click(game, "hint")
+    assert status(game).startswith("Hint: Greedy would place ")
+    assert len(game.states) == 1
+    with pytest.raises(ValueError, match="is not an agent"):
+        play(hint=3)
+
+
+def test_values_are_written_on_cells_and_on_the_row():
+    """Each lit cell has the best value of an action that plays there; a choice narrows them."""
+    game = play(seed=1, values=Greedy().values)
+    click(game, "values")
+    worth = game._choice.worth(Greedy().values(game.state.observation()))
+    assert {part for part in worth if part.startswith("cell")} == {
+        move for move in lit(game) if move.startswith("cell")}
+    assert game.board.shown["svg"].count('class="value"') == len(worth)
+    best = max(Greedy().values(game.state.observation()).values())
+    assert max(worth.values()) == best
+    click(game, "card 4d")
+    assert game.board.shown["svg"].count('class="value"') < len(worth)
+    assert "values" not in buttons(play(seed=1))
+
+
+def test_resigning_and_going_on():
+    """After it nothing is on offer, hands stay closed, and undo takes it back."""
+    game = play(seed=1)
+    click(game, "resign")
+    assert (status(game), lit(game)) == ("You have resigned.", set())
+    assert "Hand of player 1" not in game.board.shown["alt"]
+    click(game, "undo")
+    assert "card 4d" in lit(game)
+
+
+def test_another_seat_has_another_deal():
+    """Who changes seats never sees a hand that was hidden before: it is a new game."""
+    game = play(against=Greedy(), seed=1)
+    click(game, "seat")
+    assert (game.seat, game.seed, list(game.agents)) == (1, 2, [0])
+    assert game.states[0] == State.deal(seed=2)
+    assert game.state.to_move == 1
+
+
+def test_labels_begin_with_what_is_written():
+    """Who says "K♦" to the computer means that card."""
+    labels = play(seed=1)._offers()
+    assert labels["card kd"] == "K♦, king of diamonds, in your hand"
+    assert labels["cell 2,4"].startswith("4♦, 4 of diamonds: place")
+    assert all(label[0] in "23456789KQJA1" for label in labels.values())
+
+
+def test_a_game_is_watched():
+    """Two agents play at a pace, and the replay of any game can go on by itself."""
+    shown = watch([Greedy(), Random(1)], seed=2)
+    while "auto" in shown.board.shown:
+        click(shown, shown.board.shown["auto"][0])
+    assert shown.step == shown.last
+    again = replay(shown.states)
+    assert "auto" not in again.board.shown
+    click(again, "play")
+    assert again.board.shown["auto"] == ("tick 0", 1000)

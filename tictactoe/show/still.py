@@ -1,0 +1,69 @@
+"""The picture that a board leaves in its notebook: it is seen wherever the widget is gone.
+
+A widget lives as long as its kernel. JupyterLab keeps its place in the saved notebook and says
+"model not found" there later. So the cell gets two outputs: the widget, and below it a picture that
+follows the game. One rule of style shows only one of them: the widget if it is alive, or else the
+picture. Nothing has to run for that, so it holds after a restart, a reload and on another machine.
+"""
+
+from collections.abc import Mapping
+from contextvars import copy_context
+from threading import Lock, Timer
+from uuid import uuid4
+
+from IPython import get_ipython
+from IPython.display import publish_display_data
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+CALM = 0.3  # seconds between a change of the board and that of the picture below it
+PLAY_ON = "A picture of the last position: run this cell to play on."
+OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", ".click-board", ".board-still"
+STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
+         f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>")
+
+
+class Still:
+    """The picture below one widget; making it shows both.
+
+    `data` is the MIME bundle of the widget: its view, its picture as HTML, and its words.
+    """
+
+    def __init__(self, data: Mapping) -> None:
+        self._id = uuid4().hex
+        self._lock, self._is_waiting = Lock(), False
+        self._shown = dict(data)
+        view = self._shown.pop(WIDGET, None)
+        if view is not None:
+            publish_display_data({WIDGET: view, "text/html": "", "text/plain": ""})
+        self._next = self._shown
+        self._publish(update=False)
+
+    def update(self, data: Mapping) -> None:
+        """Show another picture, a little later: what the page paints now comes first."""
+        with self._lock:
+            self._next = dict(data)
+            if not self._is_waiting:
+                self._is_waiting = True
+                timer = Timer(CALM, copy_context().run, (self.flush,))
+                timer.daemon = True
+                timer.start()
+
+    def flush(self) -> None:
+        """Show the latest picture now, unless it is shown already."""
+        with self._lock:
+            self._is_waiting = False
+            if self._next["text/html"] == self._shown["text/html"]:
+                return
+            self._shown = self._next
+            self._publish(update=True)
+
+    def _publish(self, update: bool) -> None:
+        page = (f'{STYLE}<div class="board-still">{self._shown["text/html"]}'
+                f"<p>{PLAY_ON}</p></div>")
+        publish_display_data(self._shown | {"text/html": page},
+                             transient={"display_id": self._id}, update=update)
+
+
+def in_kernel() -> bool:
+    """Whether this runs in a notebook's kernel, and not in a script or a test."""
+    return getattr(get_ipython(), "kernel", None) is not None

@@ -1,0 +1,188 @@
+"""More on a board than moves: redo, hints, values, giving up, watching two agents at a pace."""
+
+import re
+
+import pytest
+
+from tictactoe import Board, Random
+from tictactoe.show.play_board import HINT, REDO, RESIGN, UNDO, VALUES, play_against
+from tictactoe.show.watch_board import watch
+from tictactoe.solver import value
+from tictactoe.tests.threads import Held, beside
+
+DOUBLE = Board("x_o_x_o__")  # x wins at 8, o at 4 if not for x
+
+
+class First:
+    """Takes the first legal move."""
+
+    def choose(self, state):
+        return state.legal_moves()[0]
+
+
+class Solver:
+    """Searches by looking the value up."""
+
+    def search(self, state):
+        return type("Found", (), {"value": value(state, state.to_move)})
+
+
+def shown(game):
+    return game.board.shown
+
+
+def labels(game):
+    """The words of the places that can be clicked, by their move."""
+    return dict(re.findall(r'data-move="(\d+)" data-label="([^"]*)"', shown(game)["svg"]))
+
+
+def test_redo_plays_again_what_was_taken_back():
+    """The agent's old answer comes back with the person's move, and the agent is not asked."""
+    game = play_against(First())
+    game.click("4")
+    game.click("8")
+    for move, moves in ((UNDO, [4, 0]), (UNDO, []), (REDO, [4, 0]), (REDO, [4, 0, 8, 1])):
+        game.click(move)
+        assert game.moves == moves
+    game.click(REDO)
+    assert shown(game)["status"] == "There is nothing to redo. Your turn, x."
+
+
+def test_resigning_ends_the_game_until_it_is_undone():
+    """Nothing is on offer after it, and a late answer does not matter."""
+    agent = Held()
+    game = play_against(agent)
+    with beside(lambda: game.board._handle_custom_msg({"move": "4"}, [])):
+        agent.question()
+        game.click(RESIGN)
+        agent.answers.put(0)
+    assert (game.moves, shown(game)["status"]) == ([4], "You have resigned.")
+    assert labels(game) == {}
+    agent.answers.put(8)
+    game.click(UNDO)
+    assert game.moves == [4, 8]
+
+
+def test_a_hint_is_a_sentence_and_no_move():
+    """By default the opponent says what it would play; another agent can be given."""
+    game = play_against(Random(1), hint=First())
+    game.click(HINT)
+    assert game.moves == []
+    assert shown(game)["status"] == (
+        "Hint: First would play cell 0: row 1, column 1. Your turn, x.")
+    game.click("4")
+    assert "Hint" not in shown(game)["status"]
+
+
+@pytest.mark.parametrize("source", [value, Solver()])
+def test_values_are_those_of_the_solver(source):
+    """Each move has its value for who moves, as a number with a mark and in words."""
+    game = play_against(First(), start=DOUBLE, values=source)
+    assert 'class="value"' not in shown(game)["svg"]
+    game.click(VALUES)
+    told = {int(move): label.rpartition("value ")[2] for move, label in labels(game).items()}
+    expected = {move: value(DOUBLE.after(move)) for move in DOUBLE.legal_moves()}
+    assert told == {move: {1: "+1", 0: "0", -1: "\N{MINUS SIGN}1"}[v]
+                    for move, v in expected.items()}
+    assert shown(game)["svg"].count('class="value"') == len(expected)
+    assert "▲ good" in shown(game)["status"]
+    game.click(VALUES)
+    assert 'class="value"' not in shown(game)["svg"]
+
+
+def test_without_a_source_there_are_no_values():
+    """There is no button, and a click for it changes nothing."""
+    game = play_against(First())
+    before = shown(game)
+    game.click(VALUES)
+    assert shown(game) == before
+    assert VALUES not in dict(before["buttons"])
+    with pytest.raises(ValueError, match="neither"):
+        play_against(First(), values=3)
+
+
+def test_a_search_that_fails_gives_no_values():
+    """Its error is told, and the game goes on without values."""
+    game = play_against(First(), values=lambda state, player: 1 / 0)
+    game.click(VALUES)
+    assert "No values: ZeroDivisionError" in shown(game)["status"]
+    game.click("4")
+    assert game.moves == [4, 0]
+
+
+def test_a_busy_board_is_marked():
+    """While the agent thinks, and not before or after."""
+    agent = Held()
+    game = play_against(agent)
+    with beside(lambda: game.click("4")):
+        agent.question()
+        assert shown(game)["busy"] is True
+        agent.answers.put(0)
+    assert "busy" not in shown(game)
+    assert shown(game)["moves"] == ["x: cell 4: row 2, column 2", "o: cell 0: row 1, column 1"]
+
+
+def test_taken_cells_are_read_and_not_clicked():
+    """All cells can be visited by keyboard, with who has taken them."""
+    game = play_against(First(), start=DOUBLE)
+    svg = shown(game)["svg"]
+    assert re.findall(r'data-place="(\d)"', svg) == list("012345678")
+    assert 'data-place="0" data-label="cell 0: row 1, column 1, x"' in svg
+
+
+def test_two_agents_are_watched_at_a_pace():
+    """The page's ticks make the game go on to its end; ticks of older pictures do not."""
+    game = watch({"x": First(), "o": First()})
+    assert "auto" not in shown(game)
+    game.click("next")
+    assert (game.moves, game.step) == ([0], 1)
+    game.click("play")
+    game.click("tick 0")
+    assert game.moves == [0]
+    while "auto" in shown(game):
+        game.click(shown(game)["auto"][0])
+    assert game.moves == [0, 1, 2, 3, 4, 5, 6]
+    assert shown(game)["status"].endswith("x has won.")
+    game.click("first")
+    game.click("next")
+    assert (game.step, game.last) == (1, 7)
+    game.click("new game")
+    assert (game.moves, shown(game)["status"]) == ([], "Move 0. The beginning. x is to move.")
+
+
+def test_the_pace_is_set():
+    """Slower waits longer, faster less, down to a limit; pausing stops the ticks."""
+    game = watch({"x": First(), "o": First()})
+    game.click("play")
+    waits = []
+    for move in ("slower", "slower", "slower", *["faster"] * 5):
+        game.click(move)
+        waits.append(shown(game)["auto"][1])
+    assert waits == sorted(waits[:3]) + sorted(waits[3:], reverse=True)
+    assert len(set(waits)) == 5
+    game.click("pause")
+    assert "auto" not in shown(game)
+
+
+def test_an_agent_that_fails_stops_what_is_watched():
+    """Its error is told, the game stands, and Next asks it again."""
+    class Failing(First):
+        broken = True
+
+        def choose(self, state):
+            if self.broken:
+                raise ValueError("oh")
+            return super().choose(state)
+
+    agent = Failing()
+    game = watch({"x": First(), "o": agent})
+    game.click("play")
+    game.click("tick 0")
+    game.click("tick 1")
+    assert "Failing, o: ValueError: oh" in shown(game)["status"]
+    assert "auto" not in shown(game)
+    agent.broken = False
+    game.click("next")
+    assert game.moves == [0, 1]
+    with pytest.raises(ValueError, match="choose"):
+        watch({"x": First(), "o": 3})
