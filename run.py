@@ -18,6 +18,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
                       course folder such as build/demo; more arguments go to JupyterLab
   lab --new FOLDER    make a course folder, and open JupyterLab at its overview
   book [FOLDER]       make the course a site of static pages, in build/book unless told otherwise
+  site [FOLDER]       make the book a live course: the notebooks run in the browser, with no
+                      installing; in build/site unless told otherwise (needs npm)
   league AGENT ...    play a league of Sequence agents, --help describes it
   bench [NAME]        measure; without a name, list what can be measured (--json for machines)
   setup [EXTRA ...]   only set up; the extra open_spiel adds the tests against OpenSpiel, cluster
@@ -39,10 +41,14 @@ PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (36, 7)  # on two cores: every test, and the quick ones; .ci/run measures the first
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
+LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
+BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024",
+           # Parts of widgets that the live site's own Lab has already.
+           "--no-emit-package", "jupyterlab-widgets", "--no-emit-package", "widgetsnbextension"]
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 AUTOGRADER = ("book", "build", "collect", "doctor", "evening", "export", "feedback", "grade",
               "hand-back", "hand-out", "late", "positions", "release", "report", "roster",
-              "slides", "solutions")
+              "site", "slides", "solutions")
 
 
 def main(arguments):
@@ -199,10 +205,15 @@ def lock():
     uv = shutil.which("uv")
     if not uv:
         return say("`lock` needs uv: see its installation page, or `pip install uv`")
-    compile_ = [uv, "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--upgrade",
-                "--generate-hashes", "--no-annotate", "--no-header", "pyproject.toml"]
-    outputs = (["--extra", "test", "--extra", "build", "-o", LOCK],
-               *(["--extra", extra, "-c", LOCK, "-o", extra_lock(extra)] for extra in EXTRAS))
+    compile_ = [uv, "pip", "compile", "-q", "--upgrade", "--generate-hashes", "--no-annotate",
+                "--no-header"]
+    ours = ["--universal", "--python-version", "3.11"]
+    outputs = [["pyproject.toml", *ours, "--extra", "test", "--extra", "build", "-o", LOCK]]
+    outputs += [["pyproject.toml", *ours, "--extra", extra, "-c", LOCK, "-o", extra_lock(extra)]
+                for extra in EXTRAS]
+    outputs += [[os.path.join(LIVE, name + ".in"), *options, "-o",
+                 os.path.join(LIVE, name + ".lock")]
+                for name, options in (("build", ours), ("browser", BROWSER))]
     return max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
 
 

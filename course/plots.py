@@ -1,7 +1,8 @@
 """Plots for the notebooks: one style, colours that everybody can tell apart, and alternative texts.
 
 `figure()` makes matplotlib axes in the course's style, `picture(axes, alt)` ends a cell with them.
-`boards(states, captions)` draws several boards side by side.
+`boards(states, captions)` draws several boards side by side. Without matplotlib, in a browser, axes
+draw nothing, and pictures are those of `course.drawn_before`.
 """
 
 import html
@@ -9,10 +10,14 @@ import io
 from contextlib import contextmanager
 from threading import Lock
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+try:
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+except ModuleNotFoundError:  # in a browser
+    mpl = None
 
+from course.drawn_before import NoAxes, drawn_before
 from tictactoe.games.pictures import CELL, Picture, board_marks
 
 # Okabe and Ito's palette: apart under all three colour-vision deficiencies. Markers and dashes
@@ -22,7 +27,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLE = {
     "axes.axisbelow": True,
     "axes.grid": True,
-    "axes.prop_cycle": mpl.cycler(color=COLOURS, marker=MARKERS),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "font.size": 11,
@@ -36,18 +40,23 @@ _SETTINGS = Lock()  # matplotlib's are the process's, and each thread must leave
 @contextmanager
 def _style():
     """matplotlib's settings are those of the course meanwhile."""
-    with _SETTINGS, mpl.rc_context(STYLE):
+    cycle = {"axes.prop_cycle": mpl.cycler(color=COLOURS, marker=MARKERS)}
+    with _SETTINGS, mpl.rc_context(STYLE | cycle):
         yield
 
 
-def figure(width: float = 7.0, height: float = 4.0) -> Axes:
+def figure(width: float = 7.0, height: float = 4.0) -> "Axes | NoAxes":
     """New axes, `width` by `height` inches, in the course's style."""
+    if mpl is None:
+        return NoAxes()
     with _style():
         return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def picture(axes: Axes, alt: str) -> Picture:
+def picture(axes: "Axes | NoAxes", alt: str) -> Picture:
     """The axes' figure as a picture; `alt` says in words what it shows."""
+    if isinstance(axes, NoAxes):
+        return drawn_before(alt)
     text = io.StringIO()
     with _style():
         axes.figure.savefig(text, format="svg", metadata={"Date": None})

@@ -6,6 +6,7 @@ error there, as everywhere else.
 """
 
 import os
+import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,30 @@ def load_ipython_extension(shell) -> None:
         return
     shell.set_custom_exc((NotImplementedError,), _show)
     shell.events.register("post_run_cell", _go_on)
+    if sys.platform == "emscripten":
+        _explain_what_is_missing(shell)
+
+
+def _explain_what_is_missing(shell) -> None:
+    """In a browser: cells that need numpy show what they showed before."""
+    from course.drawn_before import running
+    from course.without_numpy import Explained, stand_in
+
+    explained = Explained()
+
+    def show(shell, kind: type, error: BaseException, trace: TracebackType,
+             tb_offset: int | None = None) -> None:
+        found = explained.outputs(error, running())
+        if found is None:
+            _show(shell, kind, error, trace, tb_offset)
+        else:
+            from IPython.display import HTML, display
+
+            for page in (f"<p><em>{found[0]}</em></p>", *found[1]):
+                display(HTML(page))
+
+    stand_in(shell)
+    shell.set_custom_exc((NotImplementedError, ModuleNotFoundError, NameError), show)
 
 
 def in_words(error: BaseException | None) -> str | None:

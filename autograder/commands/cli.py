@@ -540,6 +540,38 @@ def book(folder: Annotated[Path, typer.Argument(
 
 
 @app.command()
+def site(folder: Annotated[Path, typer.Argument(
+             metavar="FOLDER", help="Where to put it; an earlier site there is replaced.",
+             default_factory=lambda: kit_folder("site"), show_default="the kit's build/site")],
+         names: Annotated[list[str] | None, typer.Option(
+             "--study", metavar="STUDY", help="Only this study; may be given several times.",
+             show_default=False)] = None,
+         with_plotting: Annotated[bool, typer.Option(
+             "--with-numpy-from-cdn", help="Fetch numpy and matplotlib from Pyodide's server.")
+             ] = False) -> None:
+    """Make the book a live course, too: its notebooks run in the browser, with no installing."""
+    with told():
+        wanted = [load_study(name) for name in names or studies()]
+        from autograder.release import book as pages
+        from autograder.release import site as live
+
+        with progress() as bar:
+            task = bar.add_task("Running", total=pages.count_cells(live.chapters(wanted)), note="")
+            try:
+                page = live.write_site(
+                    folder, wanted, kit_folder("site-cache"),
+                    lambda what: bar.update(task, note=what),
+                    lambda name: bar.update(task, advance=1, note=name), complain,
+                    with_plotting=with_plotting)
+            except KeyboardInterrupt:
+                complain("autograder: stopped; no site was written, an earlier one is unchanged")
+                raise typer.Exit(130) from None
+        say(f"site: {page} ({live.megabytes(folder):.0f} MB)")
+        say("a live course must be served; to look at it: "
+            f"python3 -m http.server --bind 127.0.0.1 --directory {folder}")
+
+
+@app.command()
 def slides(output: Annotated[Path, typer.Option(
                metavar="FOLDER", help="Where to put the decks; earlier ones are replaced.",
                default_factory=lambda: kit_folder("slides"),

@@ -15,12 +15,11 @@ from course.probes import Case, Check
 from course.probes.ladder_agent import LadderPlayer
 from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
-from course.probes.replies import Replies, parsed, read_replies
+from course.probes.replies import SECONDS, Replies, parsed, read_replies
 from sequence.league.clock import Clock, Meter
 from sequence.league.players.specs import parse
 
 MAX_REPLIES = 5_000_000  # characters; a right module needs a few thousand
-SECONDS = 10.0  # of computing, for one check; the reference needs less than two
 WATCH = 0.1  # seconds between two looks at the process
 
 

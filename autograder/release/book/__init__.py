@@ -36,12 +36,14 @@ from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
 from course.node_counts import node_counts
 from course.probes import Study, load_study, studies
+from course.start import PAGE as START_PAGE
 from tictactoe import nodes
 
 TITLE = "Adversarial search"
 CELL_SECONDS = 600  # for one cell, far more than any needs
 COUNTS = "node-counts"
 REFERENCE = ((f"{COUNTS}.html", "Node counts"), (BIBLIOGRAPHY_PAGE, "Bibliography"))
+LIVE = "live"  # the folder of the live course, if there is one
 MARK = "made_by_the_book.txt"
 MARKED = """`autograder book` made this folder, and the next book replaces it.
 
@@ -102,34 +104,41 @@ def _is_run(cell: NotebookNode) -> bool:
 
 
 def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name: None,
-               complain: Callable[[str], None] = lambda line: None) -> Path:
+               complain: Callable[[str], None] = lambda line: None,
+               live: Callable[[Path, Sequence[NotebookNode]], None] | None = None) -> Path:
     """Make the book of these notebooks in `folder`; returns its first page.
 
     An earlier book there is replaced only when the new one has passed the search for leaks.
-    `complain` is called with a sentence on anything left out. Raises `BookError`.
+    `complain` is called with a sentence on anything left out. `live` makes the live course in the
+    folder that it is given, from the notebooks that were run, and searches it for leaks; then every
+    page has a button that leads there. Raises `BookError`.
     """
-    _refuse_what_is_no_book(folder)
+    refuse_what_is_no_book(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".book-", dir=folder.parent) as temporary:
         workspace, site = Path(temporary, "workspace"), Path(temporary, "site")
         lay_out(workspace)
         pictures: dict[str, bytes] = {}
-        chapters = []
+        chapters, notebooks = [], []
         for source in wanted:
             done = run(source, workspace / source.study.assignment, tick)
             for number in _wrote_to_stderr(done):
                 complain(f"{source.name}.ipynb, cell {number}: what it wrote to stderr is left out "
                          "of the book")
             chapters.append(chapter(source.study, source.name, done, pictures))
-        _write_site(site, chapters, pictures)
+            notebooks.append(done)
+        _write_site(site, chapters, pictures, is_live=live is not None)
         refuse_leaks(site, Path(temporary, "texts"))
+        if live is not None:
+            live(site / LIVE, notebooks)
         if folder.exists():
             folder.rename(Path(temporary, "before"))
         site.rename(folder)
     return folder / "index.html"
 
 
-def _refuse_what_is_no_book(folder: Path) -> None:
+def refuse_what_is_no_book(folder: Path) -> None:
+    """Raise `BookError` if the folder holds something else, which no book may replace."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise BookError(f"{folder} is not a folder: name a new one for the book")
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).is_file():
@@ -181,7 +190,8 @@ def _wrote_to_stderr(notebook: NotebookNode) -> list[int]:
             if any(output.get("name") == "stderr" for output in cell.get("outputs", ()))]
 
 
-def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, bytes]) -> None:
+def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, bytes],
+                is_live: bool) -> None:
     environment = Environment(loader=PackageLoader("autograder.release.book"), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(html=Markup, points=_points)
@@ -196,7 +206,8 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
         text = environment.get_template(template).render(
             course=TITLE, page=page, title=order[at][1], contents=contents, reference=REFERENCE,
             before=order[at - 1] if at else None,
-            after=order[at + 1] if at + 1 < len(order) else None, **facts)
+            after=order[at + 1] if at + 1 < len(order) else None,
+            live=is_live and _live_address(chapters, page), **facts)
         (site / page).write_text(text, "utf-8", newline="\n")
 
     write("index.html", "landing.html", first=order[1])
@@ -214,6 +225,13 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
     index = json.dumps(_index(chapters, rules, sources))
     (site / INDEX).write_text(f"{INDEX_BEGINS}{index};\n", "utf-8")
     (site / MARK).write_text(MARKED, "utf-8")
+
+
+def _live_address(chapters: Sequence[Chapter], page: str) -> str:
+    """Where the notebook of a page is in the live course; of any other page, the start page."""
+    path = next((f"{c.study.assignment}/{c.name}.ipynb" for c in chapters if c.page == page),
+                START_PAGE)
+    return f"{LIVE}/lab/index.html?path={path}"
 
 
 def _points(study: Study) -> str:

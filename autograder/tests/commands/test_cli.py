@@ -610,6 +610,7 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed", "--scheduler"}),
     "positions": ("STUDY", {"--seed", "--keep"}),
     "book": ("[FOLDER]", {"--notebook"}),
+    "site": ("[FOLDER]", {"--study", "--with-numpy-from-cdn"}),
     "slides": ("[STUDY]...", {"--output"}),
     "demo": ("", {"--course", "--jobs"}),
 }

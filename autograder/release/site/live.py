@@ -1,0 +1,114 @@
+"""Builds the live course: JupyterLite with Python, the notebooks and the stubs, in one folder."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from jupyter_server.services.contents.filemanager import FileContentsManager
+
+from autograder.release.kit import Contents
+from autograder.release.site.fetch import Fetched, run
+from autograder.release.site.wheels import LOCK, kit_wheel, lay_packages
+from course.probes import Study
+from course.start import CALL, start_page, write_page
+
+KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
+PYODIDE = "static/pyodide"
+DAY = "1980-01-01T00:00:00Z"  # of every file, so that the same files give the same site
+LISTING = "all.json"  # of a folder, beside which JupyterLite looks for no files
+SETTINGS = {  # Lab's own: no question about news, no dates, and work is kept after a few seconds
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
+    "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
+}
+HAND_IN = "from course.hand_in import hand_in"
+WELCOME = f"""\
+# Start here
+
+All of this runs in your browser, and your work is kept there: in this browser, on this computer,
+until you clear the data of this site. Nobody else sees it. Download it from time to time.
+
+1. Open the notebook that says **next** below, read it from the top, and run its cells as you go
+   (Shift + Enter). The first cell takes some seconds, while Python starts.
+2. Where it asks for code, open the module beside it (double-click it in the list on the left) and
+   write the code there. Save the module (Ctrl + S); the notebook picks up the change.
+3. Run the `check(...)` cells: they say what is right and what to look at.
+4. Answer the questions in words, in the notebook.
+5. Hand in: save everything, then run `{HAND_IN}` and `hand_in("study1")` in any cell (with the
+   number of your study). It makes one file to download; hand that in as your course says.
+
+To update this page, click into the cell below and press Shift + Enter."""
+
+
+def build_live(target: Path, wanted: Sequence[Study], kit: Contents, fetched: Fetched,
+               plotting_from: str | None = None) -> None:
+    """Build the live course with these studies of the kit in the folder `target`.
+
+    `plotting_from`: the server from which numpy and matplotlib may come, if from any.
+    """
+    with TemporaryDirectory(prefix=".live-", dir=target.parent) as temporary:
+        source = Path(temporary)
+        pyodide = source / PYODIDE
+        pyodide.mkdir(parents=True)
+        kernel = fetched.extensions / KERNEL_EXTENSION / "static" / "pypi"
+        loaded = lay_packages(pyodide, fetched.pyodide,
+                              [*fetched.wheels.glob("*.whl"), *kernel.glob("*.whl")],
+                              kit_wheel(kit), plotting_from)
+        _write(source / "overrides.json", SETTINGS)
+        digest = sha256((pyodide / LOCK).read_bytes()).hexdigest()
+        _write(source / "jupyter-lite.json", _lite(loaded, digest))
+        _write(source / "jupyter_lite_config.json", {"LiteBuildConfig": {
+            "apps": ["lab"], "contents": [], "output_dir": str(target), "no_sourcemaps": True,
+            "no_unused_shared_packages": True}})
+        run(fetched.python, "-m", "jupyterlite_core", "build", cwd=source)
+    lay_files(target, wanted, kit)
+
+
+def _lite(loaded: Sequence[str], digest: str) -> dict[str, Any]:
+    lock = f"./{PYODIDE}/{LOCK}?sha256={digest}"  # never one that a browser kept of another site
+    kernel = {"pyodideUrl": f"./{PYODIDE}/pyodide.mjs", "disablePyPIFallback": True,
+              "loadPyodideOptions": {"packages": list(loaded), "lockFileURL": lock}}
+    return {"jupyter-lite-schema-version": 0, "jupyter-config-data": {
+        "appName": "Adversarial search", "defaultKernelName": "python",
+        "contentsAllJsonFile": LISTING, "exposeAppInBrowser": True,
+        "litePluginSettings": {f"{KERNEL_EXTENSION}:kernel": kernel}}}
+
+
+def _write(path: Path, data: Any) -> None:
+    path.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
+
+
+# ---- What is worked on
+
+
+def lay_files(target: Path, wanted: Sequence[Study], kit: Contents) -> None:
+    """Put the studies' files and a start page into the live course, with the lists of them that
+    JupyterLite reads instead of asking a server."""
+    files = target / "files"
+    for study in wanted:
+        place = files / study.assignment
+        place.mkdir(parents=True)
+        for name, data in kit.items():
+            if name.startswith(f"course/{study.assignment}/"):
+                (place / Path(name).name).write_bytes(data)
+    write_page(files, WELCOME, CALL, replace(start_page(files), missing=()))
+    manager = FileContentsManager(root_dir=str(files))
+    for name, listing in _listings(manager):
+        place = target / "api" / "contents" / name
+        place.mkdir(parents=True)
+        (place / LISTING).write_text(json.dumps(listing), "utf-8")
+
+
+def _listings(manager: FileContentsManager, name: str = "") -> Iterator[tuple[str, dict]]:
+    """The path and the list of a folder and of all below it."""
+    listing = manager.get(name, content=True, type="directory")
+    for entry in (listing, *listing["content"]):
+        entry["created"] = entry["last_modified"] = DAY
+    yield name, listing
+    for entry in listing["content"]:
+        if entry["type"] == "directory":
+            yield from _listings(manager, entry["path"])

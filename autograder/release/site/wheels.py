@@ -1,0 +1,109 @@
+"""The packages of the site's Python: the kit as a wheel, and the lock by which Pyodide loads all.
+
+Everything is named in the lock with its digest and loaded when Python starts, so that nothing is
+looked for, resolved or fetched from elsewhere later.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name, parse_wheel_filename
+
+from autograder.release.kit import LONG_AGO, Contents
+
+KIT_NAME = "adversarial_search_course"
+LOCK = "pyodide-lock.json"
+PACKAGES = ("course", "sequence", "tictactoe")
+PLOTTING = ("numpy", "matplotlib")  # compiled for the browser; only Pyodide's own server has them
+STAND_INS = ("widgetsnbextension-3",)  # of the kernel's: there is a newer one beside it
+
+
+def kit_wheel(kit: Contents) -> tuple[str, bytes]:
+    """The name and the bytes of a wheel with the kit's packages, without tests and studies.
+
+    Its version is made from its contents, so that no browser takes an old one for it.
+    """
+    files = {name: data for name, data in kit.items() if _is_package(Path(name).parts)}
+    recorded = [_recorded(name, data) for name, data in sorted(files.items())]
+    version = f"0.{int(hashlib.sha256(repr(recorded).encode()).hexdigest()[:8], 16)}"
+    info = f"{KIT_NAME}-{version}.dist-info"
+    files[f"{info}/METADATA"] = (f"Metadata-Version: 2.1\nName: {KIT_NAME}\n"
+                                 f"Version: {version}\n").encode()
+    files[f"{info}/WHEEL"] = (b"Wheel-Version: 1.0\nGenerator: autograder\n"
+                              b"Root-Is-Purelib: true\nTag: py3-none-any\n")
+    record = f"{info}/RECORD"
+    files[record] = ("\n".join([*map(_recorded, files, files.values()), f"{record},,"])
+                     + "\n").encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), data, zipfile.ZIP_DEFLATED, 9)
+    return f"{KIT_NAME}-{version}-py3-none-any.whl", packed.getvalue()
+
+
+def _is_package(parts: tuple[str, ...]) -> bool:
+    first, *rest = parts
+    in_study = first == "course" and len(rest) > 1 and rest[0].startswith("study")
+    return first in PACKAGES and bool(rest) and "tests" not in rest and not in_study
+
+
+def _recorded(name: str, data: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(data)}"
+
+
+def pyodide_server(pyodide: Path) -> str:
+    """Where all packages of this version of Pyodide can be fetched from."""
+    version = json.loads((pyodide / "package.json").read_text("utf-8"))["version"]
+    return f"https://cdn.jsdelivr.net/pyodide/v{version}/full"
+
+
+def lay_packages(target: Path, pyodide: Path, wheels: Iterable[Path], kit: tuple[str, bytes],
+                 plotting_from: str | None = None) -> list[str]:
+    """Put Pyodide, the wheels and a lock that names them into `target`; returns what is loaded.
+
+    `plotting_from`: where numpy and matplotlib are fetched from, with what they need.
+    """
+    lock = json.loads((pyodide / LOCK).read_text("utf-8"))
+    for path in pyodide.glob("*"):
+        if path.suffix in (".mjs", ".wasm", ".zip"):
+            shutil.copy(path, target)
+    for path in wheels:
+        if not path.name.startswith(STAND_INS):
+            shutil.copy(path, target)
+    (target / kit[0]).write_bytes(kit[1])
+    ours = dict(map(_entry, sorted(target.glob("*.whl"))))
+    theirs = _plotting(lock["packages"], plotting_from, ours) if plotting_from else {}
+    lock["packages"] = ours | theirs
+    (target / LOCK).write_text(json.dumps(lock, indent=1) + "\n", "utf-8")
+    return sorted(lock["packages"])
+
+
+def _entry(wheel: Path) -> tuple[str, dict[str, Any]]:
+    """A wheel in Pyodide's lock. It depends on nothing there, as all are loaded anyway."""
+    name, version, _, _ = parse_wheel_filename(wheel.name)
+    return name, {"name": name, "version": str(version), "file_name": wheel.name,
+                  "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(), "depends": [],
+                  "imports": [], "install_dir": "site", "package_type": "package",
+                  "unvendored_tests": False}
+
+
+def _plotting(known: Mapping[str, Any], server: str, ours: Mapping[str, Any]
+              ) -> dict[str, dict[str, Any]]:
+    """The entries of numpy, matplotlib and what they need, to be fetched from a server."""
+    found: dict[str, dict[str, Any]] = {}
+    waiting = list(PLOTTING)
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name not in found and name not in ours:
+            entry = known[name]
+            found[name] = entry | {"file_name": f"{server}/{entry['file_name']}"}
+            waiting += entry["depends"]
+    return found

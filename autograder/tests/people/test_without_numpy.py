@@ -1,0 +1,67 @@
+"""Where numpy is missing: imports go through, and cells show what they showed before."""
+
+import builtins
+import sys
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from course import drawn_before, without_numpy
+from course.drawn_before import key
+
+CELLS = {  # a cell of a notebook, and what it showed
+    "total = np.ones(3).sum()": ["<pre>3.0</pre>"],
+    "half = total / 2": ["<pre>1.5</pre>"],
+}
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    """A notebook's Python, as in a browser."""
+    for name in without_numpy.STAND_INS:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(without_numpy, "find_spec", sys.modules.get)
+    monkeypatch.setattr(builtins, "__import__", builtins.__import__)  # put back afterwards
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(drawn_before, "_table", lambda name: {
+        key(cell): pages for cell, pages in CELLS.items()})
+    shell = InteractiveShell()
+    monkeypatch.setattr(drawn_before, "running",
+                        lambda: shell.history_manager.input_hist_raw[-1])
+    yield shell
+    shell.history_manager.end_session()
+
+
+def shown(shell, cell, capsys, monkeypatch):
+    """What the cell shows: HTML, and what is printed."""
+    pages = []
+    monkeypatch.setattr("IPython.display.display", lambda page: pages.append(page.data))
+    shell.run_cell(cell, store_history=True)
+    return pages, capsys.readouterr().out
+
+
+def test_a_module_is_told_the_truth(shell, capsys, monkeypatch, tmp_path):
+    """Only cells get stand-ins: a module that tries to import numpy finds that it is missing."""
+    (tmp_path / "tries_numpy.py").write_text(
+        "try:\n    import numpy\nexcept ImportError:\n    numpy = 'missing'\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert shown(shell, "%load_ext course.unwritten\nimport numpy, tries_numpy\n"
+                 "print(tries_numpy.numpy)", capsys, monkeypatch) == ([], "missing\n")
+
+
+def test_a_notebook_goes_on_without_numpy(shell, capsys, monkeypatch):
+    """Other imports are done; a cell that uses numpy, and one that needs it, show what they did."""
+    def run(cell):
+        return shown(shell, cell, capsys, monkeypatch)
+
+    assert run("%load_ext course.unwritten\nimport math, numpy as np\nfrom math import pi\n"
+               "from matplotlib.patches import Rectangle\nimport matplotlib.pyplot as plt\n"
+               "print(math.floor(pi))") == ([], "3\n")
+    assert run("print(Rectangle(1, 2) is plt.figure().axes)") == ([], "True\n")
+    for cell, pages in CELLS.items():
+        said = f"<p><em>{without_numpy.SAID.format('numpy')}</em></p>"
+        assert run(cell) == ([said, *pages], "")
+    pages, printed = run("nobody_set_this")
+    assert (pages, "NameError" in printed) == ([], True)
+    pages, printed = run("import nothing_of_this_name")
+    assert (pages, "ModuleNotFoundError" in printed) == ([], True)

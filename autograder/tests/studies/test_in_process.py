@@ -1,0 +1,93 @@
+"""Checks where there are no other processes, as in a browser: same replies, nothing left over."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from autograder.mutants import load_mutants
+from autograder.workspace import answer_path
+from course.probes import in_process, load_study, process
+from tictactoe import solver
+
+STUDY = load_study("study3")
+ANSWER = answer_path(STUDY).read_text("utf-8")
+WITHOUT = ("matplotlib", "numpy", "psutil", "resource", "scipy", "choix")
+IMPORTS = """
+    course.check course.drawn_before course.hand_in course.plots course.start course.unwritten
+    tictactoe tictactoe.solver tictactoe.show.explorer tictactoe.show.play_board
+    tictactoe.show.tree tictactoe.show.counts tictactoe.show.knob
+    sequence sequence.examples sequence.league sequence.widget"""
+
+newer = pytest.mark.skipif(sys.version_info < (3, 12),
+                           reason="needs sys.monitoring; the test in the browser does the same")
+
+
+@pytest.mark.parametrize("module", ["reference", "stub", "broken", "diagonals_missed"])
+def test_replies_are_the_same_as_from_a_process(module, tmp_path):
+    """Of the answer, the stub, a module that cannot be loaded, and a slip; for every check."""
+    slips = {mutant.name: mutant for mutant in load_mutants(STUDY.name)}
+    path = tmp_path / STUDY.module
+    path.write_text(ANSWER if module == "reference" else "import nothing.at.all"
+                    if module == "broken" else slips[module].apply(ANSWER) if module in slips
+                    else (STUDY.folder / STUDY.module).read_text("utf-8"), "utf-8")
+    for check in STUDY.checks.values():
+        assert in_process.ask_module(path, check) == process.ask_module(path, check)
+
+
+def test_nothing_is_left_over(tmp_path, capsys):
+    """A module may print, change the path, draw and import: the process is as it was."""
+    path = tmp_path / STUDY.module
+    path.write_text("import random, sys\nprint('hello')\nsys.path.insert(0, '/nowhere')\n"
+                    "random.seed(1)\nsys.setrecursionlimit(50_000)\n" + ANSWER, "utf-8")
+    before = (list(sys.path), sys.getrecursionlimit(), set(sys.modules))
+    replies = in_process.ask_module(path, STUDY.checks["lane_counts"])
+    assert replies.broken is None
+    assert (list(sys.path), sys.getrecursionlimit(), set(sys.modules)) == before
+    assert sys.modules["tictactoe.solver"] is solver
+    assert capsys.readouterr() == ("", "")
+
+
+def test_games_are_refused_in_words():
+    """They need processes, and the sentence says where there are some."""
+    study = load_study("study10")
+    check, = study.checks.values()
+    with pytest.raises(in_process.NeedsProcesses, match="run it in JupyterLab on your computer"):
+        in_process.ask_module(study.folder / study.module, check)
+
+
+@newer
+@pytest.mark.parametrize("body", ["while True: pass", "lane_counts(board, player)",
+                                  "[0 for _ in iter(int, 1)]"])
+def test_what_never_ends_is_stopped(body, tmp_path):
+    """A loop, a recursion without end, a comprehension: even where all exceptions are caught."""
+    path = tmp_path / STUDY.module
+    path.write_text(textwrap.dedent(f"""
+        def lane_counts(board, player):
+            while True:
+                try:
+                    {body}
+                except BaseException:
+                    pass
+        """), "utf-8")
+    replies = in_process.ask_module(path, STUDY.checks["lane_counts"], 0.3)
+    assert "0.3 s of computing time" in replies.stopped
+    assert sys.monitoring.get_events(in_process.TOOL) == 0
+
+
+def test_a_browser_needs_no_compiled_package():
+    """All that notebooks import from the kit can be imported without numpy and its like."""
+    done = subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(f"""
+        import importlib, sys
+        import anywidget, IPython  # they may import what they like
+        sys.platform = "emscripten"
+        for name in {WITHOUT}:
+            sys.modules[name] = None
+        for name in {IMPORTS.split()}:
+            importlib.import_module(name)
+        from course.plots import figure, picture
+        assert "words" in picture(figure(), "in words")._repr_html_()
+        assert importlib.import_module("course.check").ask_module.__module__.endswith("in_process")
+        """)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
