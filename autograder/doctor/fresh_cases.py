@@ -11,14 +11,20 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from autograder.doctor import fresh_sequence, fresh_study5, fresh_study8, fresh_study9
+from autograder.doctor import (
+    fresh_sequence,
+    fresh_study5,
+    fresh_study8,
+    fresh_study9,
+    fresh_study4,
+)
 from course.probes import Case, Check
 from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
 
 DRAWERS = (fresh_study5.DRAWERS | fresh_sequence.DRAWERS | fresh_study8.DRAWERS
-           | fresh_study9.DRAWERS)
+           | fresh_study9.DRAWERS | fresh_study4.DRAWERS)
 MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from course.probes.made_up import NumberTree, Row
 from sequence import example, sketch
-from tictactoe import Board, Qubic
+from tictactoe import Board, ConnectFour, Qubic
 
 # Prefix -> what reads the rest of the text, and how that is written in Python.
 READERS: dict[str, tuple[Callable[[str], Any], str]] = {
     "row": (Row, 'Row("{}")'), "example": (example, 'example("{}")'),
     "sketch": (sketch, 'sketch("{}")'), "qubic": (Qubic, 'Qubic("{}")'),
-    "tree": (NumberTree.read, "NumberTree({})"),
+    "four": (ConnectFour, 'ConnectFour("{}")'), "tree": (NumberTree.read, "NumberTree({})"),
 }  # fmt: skip
 
 

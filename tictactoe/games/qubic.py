@@ -4,12 +4,12 @@ Four in a line win, along an edge, across a face or through the cube. Unlike tic
 far too many positions to keep, so each state is a new object, compared by its masks.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from itertools import product
 from typing import ClassVar
 
-from tictactoe.contract import IllegalMove, InvalidBoard
-from tictactoe.games.board import EMPTY, PLAYERS
+from tictactoe.contract import IllegalMove
+from tictactoe.games.masks import MaskState, mask_of
 from tictactoe.games.pictures import CELL, image, mark_svg
 
 SIZE = 4  # cells in a line, rows in a layer, layers in the cube
@@ -40,11 +40,6 @@ def _all_lanes() -> tuple[tuple[int, ...], ...]:
     return tuple(sorted(lane for lane in lanes if lane[0] < lane[-1]))
 
 
-def mask_of(cells: Iterable[int]) -> int:
-    """The bitboard of these cells: bit i is cell i."""
-    return sum(1 << cell for cell in cells)
-
-
 LANES = _all_lanes()
 LANES_THROUGH = tuple(tuple(number for number, lane in enumerate(LANES) if cell in lane)
                       for cell in range(CELLS))  # numbers of the lanes, 7 or 4 to a cell
@@ -57,7 +52,7 @@ _OPEN = tuple(tuple(tuple(8 * eighth + bit for bit in range(8) if not byte >> bi
                     for byte in range(256)) for eighth in range(8))
 
 
-class Qubic:
+class Qubic(MaskState):
     """A reachable position of Qubic.
 
     `Qubic()` is the empty cube; a text has its 64 cells layer by layer, row by row (white space is
@@ -79,44 +74,13 @@ class Qubic:
     game can reach.
     """
 
-    __slots__ = ("o_mask", "to_move", "winner", "x_mask")
+    __slots__ = ()
 
+    game: ClassVar = "cube"
     lanes: ClassVar = LANES
-
-    x_mask: int
-    o_mask: int
-    to_move: str
-    winner: str | None
-
-    def __new__(cls, text: str = EMPTY * CELLS) -> "Qubic":
-        return cls.from_masks(*_parse(text))
-
-    @classmethod
-    def from_masks(cls, x_mask: int, o_mask: int) -> "Qubic":
-        """The position with these marks; raises `InvalidBoard` unless a game can reach it."""
-        problem = _why_unreachable(x_mask, o_mask)
-        if problem:
-            raise InvalidBoard(f"{problem}:\n{_grid(_text(x_mask, o_mask))}")
-        winner = "x" if _lanes_in(x_mask) else "o" if _lanes_in(o_mask) else None
-        return cls._make(x_mask, o_mask, PLAYERS[x_mask.bit_count() - o_mask.bit_count()], winner)
-
-    @classmethod
-    def from_moves(cls, moves: Iterable[int]) -> "Qubic":
-        """The position after these moves from the empty cube; raises `IllegalMove`."""
-        state = cls()
-        for move in moves:
-            state = state.after(move)
-        return state
-
-    @classmethod
-    def _make(cls, x_mask: int, o_mask: int, to_move: str, winner: str | None) -> "Qubic":
-        state = object.__new__(cls)
-        # Slots are set through the class: the instance's own __setattr__ refuses.
-        cls.x_mask.__set__(state, x_mask)
-        cls.o_mask.__set__(state, o_mask)
-        cls.to_move.__set__(state, to_move)
-        cls.winner.__set__(state, winner)
-        return state
+    lane_masks: ClassVar = LANE_MASKS
+    cells: ClassVar = CELLS
+    full_mask: ClassVar = FULL_MASK
 
     def legal_moves(self) -> tuple[int, ...]:
         """The open cells in ascending order; none when the game is over."""
@@ -139,14 +103,7 @@ class Qubic:
             raise IllegalMove(self._why_illegal(move)) from None
         if self.winner or (self.x_mask | self.o_mask) & bit:
             raise IllegalMove(self._why_illegal(move))
-        winner = None
-        marks = bit | (self.x_mask if self.to_move == "x" else self.o_mask)
-        for lane in lanes:
-            if marks & lane == lane:
-                winner = self.to_move
-        if self.to_move == "x":
-            return self._make(marks, self.o_mask, "o", winner)
-        return self._make(self.x_mask, marks, "x", winner)
+        return self._marked(bit, lanes)
 
     def _why_illegal(self, move: object) -> str:
         if self.is_terminal():
@@ -156,50 +113,6 @@ class Qubic:
         else:
             reason = f"{move!r} is not a cell; cells are 0 to {CELLS - 1}"
         return f"illegal move {move!r} for {self.to_move}: {reason}, in\n{self}"
-
-    def is_terminal(self) -> bool:
-        """Whether somebody has a lane or no cell is open."""
-        return self.winner is not None or self.x_mask | self.o_mask == FULL_MASK
-
-    def utility(self, player: str) -> int:
-        """+1 if `player` has won, -1 if the opponent has, 0 for a draw.
-
-        Raises ValueError if the game is not over: an unfinished game has no utility.
-        """
-        if not self.is_terminal():
-            raise ValueError(f"this position is not terminal, it has no utility yet:\n{self}")
-        if self.winner is None:
-            return 0
-        return 1 if self.winner == player else -1
-
-    def mask(self, player: str) -> int:
-        """The bitboard of one player's marks: bit i is cell i."""
-        return self.x_mask if player == "x" else self.o_mask
-
-    @property
-    def text(self) -> str:
-        """The 64 cells as x, o and _, layer by layer and row by row."""
-        return _text(self.x_mask, self.o_mask)
-
-    def __getitem__(self, cell: int) -> str:
-        if not isinstance(cell, Hashable) or cell not in _MARKS:
-            raise IndexError(f"{cell!r} is not a cell; cells are 0 to {CELLS - 1}")
-        bit = _MARKS[cell][0]
-        return "x" if self.x_mask & bit else "o" if self.o_mask & bit else EMPTY
-
-    def __iter__(self):
-        return iter(self.text)
-
-    def __len__(self) -> int:
-        return CELLS
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Qubic):
-            return NotImplemented
-        return self.x_mask == other.x_mask and self.o_mask == other.o_mask
-
-    def __hash__(self) -> int:
-        return hash((self.x_mask, self.o_mask))
 
     def __str__(self) -> str:
         return _grid(self.text)
@@ -230,24 +143,17 @@ class Qubic:
         layer, rest = divmod(move, SIZE * SIZE)
         return f"cell {move}: layer {layer}, row {rest // SIZE + 1}, column {rest % SIZE + 1}"
 
-    def describe(self) -> str:
-        """The position in words, for alternative texts and screen readers."""
-        marks = "; ".join(
-            f"{player} at {', '.join(str(c) for c in range(CELLS) if mask >> c & 1)}"
-            for player, mask in zip(PLAYERS, (self.x_mask, self.o_mask), strict=True) if mask)
-        if self.winner:
-            return f"{marks}. {self.winner} has won"
-        status = "Draw" if self.is_terminal() else f"{self.to_move} to move"
-        return f"{marks or 'empty'}. {status}"
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Qubic is immutable: use after(move) to get the next one")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError("a Qubic is immutable: its attributes cannot be deleted")
-
-    def __reduce__(self):
-        return Qubic.from_masks, (self.x_mask, self.o_mask)
+    def _why_unreachable(self) -> str | None:
+        """A winner's lanes meet in the cell of the last move, and without that mark nobody has a
+        lane: then the marks can have been made in any order.
+        """
+        problem = self._why_uneven()
+        if problem:
+            return problem
+        lanes = self._lanes_in(self.x_mask) + self._lanes_in(self.o_mask)
+        if not set(range(CELLS)).intersection(*(LANES[number] for number in lanes)):
+            return "the game went on after somebody had won"
+        return None
 
 
 def qubic_svg(state: Qubic, labels: bool = True) -> str:
@@ -257,8 +163,7 @@ def qubic_svg(state: Qubic, labels: bool = True) -> str:
     """
     side, top = SIZE * CELL, 20
     width, height = SIZE * (side + GAP) - GAP + 4, side + top + 4
-    won = {cell for number in _lanes_in(state.mask(state.winner)) for cell in LANES[number]
-           } if state.winner else set()
+    won = state.won_cells()
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="-2 -2 {width} {height}"><rect width="{width - 4}" height="{height - 4}" '
              'fill="white"/>']
@@ -274,50 +179,6 @@ def qubic_svg(state: Qubic, labels: bool = True) -> str:
             parts.append(mark_svg(state[cell], x, y, str(cell) if labels else ""))
         parts.append("</g>")
     return "".join(parts) + "</svg>"
-
-
-def _parse(text: str) -> tuple[int, int]:
-    if not isinstance(text, str):
-        raise InvalidBoard(f"a cube is read from a text of 64 cells, not from {text!r}")
-    cells = "".join(text.split())
-    if len(cells) != CELLS or set(cells) - set("xo_"):
-        raise InvalidBoard(f"a cube is {CELLS} cells, each x, o or _, layer by layer; got "
-                           f"{len(cells)} characters: {text!r}")
-    return tuple(mask_of(i for i, cell in enumerate(cells) if cell == player)
-                 for player in PLAYERS)
-
-
-def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
-    """Why no game reaches these marks; None if one does.
-
-    A winner's lanes meet in the cell of the last move, and without that mark nobody has a lane:
-    then the marks can have been made in any order.
-    """
-    if x_mask & o_mask or (x_mask | o_mask) & ~FULL_MASK:
-        raise InvalidBoard(f"masks {x_mask:#x} and {o_mask:#x} share a cell or leave the cube")
-    xs, os = x_mask.bit_count(), o_mask.bit_count()
-    x_lanes, o_lanes = _lanes_in(x_mask), _lanes_in(o_mask)
-    if xs - os not in (0, 1):
-        return f"unreachable position, x begins and turns alternate, but there are {xs} x, {os} o"
-    if x_lanes and o_lanes:
-        return "unreachable position, both players have a lane"
-    if x_lanes and xs == os:
-        return "unreachable position, o moved after x had won"
-    if o_lanes and xs > os:
-        return "unreachable position, x moved after o had won"
-    if not set(range(CELLS)).intersection(*(LANES[number] for number in x_lanes + o_lanes)):
-        return "unreachable position, the game went on after somebody had won"
-    return None
-
-
-def _lanes_in(mask: int) -> list[int]:
-    """The numbers of the lanes that lie within these marks."""
-    return [number for number, lane in enumerate(LANE_MASKS) if mask & lane == lane]
-
-
-def _text(x_mask: int, o_mask: int) -> str:
-    return "".join([
-        "x" if x_mask >> i & 1 else "o" if o_mask >> i & 1 else EMPTY for i in range(CELLS)])
 
 
 def _grid(text: str) -> str:

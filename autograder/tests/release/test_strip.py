@@ -299,7 +299,7 @@ def bare_functions(node, path=()):
             yield from bare_functions(child, (*path, child.name))
         elif isinstance(child, ast.FunctionDef):
             rest = child.body[1:] if ast.get_docstring(child) is not None else child.body
-            if isinstance(rest[0], ast.Raise) and not any(
+            if rest and isinstance(rest[0], ast.Raise) and not any(
                     isinstance(d, ast.Name) and d.id == "property" for d in child.decorator_list):
                 yield (*path, child.name), child
 

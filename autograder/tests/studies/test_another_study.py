@@ -15,8 +15,10 @@ from autograder.workspace import answer_path, module_texts
 from course.probes import homes, load_study, studies
 from course.probes.homes import VARIABLE
 
-NAME, ASSIGNMENT = "study11", "study11_windows"
-QUESTION = '''"""A kind of question that only study 11 asks."""
+NUMBER = 1 + max(int(name.removeprefix("study")) for name in studies())
+NAME = f"study{NUMBER}"
+ASSIGNMENT = f"{NAME}_windows"
+QUESTION = '''"""A kind of question that only this study asks."""
 
 from course.probes.positions import read_position
 from course.probes.question import Question, call, get
@@ -45,7 +47,7 @@ def home(tmp_path) -> Path:
         path = made / target
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source.read_text("utf-8").replace("study2_alpha_beta", ASSIGNMENT)
-                        .replace("study2", NAME).replace("Study 2", "Study 11"), "utf-8")
+                        .replace("study2", NAME).replace("Study 2", f"Study {NUMBER}"), "utf-8")
     table, hidden = (made / "course/probes" / f"{NAME}.toml",
                      made / "autograder/verdicts" / f"{NAME}.toml")
     text = table.read_text("utf-8")
@@ -108,7 +110,7 @@ def test_a_study_in_a_folder_of_its_own_goes_the_whole_way(home, autograder, tmp
     assert earned["ben"] == 0 < earned["cy"] < earned["ada"] == 16
 
 
-def test_the_eleventh_comes_after_the_tenth(home):
+def test_the_next_number_comes_last(home):
     """Studies are in the order of their numbers, and each is found by any of its three names."""
     code = ("from course.probes import load_study, studies\n"
             "print(*studies(), sep='\\n')\n"

@@ -1,0 +1,79 @@
+"""Connect Four within a budget of nodes: what the parts of a search are worth in games.
+
+All games are played against the same rival, every opening from both sides; a draw is half a win.
+The results are written to `course/depth_strength.json`, which the notebook of study 4 shows, so
+that nobody has to wait for the games. They are the same on every machine.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from statistics import mean
+
+import course
+from autograder.benchmarks import Result
+from autograder.workspace import load_answer
+from course.depth_strength import Entry
+from tictactoe import EMPTY, ConnectFour, play
+from tictactoe.games.connect_four import CELLS, centre_first
+from tictactoe.games.play import Match
+
+TABLE = Path(course.__file__).with_name("depth_strength.json")
+OPENINGS, OPENING_MOVES = 50, 4  # each opening is random moves, and played from both sides
+EARLY = 20  # marks at most where depth is measured: near the end every search gets there
+BUDGETS, RIVAL = (100, 400, 1600, 6400), 400  # nodes a move
+PARTS = {"alpha-beta only": "Deepening", "table and killers": "DeepeningBoth"}
+
+
+def run() -> list[Result]:
+    """Play all matches and write the table; takes about ten minutes on an idle core."""
+    entries = [played(parts, order, budget) for order in ("board", "centre") for parts in PARTS
+               for budget in BUDGETS]
+    TABLE.write_text(as_text(entries), "utf-8")
+    return [Result(f"{entry.parts}, {entry.order} first, {entry.budget} nodes", entry.score,
+                   f"of {entry.games} games, depth {entry.depth}",
+                   peer=f"{RIVAL} nodes, alpha-beta only, centre first") for entry in entries]
+
+
+def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> Entry:
+    """A match of a search against the rival."""
+    study = load_answer("deepening")
+    orders = {"board": study.board_order, "centre": centre_first}
+    depths: list[int] = []
+
+    class Watched(getattr(study, PARTS[parts])):
+        def search(self, state):
+            found = super().search(state)
+            if CELLS - state.text.count(EMPTY) <= EARLY:
+                depths.append(self.log[-1].limit)
+            return found
+
+    agent, rival = Watched(budget, order=orders[order]), study.Deepening(RIVAL, order=centre_first)
+    winners = [(side, play({side: agent, other: rival}, start).winner)
+               for start in starts(openings) for side, other in ("xo", "ox")]
+    won = sum(side == winner for side, winner in winners)
+    drawn = sum(winner is None for _, winner in winners)
+    match = Match(won, drawn, len(winners) - won - drawn)
+    low, high = match.interval
+    return Entry(parts, order, budget, round(mean(depths), 1), match.games, round(match.score, 3),
+                 round(low, 3), round(high, 3))
+
+
+def starts(openings: int) -> Iterator[ConnectFour]:
+    """Different positions after a few random moves."""
+    seen: set[ConnectFour] = set()
+    rng = Random(0)
+    while len(seen) < openings:
+        state = ConnectFour()
+        for _ in range(OPENING_MOVES):
+            state = state.after(rng.choice(state.legal_moves()))
+        if state not in seen:
+            seen.add(state)
+            yield state
+
+
+def as_text(entries: list[Entry]) -> str:
+    """The table as JSON, a line for each match."""
+    lines = ",\n ".join(json.dumps(entry._asdict()) for entry in entries)
+    return f"[{lines}]\n"

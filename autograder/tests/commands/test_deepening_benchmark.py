@@ -1,0 +1,37 @@
+"""The benchmark of searches within a budget writes the table that the notebook shows."""
+
+import json
+
+from autograder.benchmarks import deepening
+from course import depth_strength as shown
+
+
+def test_a_match_is_an_entry():
+    """Each opening is played from both sides, and the interval holds the score."""
+    entry = deepening.played("table and killers", "board", 20, openings=2)
+    assert (entry.budget, entry.games) == (20, 4)
+    assert 1 <= entry.depth < 3
+    assert 0 <= entry.low <= entry.score <= entry.high <= 1
+
+
+def test_openings_are_different_and_the_same_again():
+    """Four marks on each board, and no board twice."""
+    first = list(deepening.starts(10))
+    assert first == list(deepening.starts(10))
+    assert len(set(first)) == 10
+    assert {42 - state.text.count("_") for state in first} == {4}
+
+
+def test_the_table_is_written_and_read(monkeypatch, tmp_path):
+    """Two orders, with and without the parts, and every budget."""
+    monkeypatch.setattr(deepening, "played", lambda parts, order, budget: shown.Entry(
+        parts, order, budget, 2.5, 100, 0.5, 0.4, 0.6))
+    monkeypatch.setattr(deepening, "TABLE", tmp_path / "table.json")
+    results = deepening.run()
+    rows = json.loads(deepening.TABLE.read_text("utf-8"))
+    assert len({result.name for result in results}) == len(rows) == 2 * 2 * 4
+
+
+def test_the_committed_table_is_whole():
+    """What the course ships is what the benchmark writes."""
+    assert deepening.as_text(shown.depth_strength()) == deepening.TABLE.read_text("utf-8")

@@ -1,0 +1,187 @@
+"""What boards too large to keep have in common: an immutable State of two masks, one a player.
+
+Bit i of a mask is cell i. Each state is a new object, compared by its masks.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar, Self
+
+from tictactoe.contract import InvalidBoard
+from tictactoe.games.board import EMPTY, PLAYERS
+
+
+def mask_of(cells: Iterable[int]) -> int:
+    """The bitboard of these cells: bit i is cell i."""
+    return sum(1 << cell for cell in cells)
+
+
+class MaskState:
+    """A position of a game in which x and o mark cells in turn, and a full lane wins.
+
+    A game adds the rules: `legal_moves`, `after`, `_why_unreachable`, and how it is drawn.
+    """
+
+    __slots__ = ("o_mask", "to_move", "winner", "x_mask")
+
+    game: ClassVar[str]  # what a board of it is called, "cube"
+    lanes: ClassVar[tuple[tuple[int, ...], ...]]
+    lane_masks: ClassVar[tuple[int, ...]]
+    cells: ClassVar[int]
+    full_mask: ClassVar[int]
+
+    x_mask: int
+    o_mask: int
+    to_move: str
+    winner: str | None
+
+    def __new__(cls, text: str | None = None) -> Self:
+        return cls.from_masks(*cls._parse(EMPTY * cls.cells if text is None else text))
+
+    @classmethod
+    def from_masks(cls, x_mask: int, o_mask: int) -> Self:
+        """The position with these marks; raises `InvalidBoard` unless a game can reach it."""
+        if x_mask & o_mask or (x_mask | o_mask) & ~cls.full_mask:
+            raise InvalidBoard(f"masks {x_mask:#x} and {o_mask:#x} share a cell or leave the "
+                               f"{cls.game}")
+        winner = "x" if cls._lanes_in(x_mask) else "o" if cls._lanes_in(o_mask) else None
+        to_move = PLAYERS[(x_mask.bit_count() - o_mask.bit_count()) % 2]
+        state = cls._make(x_mask, o_mask, to_move, winner)
+        problem = state._why_unreachable()
+        if problem:
+            raise InvalidBoard(f"unreachable position, {problem}:\n{state}")
+        return state
+
+    @classmethod
+    def from_moves(cls, moves: Iterable[int]) -> Self:
+        """The position after these moves from the empty board; raises `IllegalMove`."""
+        state = cls()
+        for move in moves:
+            state = state.after(move)
+        return state
+
+    @classmethod
+    def _make(cls, x_mask: int, o_mask: int, to_move: str, winner: str | None) -> Self:
+        state = object.__new__(cls)
+        # Slots are set through the class: the instance's own __setattr__ refuses.
+        cls.x_mask.__set__(state, x_mask)
+        cls.o_mask.__set__(state, o_mask)
+        cls.to_move.__set__(state, to_move)
+        cls.winner.__set__(state, winner)
+        return state
+
+    def _marked(self, bit: int, lanes: Iterable[int]) -> Self:
+        """The position after the player to move marks this cell, which these lanes go through."""
+        winner = None
+        marks = bit | (self.x_mask if self.to_move == "x" else self.o_mask)
+        for lane in lanes:
+            if marks & lane == lane:
+                winner = self.to_move
+        if self.to_move == "x":
+            return self._make(marks, self.o_mask, "o", winner)
+        return self._make(self.x_mask, marks, "x", winner)
+
+    def is_terminal(self) -> bool:
+        """Whether somebody has a lane or no cell is open."""
+        return self.winner is not None or self.x_mask | self.o_mask == self.full_mask
+
+    def utility(self, player: str) -> int:
+        """+1 if `player` has won, -1 if the opponent has, 0 for a draw.
+
+        Raises ValueError if the game is not over: an unfinished game has no utility.
+        """
+        if not self.is_terminal():
+            raise ValueError(f"this position is not terminal, it has no utility yet:\n{self}")
+        if self.winner is None:
+            return 0
+        return 1 if self.winner == player else -1
+
+    def mask(self, player: str) -> int:
+        """The bitboard of one player's marks: bit i is cell i."""
+        return self.x_mask if player == "x" else self.o_mask
+
+    @property
+    def text(self) -> str:
+        """The cells in their order as x, o and _."""
+        return "".join(["x" if self.x_mask >> i & 1 else "o" if self.o_mask >> i & 1 else EMPTY
+                        for i in range(self.cells)])
+
+    def describe(self) -> str:
+        """The position in words, for alternative texts and screen readers."""
+        marks = "; ".join(
+            f"{player} at {', '.join(str(c) for c in range(self.cells) if mask >> c & 1)}"
+            for player, mask in zip(PLAYERS, (self.x_mask, self.o_mask), strict=True) if mask)
+        if self.winner:
+            return f"{marks}. {self.winner} has won"
+        status = "Draw" if self.is_terminal() else f"{self.to_move} to move"
+        return f"{marks or 'empty'}. {status}"
+
+    def won_cells(self) -> set[int]:
+        """The cells of the winner's lanes; none while nobody has won."""
+        won = self._lanes_in(self.mask(self.winner)) if self.winner else ()
+        return {cell for number in won for cell in self.lanes[number]}
+
+    def _why_unreachable(self) -> str | None:
+        """Why no game reaches these marks; None if one does, as far as its marks tell."""
+        raise NotImplementedError
+
+    def _why_uneven(self) -> str | None:
+        """What is wrong with how many marks and lanes the players have, if anything is."""
+        xs, os = self.x_mask.bit_count(), self.o_mask.bit_count()
+        x_lanes, o_lanes = self._lanes_in(self.x_mask), self._lanes_in(self.o_mask)
+        if xs - os not in (0, 1):
+            return f"x begins and turns alternate, but there are {xs} x, {os} o"
+        if x_lanes and o_lanes:
+            return "both players have a lane"
+        if x_lanes and xs == os:
+            return "o moved after x had won"
+        if o_lanes and xs > os:
+            return "x moved after o had won"
+        return None
+
+    @classmethod
+    def _lanes_in(cls, mask: int) -> list[int]:
+        """The numbers of the lanes that lie within these marks."""
+        return [number for number, lane in enumerate(cls.lane_masks) if mask & lane == lane]
+
+    @classmethod
+    def _parse(cls, text: str) -> tuple[int, int]:
+        if not isinstance(text, str):
+            raise InvalidBoard(f"a {cls.game} is read from a text of {cls.cells} cells, "
+                               f"not from {text!r}")
+        cells = "".join(text.split())
+        if len(cells) != cls.cells or set(cells) - set("xo_"):
+            raise InvalidBoard(f"a {cls.game} is {cls.cells} cells, each x, o or _, in their "
+                               f"order; got {len(cells)} characters: {text!r}")
+        return tuple(mask_of(i for i, cell in enumerate(cells) if cell == player)
+                     for player in PLAYERS)
+
+    def __getitem__(self, cell: int) -> str:
+        if cell not in range(self.cells):
+            raise IndexError(f"{cell!r} is not a cell; cells are 0 to {self.cells - 1}")
+        bit = 1 << int(cell)
+        return "x" if self.x_mask & bit else "o" if self.o_mask & bit else EMPTY
+
+    def __iter__(self):
+        return iter(self.text)
+
+    def __len__(self) -> int:
+        return self.cells
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self.x_mask == other.x_mask and self.o_mask == other.o_mask
+
+    def __hash__(self) -> int:
+        return hash((self.x_mask, self.o_mask))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: use after(move) to get the "
+                             "next one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: its attributes cannot be "
+                             "deleted")
+
+    def __reduce__(self):
+        return type(self).from_masks, (self.x_mask, self.o_mask)
