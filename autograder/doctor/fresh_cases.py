@@ -13,10 +13,10 @@ from typing import Any
 
 from autograder.doctor import (
     fresh_sequence,
+    fresh_study4,
     fresh_study5,
     fresh_study8,
     fresh_study9,
-    fresh_study4,
 )
 from course.probes import Case, Check
 from sequence import example
