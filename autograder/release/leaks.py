@@ -25,6 +25,7 @@ COURSE = Path(course.__file__).parent
 PUBLIC_PACKAGES = (tictactoe, sequence, course)  # what a student may be given beside the assignment
 MIN_LEAK = 40  # characters without white space from which a run of solution lines is an answer
 REPLIES = 4  # so many neighbouring replies, or all node counts of a check, are no coincidence
+CELLS = b"xo_"  # of which the boards of tic-tac-toe and its larger kin are written
 STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are not handed out
 
 
@@ -73,7 +74,7 @@ def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> 
         text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
         squeezed = re.sub(r'[\s",]+', "", text)  # a notebook keeps each line as a quoted string
         found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
-                  if s.encode() in raw]
+                  if _holds(raw, s.encode())]
         if answers and re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
             found.append(f"{path.name} holds a solution region")
         if any(piece in squeezed for piece in pieces):
@@ -82,6 +83,13 @@ def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> 
         found += [f"{path.name} holds expected replies to the hidden positions of {check}"
                   for check, runs in replies.items() if any(run in numbers for run in runs)]
     return found
+
+
+def _holds(raw: bytes, position: bytes) -> bool:
+    """Whether a position stands in these bytes, and not as a piece of a larger game's board."""
+    if position not in raw or not set(position) <= set(CELLS):
+        return position in raw
+    return re.search(b"(?<![%b])%b(?![%b])" % (CELLS, re.escape(position), CELLS), raw) is not None
 
 
 def _answer_pieces(study: Study) -> set[str]:

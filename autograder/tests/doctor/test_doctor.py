@@ -101,6 +101,17 @@ def test_a_marker_in_a_sentence_is_no_leak(tmp_path):
     assert find_leaks(load_study("study1"), [path]) == []
 
 
+@pytest.mark.parametrize(("text", "leaks"), [
+    ('"{}"', True), ("Board('{}')", True), ("on = four {}\n", True), ("x,{},o", True),
+    ("four __{}_xo", False), ("{}x", False), ("_{}", False), ("xo{}, {}", True)])
+def test_a_position_is_no_piece_of_a_larger_board(tmp_path, text, leaks):
+    """The nine cells of a hidden board may stand in a board of another game by chance."""
+    hidden = verdicts.hidden_study("study3").checks["type_a"].cases[0]["on"]
+    path = tmp_path / "cases.toml"
+    path.write_text(text.replace("{}", hidden), "utf-8")
+    assert bool(find_leaks(load_study("study3"), [path])) is leaks
+
+
 WAYS = {
     "as they are": json.dumps,
     "indented": lambda replies: json.dumps(replies, indent=1),

@@ -115,7 +115,7 @@ def test_the_wheel_holds_the_packages_and_neither_tests_nor_studies(kit):
     with zipfile.ZipFile(io.BytesIO(data)) as wheel:
         names = set(wheel.namelist())
     assert {"course/check.py", "course/probes/study3.expected.json", "tictactoe/solver.py",
-            "tictactoe/show/click_board.js", "sequence/widget.py"} <= names
+            "tictactoe/show/click_board.js", "sequence/widget/game.py"} <= names
     assert not [n for n in names if "/tests/" in n or n.startswith("course/study")]
     assert {n.partition("/")[0] for n in names if ".dist-info/" not in n} == {
         "course", "sequence", "tictactoe"}
