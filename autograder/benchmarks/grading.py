@@ -52,7 +52,7 @@ def run() -> list[Result]:
     put_environment_on_path()
     with tempfile.TemporaryDirectory(prefix="bench-grading-") as folder:
         root = Path(folder)
-        classic = _compare(root, "classic", ways(STUDENTS), 12)
+        classic = _compare(root, "classic", ways(STUDENTS), 15)
         looping = _compare(root, "2 of 40 looping", ways(STUDENTS, LOOPS), 5)
         defaults = _compare(root, "2 of 40 looping, both by default", ways(STUDENTS, LOOPS), None,
                             PLAIN_SECONDS)

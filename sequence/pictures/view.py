@@ -9,6 +9,7 @@ from sequence.board.chips import new_lines
 from sequence.board.layout import BIT, CORNERS, HEART, HEART_CELLS, SIZE, Cell, card_at, cells_of
 from sequence.pictures.pieces import (
     AS_TEXT,
+    CARD,
     DARK,
     EDGE,
     GREY,
@@ -169,7 +170,8 @@ class _Drawing:
         for place, card in enumerate(cards):
             self.card(card, place * STEP, f"take {card}", card not in cards[:place])
             if f"take {card}" in self.values:
-                self.parts.append(self.worth(f"take {card}", (place * STEP - 6, 12)))
+                self.parts.append(self.worth(f"take {card}", (place * STEP + CARD / 2, TALL + 3),
+                                             STEP - 2))
         self.parts.append("</g>")
         return y + TALL + 30
 
@@ -203,8 +205,10 @@ class _Drawing:
                     f'stroke="{colour}" stroke-width="{width}"/>')
         self.last_move()
         self.parts += self.names
-        self.parts += [self.worth(move, _corner(cell)) for cell in CELLS
-                       if (move := f"cell {cell[0]},{cell[1]}") in self.values]
+        for cell in CELLS:
+            if (move := f"cell {cell[0]},{cell[1]}") in self.values:
+                x, y = _corner(cell)
+                self.parts.append(self.worth(move, (x + SQUARE / 2, y + 39), SQUARE - 6))
 
     def cell(self, cell: Cell) -> None:
         """One cell: its card in the middle, or in the corner above a chip."""
@@ -265,13 +269,12 @@ class _Drawing:
                       f'data-pressed="{pressed}">{inside}</g>')
         self.parts.append(inside)
 
-    def worth(self, move: str, corner: tuple[float, float]) -> str:
+    def worth(self, move: str, centre: tuple[float, float], room: float) -> str:
         """The value of a cell or of a card to take; it is drawn last, above all marks."""
         kind = move.partition(" ")[0]
         best = max(value for name, value in self.values.items() if name.startswith(kind))
         value = self.values[move]
-        centre = (corner[0] + SQUARE / 2, corner[1] + 39)
-        return value_mark(value, value == best, centre, SQUARE - 6, 1.1)
+        return value_mark(value, value == best, centre, room, 1.1)
 
     def text(self, x: float, y: float, text: str, style: str = "") -> None:
         self.parts.append(f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>')
