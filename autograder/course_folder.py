@@ -17,7 +17,8 @@ import logging
 import os
 import secrets
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -293,3 +294,16 @@ class _Log(logging.FileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         """Keep what kept the line from being written; a log is no reason to stop."""
         self.cause = self.cause or sys.exc_info()[1]
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made if need be: another process, perhaps of a run that
+    was killed, may still be writing to it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as file:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

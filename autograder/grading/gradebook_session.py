@@ -27,8 +27,8 @@ from nbgrader.preprocessors import (
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from autograder.course_folder import held
 from autograder.grading import nbgrader_steps as step
-from autograder.grading.ledger import held
 
 # Held until the transaction ends, however it ends; flock in `results/` sees only this machine.
 ONE_WRITER = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")

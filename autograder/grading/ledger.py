@@ -4,11 +4,9 @@ An entry is written last, whole or not at all; a submission without one counts a
 holds a digest of what was handed in and one of everything that decides the marks.
 """
 
-import contextlib
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -172,15 +170,3 @@ def grader_digest(folder: CourseFolder, study: Study) -> str:
     return hashlib.sha256(b"\0".join(
         path.name.encode() + b"\0" + path.read_bytes() for path in files if path.is_file())
         ).hexdigest()
-
-
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the lock of a results folder: a worker of a killed run may still be writing to it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a") as file:
-        if os.name == "posix":
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield

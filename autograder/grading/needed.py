@@ -12,8 +12,8 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from autograder.course_folder import CourseFolder
-from autograder.grading.ledger import grader_state, held, read_ledger, write_json
+from autograder.course_folder import CourseFolder, held
+from autograder.grading.ledger import grader_state, read_ledger, write_json
 from course.probes import Study
 
 FILE = "needed.json"

@@ -26,7 +26,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from autograder import workspace
-from autograder.course_folder import CourseFolder, run_quietly
+from autograder.course_folder import CourseFolder, held, run_quietly
 from autograder.database import passes
 from autograder.errors import in_words, is_for_all
 from autograder.grading.booked import Booked, booked
@@ -42,7 +42,6 @@ from autograder.grading.ledger import (
     enter,
     graded_before,
     grader_state,
-    held,
     read_results,
     set_aside,
     state_of,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course_folder import held
 from autograder.errors import Refused
 
 LOCKS = Path(__file__).parent / "locks"
@@ -90,12 +91,13 @@ def fetch(cache: Path, tell: Callable[[str], object] = lambda what: None) -> Fet
             shutil.copy(LOCKS / name, folder)
         run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", cwd=folder)
 
-    tell("JupyterLite")
-    _once(fetched.environment, [LOCKS / "build.lock"], environment)
-    tell("what Python in the browser imports")
-    _once(fetched.wheels, [LOCKS / "browser.lock"], wheels)
-    tell("Python for the browser")
-    _once(fetched.npm, [LOCKS / name for name in NPM_FILES], pyodide)
+    with held(cache):
+        tell("JupyterLite")
+        _once(fetched.environment, [LOCKS / "build.lock"], environment)
+        tell("what Python in the browser imports")
+        _once(fetched.wheels, [LOCKS / "browser.lock"], wheels)
+        tell("Python for the browser")
+        _once(fetched.npm, [LOCKS / name for name in NPM_FILES], pyodide)
     return fetched
 
 

@@ -2,10 +2,13 @@
 
 import base64
 import hashlib
+import inspect
 import io
 import json
 import sys
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
@@ -16,7 +19,7 @@ from autograder.commands.cli import app
 from autograder.release import site
 from autograder.release.kit import contents
 from autograder.release.site import drawn_in, refuse_leaks
-from autograder.release.site.fetch import LOCKS, SiteError, _once, run
+from autograder.release.site.fetch import LOCKS, SiteError, _once, fetch, run
 from autograder.release.site.live import LISTING, lay_files
 from autograder.release.site.wheels import kit_wheel, lay_packages
 from autograder.workspace import answer_path
@@ -95,6 +98,22 @@ def test_what_was_fetched_is_fetched_again_only_for_another_lock(tmp_path):
         with pytest.raises(SiteError):
             _once(folder, [lock], make)
     assert made == ["one", "two", "broken", "broken"]
+
+
+def test_two_who_fetch_at_once_do_it_once(monkeypatch, tmp_path):
+    """The second waits for the first, and finds all that it needs."""
+    made = []
+
+    def slowly(*command, cwd=None):
+        made.append(command[1:4])
+        time.sleep(0.01)
+
+    monkeypatch.setitem(vars(inspect.getmodule(fetch)), "run", slowly)
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(fetch, [tmp_path / "cache"] * 2)
+    assert first == second
+    assert len(made) == len(set(made)) == 4
 
 
 def test_every_lock_has_digests_and_names_no_server():
