@@ -625,3 +625,24 @@ def test_a_lock_that_cannot_be_renewed_is_told_by_the_status(bare, uv):
     """uv has said why."""
     (uv.parent / "uv.fails").touch()
     assert bare.main("lock") == 1
+
+
+GROUPED = """
+import pytest
+
+@pytest.mark.xdist_group("one")
+@pytest.mark.parametrize("number", range(6))
+def test_that_shares(number, worker_id):
+    print(worker_id)
+"""
+
+
+def test_tests_of_one_group_share_a_worker(tmp_path):
+    """What is made once for a group is made once: a pytest that xdist does not know lost that."""
+    (tmp_path / "test_grouped.py").write_text(GROUPED, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-v", "-p",
+         "no:cacheprovider", "."], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")})
+    assert done.stdout.count("PASSED") == 6
+    assert len({worker for worker in ("[gw0]", "[gw1]") if worker in done.stdout}) == 1, done.stdout
