@@ -1,4 +1,4 @@
-"""Connect Four within a budget of nodes: what the parts of a search are worth in games.
+"""Deepening: Connect Four within a budget of nodes, and what it gives.
 
 All games are played against the same rival, every opening from both sides; a draw is half a win.
 The results are written to `course/depth_strength.json`, which the notebook of study 4 shows, so

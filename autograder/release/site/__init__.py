@@ -2,7 +2,7 @@
 
 The live course is JupyterLite: Python runs in the student's browser, and work is kept there. The
 site is one static folder. Nothing that it shows or runs is asked of anybody else, unless plotting
-is to come from Pyodide's server.
+is to come from Pyodide's server. May import the rest of `release` and what lies below it.
 """
 
 import json

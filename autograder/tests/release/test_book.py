@@ -303,7 +303,7 @@ def test_an_unknown_notebook_is_named(tmp_path):
     """The sentence lists those that there are."""
     done = CliRunner().invoke(app, ["book", str(tmp_path / "book"), "--notebook", "12_dice"])
     assert done.exit_code == 2
-    assert done.stderr.startswith("autograder: there is no notebook 14_dice; there are 01_minimax")
+    assert done.stderr.startswith("autograder: there is no notebook 12_dice; there are 01_minimax")
 
 
 def test_ctrl_c_leaves_the_earlier_book(tmp_path, monkeypatch):
