@@ -226,8 +226,8 @@ def own_run(template: str, run: str) -> str:
 def requirements(project: Mapping, found: Contents) -> list[str]:
     """The requirements of the kit's environment: the six packages of the course and what the kit's
     files import, with the versions in `project`, the table of our own pyproject.toml."""
-    asked = {canonicalize_name(r.name): str(r)
-             for r in map(Requirement, all_requirements(project))}
+    asked = {canonicalize_name(r.name): str(r)  # a dependency's line counts before an extra's
+             for r in map(Requirement, reversed(all_requirements(project)))}
     wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(found))}
     return [asked.get(name, name) for name in sorted(wanted)]
 

@@ -146,7 +146,8 @@ class Browser:
     def evaluate(self, script: str, argument: Any = None) -> Any:
         """What a function of JavaScript returns, within the time limit."""
         return self.page.evaluate(
-            """([script, argument, limit]) => Promise.race([
+            # Kept by the window: a promise that only we wait for may be collected as garbage.
+            """([script, argument, limit]) => window.asked = Promise.race([
                  Promise.resolve((0, eval)(script)(argument)),
                  new Promise((_, fail) => setTimeout(() => fail(Error("time limit")), limit))])""",
             [script, argument, SECONDS * 1000])
