@@ -4,6 +4,7 @@ Like Qubic it has far too many positions to keep (4.5 * 10^12), so a state is tw
 are those of the cells: who drops a mark chooses the column, and gravity the cell.
 """
 
+from collections.abc import Iterator
 from itertools import product
 from typing import ClassVar
 
@@ -142,16 +143,11 @@ class ConnectFour(MaskState):
         """A move in words, for screen readers."""
         return f"column {move}"
 
-    def describe(self) -> str:
-        """The position in words: each column from the bottom, for screen readers."""
-        text = self.text
-        columns = ((column, text[column::COLUMNS][::-1].rstrip(EMPTY))
-                   for column in range(COLUMNS))
-        marks = "; ".join(f"column {column}: {' '.join(filled)}"
-                          for column, filled in columns if filled)
-        if self.winner:
-            return f"{marks}. {self.winner} has won"
-        return f"{marks or 'empty'}. {'Draw' if self.is_terminal() else self.to_move + ' to move'}"
+    def _marks_in_words(self) -> Iterator[str]:
+        """Each column from the bottom."""
+        for column in range(COLUMNS):
+            if filled := self.text[column::COLUMNS][::-1].rstrip(EMPTY):
+                yield f"column {column}: {' '.join(filled)}"
 
 
 def potential(state: ConnectFour, player: str) -> float:

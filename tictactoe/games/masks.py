@@ -3,7 +3,7 @@
 Bit i of a mask is cell i. Each state is a new object, compared by its masks.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, Self
 
 from tictactoe.contract import InvalidBoard
@@ -107,13 +107,18 @@ class MaskState:
 
     def describe(self) -> str:
         """The position in words, for alternative texts and screen readers."""
-        marks = "; ".join(
-            f"{player} at {', '.join(str(c) for c in range(self.cells) if mask >> c & 1)}"
-            for player, mask in zip(PLAYERS, (self.x_mask, self.o_mask), strict=True) if mask)
+        marks = "; ".join(self._marks_in_words())
         if self.winner:
             return f"{marks}. {self.winner} has won"
         status = "Draw" if self.is_terminal() else f"{self.to_move} to move"
         return f"{marks or 'empty'}. {status}"
+
+    def _marks_in_words(self) -> Iterator[str]:
+        """Where the marks are, a player at a time."""
+        for player in PLAYERS:
+            if mask := self.mask(player):
+                cells = (str(cell) for cell in range(self.cells) if mask >> cell & 1)
+                yield f"{player} at {', '.join(cells)}"
 
     def won_cells(self) -> set[int]:
         """The cells of the winner's lanes; none while nobody has won."""

@@ -3,14 +3,18 @@
 Clicks come in whatever thread the kernel hands them over in, and an agent that lets the kernel
 handle messages while it thinks lets them in as well. So nothing waits for an agent: the board
 changes at once, and whoever is asking now goes on with what is on the board when the answer comes.
-What a click in a page asks for is found out in a thread of its own: the next click may come in.
+What a click in a page asks for is found out in a thread of its own: the next click may come in. (In
+a browser there is none: the next click waits.)
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
-from threading import RLock, Thread
+from contextvars import ContextVar
+from functools import partial
+from threading import RLock
 from typing import Any
+
+from tictactoe.show.beside import beside
 
 # What is to be found out, as a function without arguments, and what is done with the answer.
 Question = tuple[Callable[[], Any], Callable[[Any], None]]
@@ -57,7 +61,7 @@ class Asking:
         if first is None:
             return
         if _in_a_page.get():
-            Thread(target=copy_context().run, args=(self._ask, first), daemon=True).start()
+            beside(partial(self._ask, first))
         else:
             self._ask(first)
 

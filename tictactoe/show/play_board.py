@@ -8,7 +8,7 @@ It works with every game of `tictactoe.contract`. If a game draws itself (see
 """
 
 from functools import partial
-from time import thread_time
+from time import monotonic
 from typing import Any
 
 from tictactoe.contract import Agent, Move, Player, State
@@ -24,7 +24,7 @@ from tictactoe.show.values import LEGEND, Values, rater
 NEW, UNDO, REDO, SWAP = "new game", "undo", "redo", "change sides"  # no move is called so
 AGAIN, HINT, RESIGN, VALUES = "ask again", "hint", "resign", "values"
 HEIGHT, MOST_WIDTH = 300, 900  # of the picture, in pixels
-MOMENT = 0.2  # seconds of computing after which the values that are known are shown
+MOMENT = 0.2  # seconds after which the values that are known are shown
 
 
 class Play(OnBoard):
@@ -157,9 +157,9 @@ class Play(OnBoard):
 
     def _rated(self, state: State, moves: list[Move]) -> dict[Move, float] | str:
         """The values of some of the moves, as many as are found in a moment."""
-        found, started = {}, thread_time()
+        found, started = {}, monotonic()
         try:
-            while len(found) < len(moves) and thread_time() - started < MOMENT:
+            while len(found) < len(moves) and monotonic() - started < MOMENT:
                 move = moves[len(found)]
                 found[move] = self._values.rate(state, move)
             return found

@@ -7,12 +7,13 @@ picture. Nothing has to run for that, so it holds after a restart, a reload and 
 """
 
 from collections.abc import Mapping
-from contextvars import copy_context
-from threading import Lock, Timer
+from threading import RLock
 from uuid import uuid4
 
 from IPython import get_ipython
 from IPython.display import publish_display_data
+
+from tictactoe.show.beside import beside
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CALM = 0.3  # seconds between a change of the board and that of the picture below it
@@ -30,7 +31,7 @@ class Still:
 
     def __init__(self, data: Mapping) -> None:
         self._id = uuid4().hex
-        self._lock, self._is_waiting = Lock(), False
+        self._lock, self._is_waiting = RLock(), False
         self._shown = dict(data)
         view = self._shown.pop(WIDGET, None)
         if view is not None:
@@ -44,9 +45,7 @@ class Still:
             self._next = dict(data)
             if not self._is_waiting:
                 self._is_waiting = True
-                timer = Timer(CALM, copy_context().run, (self.flush,))
-                timer.daemon = True
-                timer.start()
+                beside(self.flush, CALM)
 
     def flush(self) -> None:
         """Show the latest picture now, unless it is shown already."""

@@ -32,6 +32,15 @@ ENDLESS = "def lane_counts(board, player):\n    while True:\n        pass\n"
 POINTS = [sum(check.max_points for check in STUDY.checks.values() if check.extra_credit == extra)
           for extra in (False, True)]
 CACHE = KIT / "build" / "site-cache"
+PLAY = """from tictactoe.show.play_board import play_against
+
+
+class First:
+    def choose(self, state):
+        return state.legal_moves()[0]
+
+
+play_against(First(), values=lambda state, player: 0.5)"""
 TYPES = {".mjs": "text/javascript", ".wasm": "application/wasm"}
 
 
@@ -108,12 +117,13 @@ def html_of(outputs):
 
 
 def step_once(explorer):
-    """Click on the explorer's button; its line of text changes."""
+    """Click on the explorer's button; its line of text tells of another step, and of no error."""
     explorer.wait_for()
     status = explorer.locator(".status")
     before = status.inner_text()
     explorer.locator("[data-move='next']").click()
     explorer.locator(".status", has_not_text=before).wait_for()
+    assert status.inner_text().startswith("Step ")
 
 
 def work_through(browser, name):
@@ -169,6 +179,14 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     live.open(path)
     stopped = live.run('check("study3.lane_counts", seconds=0.2)')
     assert "0.2 s of computing time" in html_of(stopped)
+    browser.command("notebook:delete-cell")
+    live.run(PLAY)
+    board = browser.show_cell(len(browser.cells()) - 1).locator(".click-board")
+    board.locator("[data-move='4']").click()
+    board.locator(".status", has_text="First plays cell 0").wait_for()
+    board.locator("[data-move='values']").click()
+    board.locator("svg .value").first.wait_for()
+    browser.screenshot("site-play")
     browser.command("notebook:delete-cell")
     live.write(f"{STUDY.assignment}/{STUDY.module}", answer_path(STUDY).read_text("utf-8"))
 
