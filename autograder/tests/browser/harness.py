@@ -28,6 +28,7 @@ SCREENSHOTS = KIT / "build" / "screenshots"
 TOKEN = "for-the-tests"
 SECONDS = 120  # for anything that is waited for
 WINDOW = {"width": 1200, "height": 820}
+GONE = ("context was destroyed", "garbage collected")  # said of a page that is loaded once more
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 QUIET = {  # Lab's settings: no question about news on the first visit
@@ -146,8 +147,7 @@ class Browser:
     def evaluate(self, script: str, argument: Any = None) -> Any:
         """What a function of JavaScript returns, within the time limit."""
         return self.page.evaluate(
-            # Kept by the window: a promise that only we wait for may be collected as garbage.
-            """([script, argument, limit]) => window.asked = Promise.race([
+            """([script, argument, limit]) => Promise.race([
                  Promise.resolve((0, eval)(script)(argument)),
                  new Promise((_, fail) => setTimeout(() => fail(Error("time limit")), limit))])""",
             [script, argument, SECONDS * 1000])
@@ -158,9 +158,18 @@ class Browser:
                       [name, arguments])
 
     def wait_for_lab(self) -> None:
-        """Wait until Lab has restored its window."""
-        self.page.wait_for_function("() => window.jupyterapp")
-        self.evaluate("() => jupyterapp.restored.then(() => 0)")
+        """Wait until Lab has restored its window; it may load its page once more on the way."""
+        self.wait_until(self._is_restored, "Lab has not restored its window")
+
+    def _is_restored(self) -> bool:
+        from playwright.sync_api import Error
+
+        try:
+            return self.evaluate("() => window.jupyterapp?.restored.then(() => true)")
+        except Error as error:
+            if not any(words in str(error) for words in GONE):
+                raise
+            return False
 
     def wait_for_notebook(self, server: Server, path: str) -> None:
         """Wait until the notebook at `path` is the current tab and has an idle kernel."""
