@@ -63,6 +63,16 @@ def make_course(root: Path, url: str | None = None, *studies) -> CourseFolder:
     return folder
 
 
+def make_class(root: Path, url: str | None) -> CourseFolder:
+    """A course folder with three modules handed in: right, untouched and wrong."""
+    folder = make_course(root, url, WITH_EXTRA_CREDIT)
+    texts = workspace.module_texts(WITH_EXTRA_CREDIT)
+    mutant = min(texts.keys() - {"reference", "stub"})
+    for student, module in zip(STUDENTS, ("reference", "stub", mutant), strict=True):
+        hand_in(folder, student, texts[module], study=WITH_EXTRA_CREDIT)
+    return folder
+
+
 def url_of(folder: CourseFolder) -> str:
     """Where its gradebook is."""
     return folder.config().CourseDirectory.db_url
@@ -186,18 +196,14 @@ def test_tasks_that_come_back_are_not_done_for_ever(monkeypatch, tmp_path):
 def both(postgres, tmp_path_factory) -> dict[str, CourseFolder]:  # noqa: F811
     """A class graded with each database; PostgreSQL is stopped for a while on the way."""
     need_isolation()
-    place, texts = tmp_path_factory.mktemp("both"), workspace.module_texts(WITH_EXTRA_CREDIT)
-    modules = [texts["reference"], texts["stub"], texts[sorted(texts.keys() - {
-        "reference", "stub"})[0]]]
+    place = tmp_path_factory.mktemp("both")
     said = []
     log = logging.Handler()
     log.emit = lambda record: said.append(record.getMessage())
     logging.getLogger(database.__name__).addHandler(log)
     folders = {}
     for name, url in (("sqlite", None), ("postgres", postgres.new_url())):
-        folder = folders[name] = make_course(place / name, url, WITH_EXTRA_CREDIT)
-        for student, module in zip(STUDENTS, modules, strict=True):
-            hand_in(folder, student, module, study=WITH_EXTRA_CREDIT)
+        folder = folders[name] = make_class(place / name, url)
         back = threading.Timer(2, postgres.start)
 
         def one_is_done(result, url=url, back=back) -> None:
@@ -259,10 +265,13 @@ def test_a_class_is_graded_alike_although_the_server_was_stopped(both):
 
 
 @pytest.mark.slow
-def test_formgrader_works_on_it_and_points_by_hand_stay(both, tmp_path, postgres):  # noqa: F811
+def test_formgrader_works_on_it_and_points_by_hand_stay(tmp_path, postgres):  # noqa: F811
     """nbgrader's own pages are shown, a person's points are entered there and outlive a regrade;
     after the server was stopped they are shown again."""
-    course, assignment = both["postgres"], WITH_EXTRA_CREDIT.assignment
+    need_isolation()
+    assignment = WITH_EXTRA_CREDIT.assignment
+    course = make_class(tmp_path / "course", postgres.new_url())
+    grade(course, WITH_EXTRA_CREDIT, jobs=2)
     with serve(course.root, tmp_path / "lab") as lab:
         def ask(path: str, data: dict | None = None):
             request = Request(f"{lab.url}/formgrader/{path}",
