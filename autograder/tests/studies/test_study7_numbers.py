@@ -22,7 +22,7 @@ from tictactoe.games.play import games_needed, wilson_interval
 
 ANSWER = load_answer("study7")
 ALPHA_BETA = load_answer("study2").AlphaBeta()
-DRAWN = sketch("x 4,4 4,6 3,5 / o 5,5 3,7 2,5 / hand 4h 2h jh / row 3c jd")  # of notebook 11
+DRAWN = sketch("x 4,4 4,6 3,5 / o 5,5 3,7 2,5 / hand 4h 2h jh / row 3c jd")  # of notebook 12
 
 
 @st.composite
@@ -118,7 +118,7 @@ def test_the_reply_is_not_thrown_away():
 
 
 def test_four_hundred_games_tell_0_55_from_one_half_every_other_time():
-    """What notebook 11 says of the games that are needed: with 400 Wilson's interval just leaves
+    """What notebook 12 says of the games that are needed: with 400 Wilson's interval just leaves
     out 0.5, if exactly 0.55 is seen; twice as many find the difference four times in five."""
     assert wilson_interval(0.55, 200)[0] < 0.49
     assert wilson_interval(0.55, 400)[0] == pytest.approx(0.5, abs=0.002)

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 12. A board in patterns
+# # 13. A board in patterns
 #
 # Q-learning needs a table: a value for every action in every state. Sequence has more states than
 # any table can hold: three possibilities for each of 96 cells make `3**96` boards, a number of 46
@@ -9,7 +9,7 @@
 #
 # One way out is to describe a board by a handful of *patterns*, an action by what it does to them,
 # and to learn a value for each pair of descriptions. In this notebook you write the patterns and the
-# scores that are made of them. Notebook 13 makes an agent of it, and looks closely at what its
+# scores that are made of them. Notebook 14 makes an agent of it, and looks closely at what its
 # table has learned, and at what wins the games. They need not be the same.
 #
 # All your code goes into `sarsa.py`.

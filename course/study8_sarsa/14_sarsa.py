@@ -1,9 +1,9 @@
 # %% [markdown]
-# # 13. A table of action values
+# # 14. A table of action values
 #
-# Notebook 12 describes a board by eleven counts, and an action by what it changes. Here a table
+# Notebook 13 describes a board by eleven counts, and an action by what it changes. Here a table
 # gets a value for each pair of descriptions, from games of self-play, and an agent
-# goes by its values and by the scores of notebook 12.
+# goes by its values and by the scores of notebook 13.
 #
 # Before you begin, predict. The table of notebook 7 knew nothing after four moves, since it had never
 # seen the states. This one knows descriptions, and there are fewer of them. In which share of its

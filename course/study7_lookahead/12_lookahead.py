@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 11. Look-ahead in Sequence
+# # 12. Look-ahead in Sequence
 #
 # In tic-tac-toe a search could see everything. In Sequence it cannot: the opponent's cards are
 # hidden, the next card is chance, and there may be a thousand legal actions. This notebook builds
