@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 Move = Hashable  # a cell's index in tic-tac-toe; any hashable, ordered value elsewhere
 Player = Hashable  # "x" or "o" in tic-tac-toe
+CHANCE = "chance"  # whose turn it is where a card is dealt, in games that have cards
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""The games tic-tac-toe and Qubic: rules, pictures, given players, and playing a match.
+"""The games (tic-tac-toe, Qubic, Connect Four, Kuhn's poker): rules, pictures, players, matches.
 
 May import `tictactoe.contract` and nothing else from this repository.
 """

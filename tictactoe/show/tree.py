@@ -1,13 +1,16 @@
 """Draw search trees: the nodes that a search visited and, marked, the moves that it cut off.
 
 `draw_tree(trace)` draws what a `Trace` recorded; `by_hand` builds a tree without any search.
-Nodes are boards, or triangles and squares where the game is not tic-tac-toe.
+Nodes are boards, or triangles, circles (chance) and squares where the game is not tic-tac-toe.
 """
 
-from collections import deque
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from itertools import chain, pairwise
 from math import inf
 
-from tictactoe.contract import Move, State
+from tictactoe.contract import CHANCE, Move, Player, State
 from tictactoe.games.board import Board
 from tictactoe.games.pictures import BLUE, CELL, ORANGE, Picture, board_marks
 from tictactoe.nodes import Trace, Visit
@@ -20,7 +23,8 @@ SLOT, STUB = 74, 40  # width of a leaf and of a cut move
 LEVEL, LINE = 152, 14  # from one depth to the next, from one line of text to the next
 LEFT, TOP = 104, 12  # room for the names of the levels, and above the root
 MINUS = "\N{MINUS SIGN}"
-BAR, LABEL = 0.5, 0.84  # where along an edge its double bar and its move stand
+BAR, LABEL, WORD = 0.5, 0.84, 0.68  # where along an edge its double bar, its move, a word stand
+SAG = 42  # how far a dotted line hangs down
 
 
 def by_hand(state: State, node: object, move: Move = None, depth: int = 0) -> Visit:
@@ -57,21 +61,28 @@ def count_cuts(visit: Visit) -> int:
     return len(cut_moves(visit)) + sum(map(count_cuts, visit.children))
 
 
-def draw_tree(tree: Trace | Visit, depth: float = inf, most_leaves: int = 19) -> Picture:
+def draw_tree(tree: Trace | Visit, depth: float = inf, most_leaves: int = 19,
+              known: Callable[[State], Hashable] | None = None) -> Picture:
     """Draw a search tree; `tree` is a trace (its latest search) or one visited node.
 
     Nodes deeper than `depth` are not drawn, nor a node's successors if more than `most_leaves`
     would then stand side by side (the root's always are): "... n more" says how many nodes are
-    missing. Raises ValueError for a trace that recorded nothing.
+    missing. Where `known(state)`, what the player to move knows, is equal on one level and not
+    None, a dotted line joins the nodes: they are one information set.
+
+    Raises ValueError for a trace that recorded nothing.
     """
     if isinstance(tree, Trace) and not tree.roots:
         raise ValueError("the trace is empty: search while it is open, with a @counted value")
-    return _Drawing(tree.roots[-1] if isinstance(tree, Trace) else tree, depth, most_leaves).picture
+    root = tree.roots[-1] if isinstance(tree, Trace) else tree
+    return _Drawing(root, depth, most_leaves, known).picture
 
 
 class _Drawing:
-    def __init__(self, root: Visit, depth: float, most_leaves: int) -> None:
+    def __init__(self, root: Visit, depth: float, most_leaves: int,
+                 known: Callable[[State], Hashable] | None) -> None:
         self.root, self.opened, self.drawn, leaves = root, set(), [], 1
+        self.player, self.known, self.sets = _first_player(root), known, defaultdict(list)
         queue = deque([root])
         while queue:  # level by level, a node's successors are drawn if they still fit
             self.drawn.append(visit := queue.popleft())
@@ -83,6 +94,7 @@ class _Drawing:
                 queue.extend(visit.children)
         self.lines, self.marks = [], []  # SVG elements; the lines lie below the marks
         width = max(self.place(root, LEFT)[1] + 8, 480)
+        self.join_sets()
         height = self.name_levels_and_signs()
         self.picture = Picture(
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -104,6 +116,7 @@ class _Drawing:
         right = max(right, left + SLOT)
         x = (ends[0][0] + ends[-1][0]) / 2 if ends else (left + right) / 2
         source = next((c for c in visit.children if c.value == visit.value is not None), None)
+        source = None if visit.state.to_move == CHANCE else source  # a mean comes from all
         for to_x, move, child in ends:
             width = 0 if child is None else 3.5 if child is source else 1.2
             self.edge((x, top + start), (to_x - x, LEVEL - start), move, width)
@@ -120,14 +133,16 @@ class _Drawing:
             self.marks.append(f'<path d="M{x + across * BAR - 6} {y + down * BAR - 2}h12m0 5h-12" '
                               f'stroke="{DARK}" stroke-width="2"/>')
             self.text(x + across, y + down + 12, "cut", FADED)
-        x, y = x + across * LABEL, y + down * LABEL
-        self.marks.append(f'<rect x="{x - 7}" y="{y - 8}" width="14" height="15" fill="white"/>')
+        place, wide = LABEL if len(str(move)) < 3 else WORD, 7 * len(str(move)) + 7
+        x, y = x + across * place, y + down * place
+        self.marks.append(
+            f'<rect x="{x - wide / 2:g}" y="{y - 8}" width="{wide}" height="15" fill="white"/>')
         self.text(x, y + 4, str(move), "" if width else FADED)
 
     def node(self, visit: Visit, x: float, y: float) -> None:
-        """A board, or a square (terminal), a triangle upwards (MAX) or downwards (MIN)."""
+        """A board, or a square (terminal), a circle (chance), a triangle up (MAX) or down (MIN)."""
         state, scale = visit.state, BOARD / (3 * CELL)
-        up = state.to_move == self.root.state.to_move
+        up = state.to_move == self.player
         style = f'fill="white" stroke-width="3" stroke="{BLUE if up else ORANGE}"'
         if isinstance(state, Board):
             width = 6 if state.is_terminal() else 2
@@ -136,9 +151,15 @@ class _Drawing:
                      f'stroke-width="{width}"/>{board_marks(state, False)}</g>')
         elif state.is_terminal():
             shape = f'<path d="M{x - 22} {y + 2}h44v44h-44Z" {style}/>'
+        elif state.to_move == CHANCE:
+            shape = (f'<circle cx="{x}" cy="{y + 24}" r="22" fill="white" stroke="{GREY}" '
+                     'stroke-width="3"/>')
         else:
             shape = f'<path d="M{x - 24} {y + 46 * up}h48L{x} {y + 46 * (not up)}Z" {style}/>'
         self.marks.append(shape)
+        seen = None if self.known is None or state.is_terminal() else self.known(state)
+        if seen is not None:
+            self.sets[visit.depth, seen].append((x, y + BOARD - 6))
         lines = [_value(visit)]
         if "beta" in visit.bounds:
             lines.append(f"({signed(visit.bounds['alpha'])}, {signed(visit.bounds['beta'])})")
@@ -147,19 +168,31 @@ class _Drawing:
         for i, line in enumerate(lines):
             self.text(x, y + BOARD + LINE * (i + 1), line, "" if i else BOLD)
 
+    def join_sets(self) -> None:
+        """A dotted line from node to node of each information set, below what is between them."""
+        for places in self.sets.values():
+            for (left, y), (right, _) in pairwise(places):
+                across = right - left - BOARD
+                self.lines.append(
+                    f'<path d="M{left + BOARD / 2} {y}q{across / 2} {2 * SAG} {across} 0" '
+                    f'fill="none" stroke="{DARK}" stroke-width="2.5" stroke-linecap="round" '
+                    'stroke-dasharray="0 6"/>')
+
     def name_levels_and_signs(self) -> float:
         """Who moves at which depth, and the legend; returns the picture's height."""
         levels = 1 + max(visit.depth for visit in self.drawn) - self.root.depth
         for level in range(levels):
-            movers = [v.state.to_move for v in self.drawn
-                      if v.depth - self.root.depth == level and not v.state.is_terminal()]
-            role = "▲ MAX" if movers[:1] == [self.root.state.to_move] else "▼ MIN"
-            names = [role, f"{movers[0]} to move"] if movers else ["terminal"]
-            for i, line in enumerate([f"depth {level}", *names]):
-                self.text(8, TOP + level * LEVEL + 16 + 16 * i, line, START + BOLD * (i == 1))
+            movers = dict.fromkeys(v.state.to_move for v in self.drawn
+                                   if v.depth - self.root.depth == level
+                                   and not v.state.is_terminal())
+            lines = [(f"depth {level}", ""), *chain.from_iterable(map(self.role, movers))]
+            for i, (line, style) in enumerate(lines if movers else [*lines, ("terminal", BOLD)]):
+                self.text(8, TOP + level * LEVEL + 16 + 16 * i, line, START + style)
         legend = ["bold: the value for MAX; on a line: the move; thick: the source of the value"]
         if "beta" in self.root.bounds:
             legend.append("(alpha, beta): the window on entry; ≤ or ≥: only a bound is known")
+        if any(len(places) > 1 for places in self.sets.values()):
+            legend.append("dotted: one information set, states that the player cannot tell apart")
         if count_cuts(self.root):
             legend.append("dashed, with a double bar: cut off, not visited")
         height = TOP + levels * LEVEL - 30
@@ -167,17 +200,30 @@ class _Drawing:
             self.text(8, height + 16 * i, line, START)
         return height + 16 * len(legend)
 
+    def role(self, mover: Player) -> list[tuple[str, str]]:
+        """What a player to move is called beside a level: lines of text and their style."""
+        if mover == CHANCE:
+            return [("● chance", BOLD)]
+        return [("▲ MAX" if mover == self.player else "▼ MIN", BOLD), (f"{mover} to move", "")]
+
     def alt(self) -> str:
         root, nodes = self.root, count_nodes(self.root)
         hidden = f" ({nodes - len(self.drawn):,} not drawn)" if nodes > len(self.drawn) else ""
         moves = [f"{child.move} ({_value(child)})" for child in root.children]
         moves += [f"{move} (cut)" for move in cut_moves(root)]
         return (f"Search tree. Nodes visited: {nodes:,}{hidden}. Moves cut: {count_cuts(root):,}. "
-                f"MAX is {root.state.to_move}. Root: {_value(root)}"
+                f"MAX is {self.player}. Root: {_value(root)}"
                 + (f"; moves: {', '.join(moves)}." if moves else "."))
 
     def text(self, x: float, y: float, text: str, style: str = "") -> None:
         self.marks.append(f'<text x="{x}" y="{y}"{style}>{text}</text>')
+
+
+def _first_player(root: Visit) -> Player:
+    """The first who is to move, chance apart."""
+    while root.state.to_move == CHANCE and root.children:
+        root = root.children[0]
+    return root.state.to_move
 
 
 def _value(visit: Visit) -> str:
@@ -200,5 +246,6 @@ def bound_sign(visit: Visit, cuts: int) -> str:
 
 
 def signed(value: float) -> str:
-    """A value as it is written in trees: "+1", "0", or minus infinity with its sign."""
-    return f"{value:+g}".replace("inf", "∞").replace("-", MINUS) if value else "0"
+    """A value as it is written in trees: "+1", "0", "+1/3", or minus infinity with its sign."""
+    text = f"{'+' * (value > 0)}{value}" if isinstance(value, Fraction) else f"{value:+g}"
+    return text.replace("inf", "∞").replace("-", MINUS) if value else "0"

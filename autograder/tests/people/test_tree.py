@@ -2,11 +2,14 @@
 
 import re
 import xml.etree.ElementTree as ET
+from fractions import Fraction
 
 import pytest
 
 from autograder.tests.people.games import Twigs
 from tictactoe import Board, Trace, counted
+from tictactoe.contract import CHANCE
+from tictactoe.games.kuhn import Kuhn
 from tictactoe.nodes import Visit
 from tictactoe.show.tree import by_hand, count_cuts, count_nodes, cut_moves, draw_tree
 
@@ -118,3 +121,61 @@ def test_an_empty_trace_says_so():
         pass
     with pytest.raises(ValueError, match="trace is empty"):
         draw_tree(trace)
+
+
+@counted
+def expectimax(state):
+    """What the state is worth to x."""
+    if state.is_terminal():
+        return state.utility("x")
+    values = [expectimax(state.after(move)) for move in state.legal_moves()]
+    if state.to_move == CHANCE:
+        return sum(values) * state.probability(state.legal_moves()[0])
+    return max(values) if state.to_move == "x" else min(values)
+
+
+def tree_of(state, **options):
+    with Trace() as trace:
+        expectimax(state)
+    return draw_tree(trace, **options)
+
+
+def test_chance_nodes_are_circles():
+    """They have a name beside the level, share it with players, and no line to them is thick."""
+    picture = tree_of(Kuhn.from_moves([2], late=True))
+    shown = texts(picture)
+    assert picture.svg.count("<circle") == 3
+    at = shown.index("depth 2")
+    assert shown[at:at + 4] == ["depth 2", "● chance", "▲ MAX", "x to move"]
+    assert picture.svg.count('stroke-width="3.5"') == 4  # of the 14 lines, for max and min alone
+
+
+def test_max_is_the_first_player_where_chance_begins():
+    """A root at which a card is dealt has no player, so the picture names the next one."""
+    picture = tree_of(Kuhn.from_moves([2]))
+    assert "MAX is x. Root: 0; moves: 1 (+1), 3 (\N{MINUS SIGN}1)." in picture.alt
+    shown = texts(picture)
+    assert shown[shown.index("▲ MAX") + 1] == "x to move"
+
+
+def test_fractions_are_written_as_such():
+    """A mean need not be a whole number."""
+    assert "Root: \N{MINUS SIGN}1/3" in draw_tree(by_hand(Kuhn(), Fraction(-1, 3))).alt
+    assert "+7/6" in texts(draw_tree(by_hand(Kuhn(), Fraction(7, 6))))
+
+
+def test_information_sets_are_joined_by_dotted_lines():
+    """Where the known is equal on a level; nowhere if it is None, and never without being asked."""
+    state, dotted = Kuhn.from_moves([2]), 'stroke-dasharray="0 6"'
+    known = tree_of(state, known=lambda s: s.information if s.to_move == "x" else None)
+    assert known.svg.count(dotted) == 2
+    assert any(text.startswith("dotted: ") for text in texts(known))
+    for plain in (tree_of(state), tree_of(state, known=lambda s: s)):
+        assert dotted not in plain.svg
+        assert not any(text.startswith("dotted: ") for text in texts(plain))
+
+
+def test_a_set_of_three_is_joined_from_node_to_node():
+    """Two lines join three nodes."""
+    picture = tree_of(Kuhn(), depth=1, known=lambda state: len(state.cards) == 1 or None)
+    assert picture.svg.count('stroke-dasharray="0 6"') == 2
