@@ -109,26 +109,17 @@ draw_tree(trace)
 # deals the card that is worst for x. Will it call with the 2?
 
 # %%
-def minimax(state):
-    """What the state is worth to x if chance is out to hurt x."""
-    if state.is_terminal():
-        return state.utility("x")
-    values = [minimax(state.after(move)) for move in state.legal_moves()]
-    return max(values) if state.to_move == "x" else min(values)
-
-
-answer = Kuhn.from_moves([2, "pass", "bet"], late=True)
-for search in (expectimax, minimax):
-    print(f"{search.__name__:10}", {move: str(search(answer.after(move)))
-                                    for move in answer.legal_moves()},
-          "the whole game:", search(Kuhn(late=True)))
+for card in (1, 2, 3):
+    call = Kuhn.from_moves([card, "pass", "bet", "call"], late=True)
+    ends = [call.after(other).utility("x") for other in call.legal_moves()]
+    print(f"x has {card}: fold -1, call on average {expectimax(call)}, at worst {min(ends)}")
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
 # It folds. To minimax a call is worth -2, because the pack would deal the 3. So it loses one point for
-# certain where a call breaks even on average. It even gives up the whole game for lost, as it expects
-# to be dealt the 1. Caution against something that has no will is not safe play: it is a wrong model.
+# certain where a call breaks even on average. To expect the worst of something that has no will is not
+# safe play: it is a wrong model.
 #
 # </details>
 #

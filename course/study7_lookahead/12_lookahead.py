@@ -1,11 +1,10 @@
 # %% [markdown]
 # # 12. Look-ahead in Sequence
 #
-# In tic-tac-toe a search could see everything. In Sequence it cannot: the opponent's cards are
-# hidden, the next card is chance, and there may be a thousand legal actions. This notebook builds
-# an agent that looks two actions ahead all the same: what does my action bring, and what is the
-# best that the opponent can do then? After that it goes deeper, with the alpha-beta search that you
-# wrote in study 2.
+# Hidden cards and chance, as in notebook 11, but with a hundred and four cards and up to a thousand
+# legal actions. This notebook builds an agent that looks two actions ahead all the same: what does
+# my action bring, and what is the best that the opponent can do then? After that it goes deeper, with
+# the alpha-beta search that you wrote in study 2.
 #
 # You will fill `lookahead.py`, piece by piece. The rules are in the docstring of `sequence.board.rules`.
 
@@ -56,11 +55,9 @@ picture(axes, f"Histogram of the number of legal actions: median {median(widths)
         f"a long tail to {max(widths)}, where a hand holds a two-eyed jack.")
 
 # %% [markdown]
-# Most turns have about fifty. The tail on the right belongs to the two-eyed jacks, which go
-# anywhere, each with five cards to take.
-#
-# So no full search. The authors of the method that we follow here looked at each of their actions
-# and at the best reply only, with a score that is quick to compute:
+# The tail on the right belongs to the two-eyed jacks, which go anywhere, each with five cards to
+# take. So no full search. The authors of the method that we follow here looked at each of their
+# actions and at the best reply only, with a score that is quick to compute:
 #
 # > **value = reward of the action + 0.8 x value of the card taken - 0.9 x best reply**
 #
@@ -73,9 +70,6 @@ picture(axes, f"Histogram of the number of legal actions: median {median(widths)
 #
 # By hand: (3, 3) is one step from the heart cell (4, 4). With a peak of 4 and a decay of one half
 # that makes 2. And (0, 5)? Row 0 is four steps above row 4: 4 x (1/2)^4 = 0.25. Write `heat`.
-
-# %%
-heat((4, 5)), heat((3, 3)), heat((0, 5))
 
 # %%
 def board_picture(position, values, title, alt):
@@ -103,7 +97,8 @@ def board_picture(position, values, title, alt):
     axes.grid(visible=False)
     return picture(axes, alt)
 
-# %%
+
+print(heat((4, 5)), heat((3, 3)), heat((0, 5)))
 board_picture(None, {cell: heat(cell) for cell in CELLS}, "Heat",
               "A heat map of the board: 4 in the four cells of the heart, halved with every ring "
               "around them, 0.25 at the edge.")
@@ -119,18 +114,14 @@ check("study7.heat")
 # most nine letters. `#` is the square, `x` an own chip, `o` another's, `_` is empty, `*` is a
 # corner, which is everybody's. Capital letters are chips in completed sequences.
 #
-# Take this position and the square (4, 5). We are x.
+# Take the position below and the square (4, 5). We are x. Across, row 4 from column 1 to column 9:
+# `___x#x___`. Down, column 5 from row 0 to row 8: `__ox`, the square, then `o___`. The directions
+# come in the order of `DIRECTIONS`. Write `line_text`.
 
 # %%
 drawn = sketch("x 4,4 4,6 3,5 / o 5,5 3,7 2,5 / hand 4h 2h jh / row 3c jd")
 chips = Chips.seen_by(drawn)
 print(drawn)
-
-# %% [markdown]
-# Across, row 4 from column 1 to column 9: `___x#x___`. Down, column 5 from row 0 to row 8: `__ox`,
-# the square, then `o___`. The directions come in the order of `DIRECTIONS`. Write `line_text`.
-
-# %%
 [line_text(chips, (4, 5), direction) for direction in DIRECTIONS]
 
 # %%
@@ -162,10 +153,9 @@ check("study7.links")
 # %% [markdown]
 # ## The same line again and again
 #
-# An agent that asks for every square, on every board that it thinks of, reads thousands of lines.
-# But most of a board does not change from one action to the next. `scan(chips, cell, direction)` is
-# given; it remembers every answer by its arguments (`lru_cache`). Used as it is it does not help
-# much: one more chip anywhere and the argument `chips` is another one.
+# An agent reads thousands of lines, and most of them do not change from one action to the next.
+# `scan(chips, cell, direction)` is given; it remembers every answer by its arguments (`lru_cache`).
+# As it is that does not help much: one more chip anywhere, and the argument `chips` is another one.
 #
 # Write `line_links`: it hands `scan` only those chips that lie in the line. `reach(cell,
 # direction)` is the mask of the line.
@@ -200,9 +190,9 @@ for name, spent in (("plain", plain), ("remembered", first), ("a second time", a
 # ## Reward
 #
 # The reward of a placement adds up four lines and the heat. `line_reward` looks `made` and `broken`
-# up in two tables, `LINK_MADE` and `LINK_BROKEN`. (The method says that there is such a table, not
-# what is in it. These numbers are ours: four times as much for each chip more.) A removal by a
-# one-eyed jack is worth the links that it breaks. An action without a square is worth nothing.
+# up in two tables, `LINK_MADE` and `LINK_BROKEN`, whose numbers are ours: four times as much for each
+# chip more. A removal by a one-eyed jack is worth the links that it breaks. An action without a square
+# is worth nothing.
 
 # %%
 board_picture(drawn, {action.coords: reward(chips, action)
@@ -217,12 +207,10 @@ check("study7.reward")
 # %% [markdown]
 # ## The card to take
 #
-# Every action also takes a card from the row. What is it worth? Two-eyed jacks first, then one-eyed
-# ones, says the method; we give them fixed values. Any other card is worth the best placement that
-# it allows: one of its two cells, not both. Write `draft_value`.
-
-# %%
-{card: draft_value(chips, card) for card in ("jd", "jh", "4h", "3c", "2d")}
+# Every action also takes a card from the row. Two-eyed jacks come first, then one-eyed ones; we give
+# them fixed values. Any other card is worth the best placement that it allows: one of its two cells,
+# not both. Write `draft_value`. (Then try it in a cell of your own: which of "jd", "jh", "4h", "3c"
+# and "2d" would you take in the position above?)
 
 # %%
 check("study7.draft_value")
@@ -236,22 +224,22 @@ check("study7.draft_value")
 # By hand. Suppose that the opponent took 2s, then jd, and then played 2s. Known: jd. It has five
 # more cards. Which? Not those of which we have seen both copies; any other card is possible. Write
 # `catalogue`. It reads the game from the beginning (`observation.plays()`), so it needs no memory.
+#
+# How much of the hand is known as the game goes on? **Guess**: after twenty actions, how many of the
+# six cards are known, and how many of the 52 kinds of card are possible? The cell after the check
+# follows the game of the timing cell and looks into the true hand, as only a referee may. `may_hold` from
+# `sequence.agents.beliefs` is the exact answer to "what is possible". It also knows that a player who
+# placed a chip held no dead card at that moment, so now and then it excludes a card that your catalogue
+# allows.
+
+# %%
+check("study7.catalogue")
 
 # %%
 seen = example("1/18")
 print(len(seen.history), "actions played; known:", catalogue(seen).known)
 print(len(catalogue(seen).possible), "cards are possible")
 
-# %%
-check("study7.catalogue")
-
-# %% [markdown]
-# How much of the hand is known as the game goes on? We follow the game of the timing cell and look
-# into the true hand, as only a referee may. `may_hold` from `sequence.agents.beliefs` is the exact answer
-# to "what is possible". It also knows that a player who placed a chip held no dead card at that
-# moment, so now and then it excludes a card that your catalogue allows.
-
-# %%
 rows = []
 for state in states:
     observation = state.observation()
@@ -275,12 +263,8 @@ picture(axes, f"Known cards rise from 0 to {max(row[0] for row in rows)}, possib
 # ## The best reply
 #
 # `plays_of(chips, cards)` lists the placements and removals that these cards allow. The best reply
-# is the highest reward among them, from the view of the side that replies: `chips.turned()`.
-
-# %%
-mover = Chips.seen_by(seen)
-for cards in (catalogue(seen).known, catalogue(seen).possible):
-    print(f"{len(cards):2} cards, best reply {best_reply(mover.turned(), cards):g}")
+# is the highest reward among them, from the view of the side that replies: `chips.turned()`. Write
+# `best_reply`.
 
 # %%
 check("study7.best_reply")
@@ -298,17 +282,17 @@ check("study7.best_reply")
 # differ only in the card they take have the same reply. Find it once.
 
 # %%
-agent = LookAhead(plain_replies)
-values = agent.values(seen)
+mover = Chips.seen_by(seen)
+for cards in (catalogue(seen).known, catalogue(seen).possible):
+    print(f"{len(cards):2} cards, best reply {best_reply(mover.turned(), cards):g}")
+values = LookAhead(plain_replies).values(seen)
 for action in sorted(values, key=values.get, reverse=True)[:5]:
     print(f"{values[action]:8.2f}  {action}")
+for players in ([LookAhead(None), Random()], [Random(), LookAhead(None)]):
+    print(play(players, 1))
 
 # %%
 check("study7.look_ahead")
-
-# %%
-print(play([LookAhead(None), Random()], 1))
-print(play([Random(), LookAhead(None)], 1))
 
 # %% [markdown]
 # ## Faster replies (optional, extra credit)
@@ -340,14 +324,12 @@ check("study7.quick_replies")
 # %% [markdown]
 # ## Does the reply help?
 #
-# It sounds as if it must: an agent that sees what the opponent can do should beat one that does not.
-# But so far nobody has shown it.
-#
-# So measure. The luck of the deal is large, so every deal is played twice, with seats changed. The
-# score counts a tie as half, and Wilson's interval says how far luck may have carried it. Three
-# agents with a reply, each against the one without: any *possible* card may reply, only *known*
-# ones may, and a **control**, which is the agent without a reply again. The control must come out
-# at one half *exactly*: the same agent on the same deal wins from one seat what it loses from the
+# An agent that sees what the opponent can do should beat one that does not. **What do you expect**, and
+# by how much? Then measure. The luck of the deal is large, so every deal is played twice, with seats
+# changed. A tie counts as half, and Wilson's interval says how far luck may have carried the score.
+# Three agents play against the one without a reply: any *possible* card may reply, only *known* ones
+# may, and a **control**, which is the agent without a reply again. The control must come out at one
+# half *exactly*, since the same agent on the same deal wins from one seat what it loses from the
 # other. It tests our bookkeeping, not our luck.
 
 # %%
@@ -359,12 +341,13 @@ def finder():
         return plain_replies
     return quick_replies
 
-# %%
+
 rivals = {"any possible card": LookAhead(finder()), "known cards": LookAhead(finder(), "known"),
           "control: no reply": LookAhead(None)}
-scores = {name: compare(rival, LookAhead(None), deals=6) for name, rival in rivals.items()}
-for name, found in scores.items():
-    print(f"{name:18} {found}")
+scores = {}
+for name, rival in rivals.items():
+    scores[name] = compare(rival, LookAhead(None), deals=6)
+    print(f"{name:18} {scores[name]}")
 
 axes = figure(7.5, 2.6)
 for row, found in enumerate(scores.values()):
@@ -378,22 +361,19 @@ picture(axes, "Scores with intervals against the agent without a reply. " + ". "
     f"{name}: {found}" for name, found in scores.items()))
 
 # %% [markdown]
-# Twelve games say next to nothing: look how wide the bars are. How many would be enough? Suppose that
-# an agent is truly worth 0.55. With some four hundred games the interval is narrow enough to leave
-# one half out if you see exactly 0.55. But half of the time you will see less, and then you will
-# find nothing! To find the difference four times in five (a *power* of 80 %) takes about twice as
-# many games.
+# Twelve games say next to nothing. How many would be enough? Suppose that an agent is truly worth
+# 0.55. With some four hundred games the interval leaves one half out if you see exactly 0.55. But half
+# of the time you will see less, and then you will find nothing! To find the difference four times in
+# five (a *power* of 80 %) takes about twice as many games.
+#
+# And where could an effect come from at all? A reply term changes the choice only if different
+# actions leave *different* best replies. Count how often it does.
 
 # %%
 for rate in (0.52, 0.55, 0.6, 0.7):
     print(f"worth {rate}: found half of the time with {games_needed(rate, power=0.5):5,} games, "
           f"four times in five with {games_needed(rate):5,}")
 
-# %% [markdown]
-# Where could an effect come from at all? A reply term changes the choice only if different actions
-# leave *different* best replies. Count how often it does.
-
-# %%
 without, with_reply = LookAhead(None), LookAhead(finder())
 with_known = LookAhead(finder(), "known")
 changed = {"possible": 0, "known": 0}
@@ -451,14 +431,12 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 # times `best_reply`.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## Deeper, but selective
 #
 # The authors name two ways to go on: alpha-beta, and the best k actions only. You have alpha-beta.
-# It knows nothing of cards. But it never asked for a tic-tac-toe board either: it asks a state for
-# `to_move`, `legal_moves`, `after`, `is_terminal` and `utility`. So we dress a Sequence state up as
-# a small game of that kind.
+# It knows nothing of cards, but it only asks a state for `to_move`, `legal_moves`, `after`,
+# `is_terminal` and `utility`. So we dress a Sequence state up as a small game of that kind.
 #
 # * `legal_moves()` are the `k` actions with the highest gain, the best first.
 # * The game is over after `depth` actions, or when the real one is.
@@ -504,7 +482,7 @@ def searchers():
                 found[agent] = searcher
     return found
 
-# %%
+
 state = sample(seen, random.Random(1))
 for k, depth in ((2, 2), (2, 4), (4, 3)):
     for name, searcher in searchers().items():
@@ -515,17 +493,17 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
               f"value {found.value:8.2f}  {found.move}")
 
 # %% [markdown]
-# Your own minimax and alpha-beta find the same values and moves, as it has to be, and alpha-beta
-# needs fewer nodes. Random play says what a state is worth if nobody thinks. And look at the
-# clock: nearly all the time goes into the gains, one list for each node that is expanded.
+# Your own minimax and alpha-beta find the same values and moves, and alpha-beta needs fewer nodes.
+# Random play says what a state is worth if nobody thinks. And look at the clock: nearly all the time
+# goes into the gains, one list for each node that is expanded.
 #
 # ## Hidden cards: sample them
 #
-# There is one cheat left. `TopK` wraps a *full* state, in which the opponent's hand lies open, and
-# even the order of the deck. We do not have that state. But `sample(observation, rng)` deals one
-# that fits everything we have seen. Deal several, search each, and take the mean. (This is averaging over
-# clairvoyance; Russell and Norvig 2021, section 5.6. Frank and Basin 1998 show on small trees how it
-# goes wrong.) Write `SampledSearch.values` and `choose`.
+# There is one cheat left. `TopK` wraps a *full* state, with the opponent's hand and even the order of
+# the deck. We do not have that state, but `sample(observation, rng)` deals one that fits everything we
+# have seen. Deal several, search each, and take the mean. This is averaging over
+# clairvoyance (Russell and Norvig 2021, section 5.6), and notebook 11 says what it is too sure of: plans
+# that differ between states that nobody can tell apart. Write `SampledSearch.values` and `choose`.
 
 # %%
 check("study7.sampled_search")
@@ -538,10 +516,8 @@ for action, value in deep.values(seen).items():
 
 # %% [markdown]
 # **Think first.** (a) `LookAhead` compares all actions, `SampledSearch` only the top k of them. Which
-# good actions does it never look at, and why are blocking ones most at risk? (b) On each sample the
-# search knows the opponent's hand and the next cards of the deck, and plays as if it always will.
-# What is it too sure of? (c) The utility is a sum of gains. Why is that worse than an evaluation of
-# the last position, and why is it cheaper?
+# good actions does it never look at, and why are blocking ones most at risk? (b) The utility is a sum of
+# gains. Why is that worse than an evaluation of the last position, and why is it cheaper?
 #
 # <details><summary>An answer</summary>
 #
@@ -549,20 +525,25 @@ for action, value in deep.values(seen).items():
 # that is broken is worth about half of a link that is made, so k attacks come before the block that
 # saves the game.
 #
-# (b) Of everything that depends on hidden cards. It finds the reply that works against *this* hand,
-# and need not act alike in states that it cannot tell apart. That is called strategy fusion.
-#
-# (c) A sum of gains keeps what was undone on the way, and leaves out what stood before. But the
+# (b) A sum of gains keeps what was undone on the way, and leaves out what stood before. But the
 # gains are known already, from choosing the k actions.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## All lines at once
 #
 # The last idea of the authors: scan lines with NumPy, many at once. A board is a row of a hundred
 # zeros and ones, a line as well. How many own chips are in each of the 192 lines, on each of the
-# boards of a game? That is one product of two matrices.
+# boards of a game? That is one product of two matrices. **Predict**: is it quicker than a loop over
+# bitboards (an `and`, and a count of bits), and would it be for a single line?
+#
+# <details><summary>Answer, for when you have measured</summary>
+#
+# A product pays when there is much to be counted at once: all actions of a turn, say. For a single
+# line a bitboard is hard to beat, and for lines that come back the cache is. Measure before you
+# vectorise, and measure the whole move.
+#
+# </details>
 
 # %%
 lines = np.array([[mask >> bit & 1 for bit in range(100)] for mask in LINE_MASKS], dtype=np.float32)
@@ -596,12 +577,6 @@ print(f"{counts.size:,} lines: one product {1e9 * together / counts.size:.0f} ns
       f"a loop over bitboards {1e9 * apart / counts.size:.0f} ns each")
 
 # %% [markdown]
-# A product pays when there is much to be counted at once: all actions of a turn, say. For a single
-# line a bitboard (an `and`, and a count of bits) is hard to beat, and for lines that come back the
-# cache is. Measure before you vectorise, and measure the whole move.
-
-# %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, section 5.6, for games with
-# hidden cards; Frank and Basin 1998 for what averaging over samples cannot see; Wilson 1927 for the
-# intervals. The description of the agent that we rebuild is not published; the acknowledgements
-# there say where it comes from.
+# hidden cards; Wilson 1927 for the intervals. The description of the agent that we rebuild is not
+# published; the acknowledgements there say where it comes from.

@@ -58,7 +58,7 @@ def test_the_cells_print_what_the_text_says(notebook):
     _, lines = notebook
     for line in (
             "x has 2: fold -1, call 0", "the whole game: 0",
-            "minimax    {'fold': '-1', 'call': '-2'} the whole game: -1",
+            "x has 2: fold -1, call on average 0, at worst -2",
             "27 plans of x against 64 plans of o", "x can make sure of -1/6",
             "o can make sure that x gets no more than 1/6", "x can make sure of -1/18",
             "o can make sure that x gets no more than -1/18",
