@@ -65,10 +65,17 @@ class Progress:
     changed: bool  # whether the module has changed since one of its checks was run
     answered: int
     questions: int
+    run: int  # code cells that were run, as the notebook was saved
+    cells: int
 
     @property
     def state(self) -> str:
-        """ "not started", "begun" or "done"."""
+        """ "not started", "begun" or "done".
+
+        A notebook without checks and questions is done when all its cells were run.
+        """
+        if not self.checks and not self.questions:
+            return "not started" if not self.run else "begun" if self.run < self.cells else "done"
         if not self.earned and not self.answered:
             return "not started"
         whole = self.earned == self.points and self.answered == self.questions
@@ -88,13 +95,14 @@ def to_write(module: Path) -> int | None:
 def _of_notebook(path: Path, study: Study) -> Progress:
     cells = list(_cells(path))
     by_id = {check.id: check for check in study.checks.values() if not check.extra_credit}
-    found = {check: by_id[check] for kind, source, _ in cells if kind == "code"
+    code = [was_run for kind, _, _, was_run in cells if kind == "code"]
+    found = {check: by_id[check] for kind, source, *_ in cells if kind == "code"
              for _, check in CHECK_CALL.findall(source) if check in by_id}
     notes = {check: noted for check, noted in read_notes(path.parent).items() if check in found}
     now = _digest(path.parent / study.module)
-    answers = [source for kind, source, metadata in cells if kind == "markdown"
+    answers = [source for kind, source, metadata, _ in cells if kind == "markdown"
                and metadata.get("nbgrader", {}).get("solution")]
-    titles = (line[2:].strip() for kind, source, _ in cells if kind == "markdown"
+    titles = (line[2:].strip() for kind, source, *_ in cells if kind == "markdown"
               for line in source.splitlines() if line.startswith("# "))
     return Progress(
         path, next(titles, path.stem), tuple(found),
@@ -103,14 +111,16 @@ def _of_notebook(path: Path, study: Study) -> Progress:
         unchecked=tuple(check for check in found if check not in notes),
         changed=any(noted["module"] != now for noted in notes.values()),
         answered=sum(ANSWER_STUB not in source and bool(source.strip()) for source in answers),
-        questions=len(answers))
+        questions=len(answers), run=sum(code), cells=len(code))
 
 
-def _cells(path: Path) -> Iterator[tuple[str, str, dict]]:
-    """Kind, source and metadata of each cell; none of a notebook that cannot be read."""
+def _cells(path: Path) -> Iterator[tuple[str, str, dict, bool]]:
+    """Kind, source and metadata of each cell, and whether it was run; none of a notebook that
+    cannot be read."""
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     for cell in cells:
-        yield cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {})
+        yield (cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}),
+               cell.get("execution_count") is not None)
