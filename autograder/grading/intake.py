@@ -91,11 +91,16 @@ def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> li
 
 def _notebook(path: Path, released: NotebookNode, files: list[Path],
               spare: list[Path]) -> tuple[NotebookNode, list[str]]:
-    """The submitted notebook with the release's metadata, or the released one in its place."""
+    """The submitted notebook with the release's metadata, or the released one in its place.
+
+    Where nothing in it is marked, it need not be handed in.
+    """
     stands_in = "the released notebook is used instead, so its written answers are lost"
     problems = []
     if path not in files:
         renamed = next((p for p in spare if _graded_ids(_read(p)[0]) & _graded_ids(released)), None)
+        if renamed is None and not _graded_ids(released):
+            return released, []
         if renamed is None:
             return released, [f"{path.name} is missing: {stands_in}"]
         problems.append(f"{path.name} is missing, but {renamed.name!r} holds its cells "

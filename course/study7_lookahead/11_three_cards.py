@@ -6,8 +6,8 @@
 # players, one bet. It is small enough for exact answers, and large enough for a mistake that is easy
 # to make in every card game.
 #
-# There is no module to fill in. All the code is in the cells, so change it and see what happens. What
-# you learn here you will need in notebook 12.
+# There is no module to fill in and nothing to hand in. All the code is in the cells, so change it and
+# see what happens. What you learn here you will need in notebook 12.
 
 # %%
 # %load_ext course.unwritten

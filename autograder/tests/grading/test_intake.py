@@ -308,6 +308,14 @@ def test_a_missing_notebook_is_replaced(desk):
     assert desk.notebook() == nbformat.reads(FIRST, as_version=4)
 
 
+def test_a_notebook_that_is_only_read_need_not_be_handed_in(desk):
+    """It has nothing that is marked: the released one stands in, and nobody is told."""
+    to_read = build_notebook("# %% [markdown]\n# Read this.\n\n# %%\n1 + 1\n", "00_read", STUDY)
+    (desk.release / "00_read.ipynb").write_text(to_read, "utf-8")
+    assert desk.take_in() == desk_result()
+    assert desk.notebook("00_read.ipynb") == nbformat.reads(to_read, as_version=4)
+
+
 def test_the_module_alone_can_be_graded(desk):
     """A submission of nothing but the module still gets its marks."""
     for name in NOTEBOOKS:
