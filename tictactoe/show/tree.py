@@ -191,7 +191,7 @@ class _Drawing:
         legend = ["bold: the value for MAX; on a line: the move; thick: the source of the value"]
         if "beta" in self.root.bounds:
             legend.append("(alpha, beta): the window on entry; ≤ or ≥: only a bound is known")
-        if any(len(places) > 1 for places in self.sets.values()):
+        if self.joined():
             legend.append("dotted: one information set, states that the player cannot tell apart")
         if count_cuts(self.root):
             legend.append("dashed, with a double bar: cut off, not visited")
@@ -213,7 +213,12 @@ class _Drawing:
         moves += [f"{move} (cut)" for move in cut_moves(root)]
         return (f"Search tree. Nodes visited: {nodes:,}{hidden}. Moves cut: {count_cuts(root):,}. "
                 f"MAX is {self.player}. Root: {_value(root)}"
-                + (f"; moves: {', '.join(moves)}." if moves else "."))
+                + (f"; moves: {', '.join(moves)}." if moves else ".") + self.joined())
+
+    def joined(self) -> str:
+        """How many information sets have several nodes, in words; empty where none has."""
+        several = sum(len(places) > 1 for places in self.sets.values())
+        return f" Information sets of several nodes: {several}." if several else ""
 
     def text(self, x: float, y: float, text: str, style: str = "") -> None:
         self.marks.append(f'<text x="{x}" y="{y}"{style}>{text}</text>')

@@ -170,6 +170,7 @@ def test_information_sets_are_joined_by_dotted_lines():
     known = tree_of(state, known=lambda s: s.information if s.to_move == "x" else None)
     assert known.svg.count(dotted) == 2
     assert any(text.startswith("dotted: ") for text in texts(known))
+    assert known.alt.endswith("Information sets of several nodes: 2.")
     for plain in (tree_of(state), tree_of(state, known=lambda s: s)):
         assert dotted not in plain.svg
         assert not any(text.startswith("dotted: ") for text in texts(plain))
