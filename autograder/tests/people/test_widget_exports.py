@@ -58,7 +58,7 @@ def test_a_cell_keeps_the_last_position(published):
     assert replaced
     shown = game.board.shown
     assert image(shown["svg"], shown["alt"], shrink=True) in latest["text/html"]
-    assert still.PLAY_ON in latest["text/html"]
+    assert still.GO_ON in latest["text/html"]
 
 
 def test_the_tree_of_a_search_stays_whole(published):
@@ -77,7 +77,7 @@ def test_a_feedback_page_shows_no_rules_of_style(published, make):
     page = clean(published[1][0]["text/html"])
     assert "display" not in page
     assert "&lt;" not in page
-    assert still.PLAY_ON in page
+    assert still.GO_ON in page
 
 
 def test_an_exported_notebook_keeps_picture_words_and_tables(shown):

@@ -1,0 +1,61 @@
+"""Parts of SVG pictures that several explorables share: the sheet, its texts, numbers on cells."""
+
+from collections.abc import Iterable
+from html import escape
+
+from tictactoe.games.pictures import BLUE, ORANGE
+from tictactoe.show.values import MINUS
+
+DARK, GREY = "#222", "#595959"
+STRONGEST = 0.5  # of a tint: the number on it stays readable, in the dark theme too
+
+Box = tuple[float, float, float, float]  # left, top, width and height
+
+
+def sheet(width: float, height: float, parts: Iterable[str]) -> str:
+    """SVG text with these elements on a white ground."""
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+            f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>'
+            f'<g font-family="sans-serif" font-size="13" fill="{DARK}">{"".join(parts)}</g></svg>')
+
+
+def moved(x: float, y: float, inside: str) -> str:
+    """Elements, or a whole picture, with their corner at (x, y)."""
+    return f'<g transform="translate({x:g} {y:g})">{inside}</g>'
+
+
+def label(x: float, y: float, text: object, style: str = "") -> str:
+    """A text, which may hold any characters; `style` are attributes."""
+    return f'<text x="{x:g}" y="{y:g}" {style}>{escape(str(text))}</text>'
+
+
+def number_text(value: float) -> str:
+    """A number as short as it can be told: two decimals if it is small, thousands as k.
+
+    >>> number_text(0.125), number_text(-2.5), number_text(64.0), number_text(12_340)
+    ('0.12', '−2.5', '64', '12.3k')
+    """
+    size = abs(value)
+    text = (f"{value / 1000:.1f}" if size >= 1000 else f"{value:.0f}" if size >= 100 else
+            f"{value:.1f}" if size >= 10 else f"{value:.2f}")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if float(text) == 0 else text.replace("-", MINUS) + "k" * (size >= 1000)
+
+
+def tinted(box: Box, value: float, most: float, best: bool, size: float = 11) -> str:
+    """A number at the foot of a cell, the more strongly tinted the larger, framed if it is `best`.
+
+    Below zero the tint is another one, and the number has its sign. `most` is the largest number of
+    the board, whatever its sign.
+    """
+    x, y, width, height = box
+    strength = STRONGEST * min(abs(value) / most, 1) if most else 0
+    tall = size + 3
+    frame = (f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{width - 2:g}" height="{height - 2:g}" '
+             f'fill="none" stroke="{DARK}" stroke-width="2.5"/>' if best else "")
+    return (f'<g class="number" pointer-events="none"><rect x="{x + 1:g}" '
+            f'y="{y + height - tall - 1:g}" width="{width - 2:g}" height="{tall:g}" '
+            f'fill="{ORANGE if value < 0 else BLUE}" fill-opacity="{strength:.2f}"/>'
+            + label(x + width / 2, y + height - 4, number_text(value),
+                    f'font-size="{size:g}" font-family="sans-serif" text-anchor="middle" '
+                    f'font-weight="{700 if best else 400}" fill="{DARK}"') + f"{frame}</g>")
