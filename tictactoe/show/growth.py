@@ -9,7 +9,7 @@ The search is run once and noted after every iteration; the pictures are drawn f
 from collections.abc import Hashable
 from typing import Any, NamedTuple, Protocol
 
-from tictactoe.contract import Move, State
+from tictactoe.contract import State
 from tictactoe.games.pictures import BLUE, ORANGE
 from tictactoe.show.drawn import draw_state, words
 from tictactoe.show.explorable import Explorable, View
@@ -163,8 +163,9 @@ class _Drawing:
         (x, y), (to_x, to_y) = self.at(path[:-1]), self.at(path)
         is_taken = path in self.taken
         at_x, at_y = x + 0.66 * (to_x - x), y + 0.66 * (to_y - y)
-        return (f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{ORANGE if is_taken else "#999"}" '
-                f'stroke-width="{5 if is_taken else 1.2}"/>'
+        style = (f'stroke="{ORANGE}" stroke-width="5"' if is_taken else
+                 'stroke="#999" stroke-width="1.2"')
+        return (f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" {style}/>'
                 f'<rect x="{at_x - 8:g}" y="{at_y - 8:g}" width="16" height="15" fill="white"/>'
                 + label(at_x, at_y + 4, path[-1], f'text-anchor="middle" font-size="12" '
                         f'font-weight="{700 if is_taken else 400}" fill="{DARK}"'))
@@ -202,10 +203,14 @@ class _Drawing:
 
     def table(self) -> str:
         """Every drawn node in words."""
-        return ". ".join(
-            f"{' '.join(map(str, path)) or 'Root'}: {node.visits} visits"
-            + (f", mean {node.total / node.visits:.2f}" if path and node.visits else "")
-            for path, node in sorted(self.now.nodes.items(), key=lambda pair: _order(pair[0]))) + "."
+        order = sorted(self.now.nodes, key=_order)
+        return ". ".join(_in_words(path, self.now.nodes[path]) for path in order) + "."
+
+
+def _in_words(path: Path, node: Noted) -> str:
+    mean = f", mean {node.total / node.visits:.2f}" if path and node.visits else ""
+    deeper = f", nodes below: {node.below}" if node.below else ""
+    return f"{' '.join(map(str, path)) or 'Root'}: {node.visits} visits{mean}{deeper}"
 
 
 def _ending(end: State) -> str:

@@ -8,6 +8,7 @@ from tictactoe.show.values import MINUS
 
 DARK, GREY = "#222", "#595959"
 STRONGEST = 0.5  # of a tint: the number on it stays readable, in the dark theme too
+SIZE = 11  # of a number on a cell
 
 Box = tuple[float, float, float, float]  # left, top, width and height
 
@@ -32,8 +33,8 @@ def label(x: float, y: float, text: object, style: str = "") -> str:
 def number_text(value: float) -> str:
     """A number as short as it can be told: two decimals if it is small, thousands as k.
 
-    >>> number_text(0.125), number_text(-2.5), number_text(64.0), number_text(12_340)
-    ('0.12', '−2.5', '64', '12.3k')
+    >>> number_text(0.125), number_text(2.5), number_text(64.0), number_text(12_340)
+    ('0.12', '2.5', '64', '12.3k')
     """
     size = abs(value)
     text = (f"{value / 1000:.1f}" if size >= 1000 else f"{value:.0f}" if size >= 100 else
@@ -42,20 +43,21 @@ def number_text(value: float) -> str:
     return "0" if float(text) == 0 else text.replace("-", MINUS) + "k" * (size >= 1000)
 
 
-def tinted(box: Box, value: float, most: float, best: bool, size: float = 11) -> str:
-    """A number at the foot of a cell, the more strongly tinted the larger, framed if it is `best`.
+def tinted(box: Box, value: float, strength: float, best: bool, text: str | None = None) -> str:
+    """A number at the foot of a cell, tinted by a strength from 0 to 1, framed if it is `best`.
 
-    Below zero the tint is another one, and the number has its sign. `most` is the largest number of
-    the board, whatever its sign.
+    Below zero the tint is another one, and the number has its sign. `text` is what is written, by
+    default the number.
     """
     x, y, width, height = box
-    strength = STRONGEST * min(abs(value) / most, 1) if most else 0
-    tall = size + 3
+    text = number_text(value) if text is None else text
+    low, wide = y + height - SIZE - 2, 6.4 * len(text) + 2
     frame = (f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{width - 2:g}" height="{height - 2:g}" '
              f'fill="none" stroke="{DARK}" stroke-width="2.5"/>' if best else "")
-    return (f'<g class="number" pointer-events="none"><rect x="{x + 1:g}" '
-            f'y="{y + height - tall - 1:g}" width="{width - 2:g}" height="{tall:g}" '
-            f'fill="{ORANGE if value < 0 else BLUE}" fill-opacity="{strength:.2f}"/>'
-            + label(x + width / 2, y + height - 4, number_text(value),
-                    f'font-size="{size:g}" font-family="sans-serif" text-anchor="middle" '
+    return (f'<g class="number" pointer-events="none"><rect x="{x + (width - wide) / 2:g}" '
+            f'y="{low:g}" width="{wide:g}" height="{SIZE + 1}" fill="white"/>'  # above a chip
+            f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{SIZE + 1}" '
+            f'fill="{ORANGE if value < 0 else BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
+            + label(x + width / 2, y + height - 3, text,
+                    f'font-size="{SIZE}" font-family="sans-serif" text-anchor="middle" '
                     f'font-weight="{700 if best else 400}" fill="{DARK}"') + f"{frame}</g>")

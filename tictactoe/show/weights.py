@@ -72,7 +72,8 @@ def _board(state: State, values: Mapping[Move, float], most: float) -> tuple[str
         if move in values:
             box = (scale * (x - left), scale * (y - top), scale * width, scale * height)
             is_best = move in best and len(best) <= FEW
-            marks.append(tinted(box, values[move], most, is_best))
+            strength = abs(values[move]) / most if most else 0
+            marks.append(tinted(box, values[move], strength, is_best))
     return drawing.svg + "".join(marks), drawing.height
 
 
