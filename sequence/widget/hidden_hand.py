@@ -14,7 +14,7 @@ from sequence.engine.state import State
 from sequence.pictures.pieces import AS_TEXT, STEP, TALL, card_back, card_face, chip, ink
 from sequence.pictures.words import action_words, card_name, card_words
 from tictactoe.show.explorable import Explorable, Settings, View
-from tictactoe.show.sheet import DARK, GREY, label, moved, sheet, tinted
+from tictactoe.show.sheet import DARK, GREY, label, moved, share, sheet, tinted
 
 WIDE, HIGH = 56, 50  # a card's place in the table
 TOP = 124  # where the table begins
@@ -97,7 +97,7 @@ def _corner(card: str) -> tuple[float, float]:
 
 def _table(by_card: Mapping[str, float], unseen: Sequence[str]) -> list[str]:
     most = max((chance for chance in by_card.values() if chance < 1), default=0)
-    return [_place(card, by_card[card], most or 1, unseen.count(card)) for card in CARDS]
+    return [_place(card, by_card[card], most, unseen.count(card)) for card in CARDS]
 
 
 def _place(card: str, chance: float, most: float, copies: int) -> str:
@@ -109,7 +109,7 @@ def _place(card: str, chance: float, most: float, copies: int) -> str:
             f'fill="{"white" if chance else "#e2e2e2"}"/>'
             + label(x + 5, y + 20, card_name(card) + AS_TEXT,
                     f'font-size="16" font-weight="700" fill="{ink(card)}"')
-            + dots + tinted((x, y, WIDE, HIGH), chance, min(chance / most, 1), chance == 1,
+            + dots + tinted((x, y, WIDE, HIGH), chance, share(chance, most), chance == 1,
                             f"{chance:.0%}"))
 
 

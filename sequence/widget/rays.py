@@ -40,7 +40,7 @@ def read_along(board: str, cell: Cell, steps: Mapping[str, Cell],
     def draw(step: int, settings: Settings) -> View:
         name = settings["direction"]
         text = texts[name]
-        rows = [(text[:length] + WALL, tuple(read(text[:length] + WALL)))
+        rows = [(text[:length] + WALL, _asked(read, text[:length] + WALL, names))
                 for length in range(step + 1)]
         said = _said(name, text, rows, names)
         board_part = moved(MARGIN, MARGIN, _board(board, cell, rays[name], step))
@@ -49,7 +49,7 @@ def read_along(board: str, cell: Cell, steps: Mapping[str, Cell],
         height = max(MARGIN + SIZE * SQUARE, TITLE + BOX + 34 + ROW * (SIZE + 1)) + 8
         told = "; ".join(f"{seen}: " + ", ".join(map(_word, found)) for seen, found in rows)
         return View(sheet(width, height, [board_part, table]),
-                    f"From {cell[0]},{cell[1]} {name}. {said} Read so far: {told}.", said)
+                    f"From {cell[0]},{cell[1]}: {said} Read so far: {told}.", said)
 
     return Explorable(draw, lambda settings: len(texts[settings["direction"]]),
                       {"direction": list(rays)})
@@ -61,6 +61,15 @@ def _walk(cell: Cell, step: Cell) -> Iterator[Cell]:
     while 0 <= row < SIZE and 0 <= col < SIZE and step != (0, 0):
         yield row, col
         row, col = row + step[0], col + step[1]
+
+
+def _asked(read: Callable, text: str, names: Sequence[str]) -> tuple[object, ...]:
+    """What `read` says of a text, a value for each name."""
+    found = read(text)
+    if not isinstance(found, Sequence) or len(found) != len(names):
+        raise ValueError(f"reading {text!r} gave {found!r}, and not a value each for "
+                         f"{', '.join(names)}")
+    return tuple(found)
 
 
 def _said(name: str, text: str, rows: list, names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from sequence.engine.state import State
 from sequence.pictures.view import SQUARE, corner, picture
 from sequence.pictures.words import in_words
 from tictactoe.show.explorable import Explorable, Settings, View
-from tictactoe.show.sheet import number_text, tinted
+from tictactoe.show.sheet import number_text, share, tinted
 
 TOLD = 3  # of the best cells, in the line below the board
 
@@ -42,8 +42,7 @@ def numbers_over(numbers: Mapping[Cell, float]) -> str:
     """Numbers for the cells of a picture of Sequence, tinted from least to most, the most framed.
     """
     least, most = min(numbers.values(), default=0), max(numbers.values(), default=0)
-    room = most - least or 1
-    return "".join(tinted((*corner(cell), SQUARE, SQUARE), number, (number - least) / room,
+    return "".join(tinted((*corner(cell), SQUARE, SQUARE), number, share(number, most, least),
                           number == most) for cell, number in numbers.items())
 
 

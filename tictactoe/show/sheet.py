@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from html import escape
+from math import isfinite
 
 from tictactoe.games.pictures import BLUE, ORANGE
 from tictactoe.show.values import MINUS
@@ -30,12 +31,24 @@ def label(x: float, y: float, text: object, style: str = "") -> str:
     return f'<text x="{x:g}" y="{y:g}" {style}>{escape(str(text))}</text>'
 
 
+def share(value: float, most: float, least: float = 0.0) -> float:
+    """Where a value lies between the least and the most, from 0 to 1; 0 for what is no number.
+
+    >>> share(3, 4), share(3, 4, least=2), share(float("nan"), 4), share(5, 0)
+    (0.75, 0.5, 0.0, 0.0)
+    """
+    part = (value - least) / (most - least) if most > least else 0.0
+    return min(max(part, 0.0), 1.0) if isfinite(part) else 0.0
+
+
 def number_text(value: float) -> str:
     """A number as short as it can be told: two decimals if it is small, thousands as k.
 
     >>> number_text(0.125), number_text(2.5), number_text(64.0), number_text(12_340)
     ('0.12', '2.5', '64', '12.3k')
     """
+    if not isfinite(value):
+        return str(value).replace("inf", "∞").replace("-", MINUS)
     size = abs(value)
     text = (f"{value / 1000:.1f}" if size >= 1000 else f"{value:.0f}" if size >= 100 else
             f"{value:.1f}" if size >= 10 else f"{value:.2f}")

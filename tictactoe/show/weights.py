@@ -11,7 +11,7 @@ from tictactoe.contract import Move, State
 from tictactoe.games.pictures import BLUE, ORANGE
 from tictactoe.show.drawn import draw_state, move_words, words
 from tictactoe.show.explorable import Explorable, View
-from tictactoe.show.sheet import DARK, GREY, label, moved, number_text, sheet, tinted
+from tictactoe.show.sheet import DARK, GREY, label, moved, number_text, share, sheet, tinted
 
 Weights = Mapping[Hashable, float]
 Snapshot = tuple[str, Weights]  # when it was taken, and the weights as they were then
@@ -72,7 +72,7 @@ def _board(state: State, values: Mapping[Move, float], most: float) -> tuple[str
         if move in values:
             box = (scale * (x - left), scale * (y - top), scale * width, scale * height)
             is_best = move in best and len(best) <= FEW
-            strength = abs(values[move]) / most if most else 0
+            strength = share(abs(values[move]), most)
             marks.append(tinted(box, values[move], strength, is_best))
     return drawing.svg + "".join(marks), drawing.height
 
@@ -82,7 +82,7 @@ def _bars(weights: Mapping[str, float], longest: float) -> str:
     room = (WIDE - NAMES - 2 * NUMBERS) / 2
     zero, parts = NAMES + NUMBERS + room, []
     for row, (kind, weight) in enumerate(weights.items()):
-        y, long = row * LINE, room * abs(weight) / longest if longest else 0
+        y, long = row * LINE, room * share(abs(weight), longest)
         left, end, anchor = ((zero - long, zero - long - 5, "end") if weight < 0 else
                              (zero, zero + long + 5, "start"))
         parts += [label(8, y + 15, kind),
