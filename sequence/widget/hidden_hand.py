@@ -74,7 +74,7 @@ def _drawn(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -
     if hand:
         parts += [_ring(card) for card in dict.fromkeys(hand)]
     width = 26 + WIDE * len(RANKS)
-    return View(sheet(width, TOP + HIGH * len(SUITS) + 30, parts), f"{said}{secret} {told}.",
+    return View(sheet(width, TOP + HIGH * len(SUITS) + 8, parts), f"{said}{secret} {told}.",
                 said + secret)
 
 
@@ -105,12 +105,14 @@ def _place(card: str, chance: float, most: float, copies: int) -> str:
     x, y = _corner(card)
     dots = "".join(f'<circle cx="{x + 38 + 11 * place}" cy="{y + 11}" r="3.5" stroke="{DARK}" '
                    f'fill="{DARK if place < copies else "white"}"/>' for place in range(2))
+    text = f"{chance:.0%}"
+    number = (tinted((x, y, WIDE, HIGH), chance, share(chance, most), chance == 1, text) if chance
+              else label(x + WIDE / 2, y + HIGH - 3, text, 'font-size="11" text-anchor="middle"'))
     return (f'<rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" stroke="#999" '
             f'fill="{"white" if chance else "#e2e2e2"}"/>'
             + label(x + 5, y + 20, card_name(card) + AS_TEXT,
                     f'font-size="16" font-weight="700" fill="{ink(card)}"')
-            + dots + tinted((x, y, WIDE, HIGH), chance, share(chance, most), chance == 1,
-                            f"{chance:.0%}"))
+            + dots + number)
 
 
 def _ring(card: str) -> str:

@@ -127,7 +127,7 @@ function render({ model, el }) {
       if (element.dataset.pressed) element.setAttribute("aria-pressed", element.dataset.pressed);
     }
     // With nothing in it to go to, the picture itself takes the focus.
-    picture.setAttribute("tabindex", arrows && !elements.length ? "0" : "-1");
+    picture.setAttribute("tabindex", elements.length ? "-1" : "0");
     if (!elements.length) {
       if (focused) picture.focus({ preventScroll: true });
       return;

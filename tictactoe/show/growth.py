@@ -174,11 +174,12 @@ class _Drawing:
         """A node: visits inside, the mean and the nodes deeper down below; a new one is dashed."""
         x, y = self.at(path)
         is_new = path not in self.before and self.step
+        here = ' data-here="true"' if path == self.now.path[:self.depth] else ""
         edge = (f'stroke="{ORANGE if path in self.taken and self.step else BLUE}" '
                 f'stroke-width="{3.5 if path in self.taken else 1.5}"'
                 + (' stroke-dasharray="4 2.5"' if is_new else ""))
         ground = "#e2e2e2" if path in self.favourites else "white"
-        shape = (f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{ground}" {edge}/>'
+        shape = (f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{ground}" {edge}{here}/>'
                  + label(x, y + 4, node.visits, f'text-anchor="middle" font-size="'
                          f'{12 if node.visits < 100 else 10.5}" font-weight="700"'))
         if path and node.visits:

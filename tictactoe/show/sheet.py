@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 from math import isfinite
 
-from tictactoe.games.pictures import BLUE, ORANGE
+from tictactoe.games.pictures import BLUE
 from tictactoe.show.values import MINUS
 
 DARK, GREY = "#222", "#595959"
@@ -59,8 +59,7 @@ def number_text(value: float) -> str:
 def tinted(box: Box, value: float, strength: float, best: bool, text: str | None = None) -> str:
     """A number at the foot of a cell, tinted by a strength from 0 to 1, framed if it is `best`.
 
-    Below zero the tint is another one, and the number has its sign. `text` is what is written, by
-    default the number.
+    `text` is what is written, by default the number.
     """
     x, y, width, height = box
     text = number_text(value) if text is None else text
@@ -70,7 +69,7 @@ def tinted(box: Box, value: float, strength: float, best: bool, text: str | None
     return (f'<g class="number" pointer-events="none"><rect x="{x + (width - wide) / 2:g}" '
             f'y="{low:g}" width="{wide:g}" height="{SIZE + 1}" fill="white"/>'  # above a chip
             f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{SIZE + 1}" '
-            f'fill="{ORANGE if value < 0 else BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
+            f'fill="{BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
             + label(x + width / 2, y + height - 3, text,
                     f'font-size="{SIZE}" font-family="sans-serif" text-anchor="middle" '
                     f'font-weight="{700 if best else 400}" fill="{DARK}"') + f"{frame}</g>")

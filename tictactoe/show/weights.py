@@ -29,7 +29,8 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
     """Show what the moves of a state are worth by the weights of each snapshot, and the weights.
 
     `values` finds the value of each move from the weights; `name` says what a weight is called. The
-    bars and the tints are drawn to the same scale in all snapshots.
+    bars have the same scale in all snapshots; the tints run from the least to the largest value of
+    each.
 
     Raises ValueError if there are no snapshots.
     """
@@ -38,20 +39,19 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
     found = [values(weights) for _, weights in snapshots]
     longest = max((abs(weight) for _, weights in snapshots for weight in weights.values()),
                   default=0)
-    strongest = max((abs(value) for by_move in found for value in by_move.values()), default=0)
 
     def draw(step: int, _settings: object) -> View:
         when, weights = snapshots[step]
         named = {name(kind): weight for kind, weight in weights.items()}
         best = _best(found[step])
-        board, height = _board(state, found[step], strongest)
+        board, height = _board(state, found[step])
         bars = moved(0, height + TITLE, _bars(named, longest))
         svg = sheet(WIDE, height + TITLE + LINE * len(named) + 6, [board, bars])
         told = ", ".join(f"{kind} {number_text(weight)}" for kind, weight in named.items())
-        moves = ", ".join(f"{move_words(state, move)} {number_text(found[step][move])}"
-                          for move in best)
-        said = f"Best of {len(found[step])} moves: {moves}." if len(best) <= FEW else (
-            f"{len(best)} moves are equally good.")
+        most = number_text(found[step][best[0]]) if best else ""
+        said = (f"{len(best)} moves are equally good." if len(best) > FEW else
+                f"Best of {len(found[step])} moves, with {most}: "
+                + "; ".join(move_words(state, move) for move in best) + ".")
         return View(svg, f"{when}. {words(state)}. {said} Weights: {told}.", f"{when}. {said}")
 
     return Explorable(draw, len(snapshots) - 1)
@@ -62,17 +62,18 @@ def _best(values: Mapping[Move, float]) -> list[Move]:
     return [move for move, value in values.items() if value == most]
 
 
-def _board(state: State, values: Mapping[Move, float], most: float) -> tuple[str, float]:
+def _board(state: State, values: Mapping[Move, float]) -> tuple[str, float]:
     """The state with the value of each move, and its height."""
     drawing = draw_state(state, height=HIGH, most_width=WIDE)
     left, top, _, high = map(float, re.search(VIEW_BOX, state.svg()).groups())
     scale, best = drawing.height / high, _best(values)
+    least, most = min(values.values(), default=0), max(values.values(), default=0)
     marks = []
     for move, (x, y, width, height) in state.boxes().items():
         if move in values:
             box = (scale * (x - left), scale * (y - top), scale * width, scale * height)
             is_best = move in best and len(best) <= FEW
-            strength = share(abs(values[move]), most)
+            strength = share(values[move], most, least)
             marks.append(tinted(box, values[move], strength, is_best))
     return drawing.svg + "".join(marks), drawing.height
 

@@ -150,10 +150,10 @@ def test_weights_make_the_values():
     made = weights_on_board([("untrained", {"a": 0}), ("10 games", {"a": 2})], Board("x___o____"),
                             lambda weights: {1: -weights["a"], 5: weights["a"] / 8},
                             lambda kind: f"kind {kind}")
-    assert made.view.said == ("untrained. Best of 2 moves: cell 1: row 1, column 2 0, cell 5: row "
-                              "2, column 3 0.")
+    assert made.view.said == ("untrained. Best of 2 moves, with 0: cell 1: row 1, column 2; "
+                              "cell 5: row 2, column 3.")
     made.click("next")
-    assert made.view.said == "10 games. Best of 2 moves: cell 5: row 2, column 3 0.25."
+    assert made.view.said == "10 games. Best of 2 moves, with 0.25: cell 5: row 2, column 3."
     assert {"kind a", "2", "0.25", "\N{MINUS SIGN}2"} <= texts(made.view.svg)
     assert len(re.findall("stroke-width=\"2.5\"", made.view.svg)) == 1  # the best move's frame
 
