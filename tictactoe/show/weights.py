@@ -43,8 +43,7 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
     def draw(step: int, _settings: object) -> View:
         when, weights = snapshots[step]
         named = {name(kind): weight for kind, weight in weights.items()}
-        best = _best(found[step])
-        board, height = _board(state, found[step])
+        board, height, best = _board(state, found[step])
         bars = moved(0, height + TITLE, _bars(named, longest))
         svg = sheet(WIDE, height + TITLE + LINE * len(named) + 6, [board, bars])
         told = ", ".join(f"{kind} {number_text(weight)}" for kind, weight in named.items())
@@ -57,17 +56,13 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
     return Explorable(draw, len(snapshots) - 1)
 
 
-def _best(values: Mapping[Move, float]) -> list[Move]:
-    most = max(values.values(), default=0)
-    return [move for move, value in values.items() if value == most]
-
-
-def _board(state: State, values: Mapping[Move, float]) -> tuple[str, float]:
-    """The state with the value of each move, and its height."""
+def _board(state: State, values: Mapping[Move, float]) -> tuple[str, float, list[Move]]:
+    """The state with the value of each move, its height, and the moves that are worth most."""
     drawing = draw_state(state, height=HIGH, most_width=WIDE)
     left, top, _, high = map(float, re.search(VIEW_BOX, state.svg()).groups())
-    scale, best = drawing.height / high, _best(values)
+    scale = drawing.height / high
     least, most = min(values.values(), default=0), max(values.values(), default=0)
+    best = [move for move, value in values.items() if value == most]
     marks = []
     for move, (x, y, width, height) in state.boxes().items():
         if move in values:
@@ -75,7 +70,7 @@ def _board(state: State, values: Mapping[Move, float]) -> tuple[str, float]:
             is_best = move in best and len(best) <= FEW
             strength = share(values[move], most, least)
             marks.append(tinted(box, values[move], strength, is_best))
-    return drawing.svg + "".join(marks), drawing.height
+    return drawing.svg + "".join(marks), drawing.height, best
 
 
 def _bars(weights: Mapping[str, float], longest: float) -> str:
