@@ -283,10 +283,12 @@ weights_on_board(snapshots, threatened, worth,
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# Four own marks come first: only the end of a game tells anything at first, and a game ends with a
-# complete lane. What that is worth then has to travel backwards: once the learner knows that four
-# win, it can find out that three of the other's are about to. With the reference that takes about
-# 500 games, and until then x would rather make lanes of its own than save itself.
+# Four own marks grow from the beginning: at first only the end of a game tells anything, and a game
+# ends with a complete lane. The weights of one and two marks swing to and fro meanwhile, since every
+# position has so many lanes of these kinds that each error shakes them. What four are worth has to
+# travel backwards: once the learner knows that they win, it can find out that three of the other's
+# are about to. Until then x would rather make lanes of its own than save itself. With the
+# reference's learner, cell 3 is best from about 500 games on.
 #
 # </details>
 

@@ -52,6 +52,7 @@ def test_knobs_change_the_scores():
     made.turn("board", 1)
     assert "The best cells: 1,9 with 9, " in made.view.said
     assert made.view.said in made.view.alt
+    assert "On each cell: 0,1 1; 0,2 2; " in made.view.alt
     assert "Chips of side 0: 4,2 4,3" in made.view.alt
 
 

@@ -14,7 +14,7 @@ from sequence.board.layout import BIT, Cell
 from sequence.engine.observation import Observation
 from sequence.pictures.view import picture
 from sequence.pictures.words import action_words, in_words
-from sequence.widget.scores import numbers_over
+from sequence.widget.scores import numbers_over, numbers_told
 from tictactoe.show.explorable import Explorable, View
 from tictactoe.show.sheet import number_text
 
@@ -42,7 +42,8 @@ def reply_board(observation: Observation, actions: Sequence[Action],
             f"{step + 1} of {len(actions)}: {action_words(action)}.", _replies_told(found),
             _sum_told(parts(action)) if parts else ""]))
         after = _after(observation, action)
-        return View(picture(after, over=numbers_over(worst)), f"{said} {in_words(after)}", said)
+        return View(picture(after, over=numbers_over(worst)),
+                    f"{said} On each cell: {numbers_told(worst)}. {in_words(after)}", said)
 
     return Explorable(draw, len(actions) - 1)
 

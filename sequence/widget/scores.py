@@ -33,7 +33,7 @@ def score_board(position: State | Observation, cells: Iterable[Cell],
         turned = ", ".join(f"{name} = {value}" for name, value in settings.items())
         said = f"{turned}. {best_cells(scores)}" if turned else best_cells(scores)
         return View(picture(position, over=numbers_over(scores)),
-                    f"{said} {in_words(position)}", said)
+                    f"{said} On each cell: {numbers_told(scores)}. {in_words(position)}", said)
 
     return Explorable(draw, knobs=knobs, at=at)
 
@@ -44,6 +44,12 @@ def numbers_over(numbers: Mapping[Cell, float]) -> str:
     least, most = min(numbers.values(), default=0), max(numbers.values(), default=0)
     return "".join(tinted((*corner(cell), SQUARE, SQUARE), number, share(number, most, least),
                           number == most) for cell, number in numbers.items())
+
+
+def numbers_told(numbers: Mapping[Cell, float]) -> str:
+    """All the numbers in words."""
+    return "; ".join(f"{row},{col} {number_text(number)}"
+                     for (row, col), number in numbers.items()) or "nothing"
 
 
 def best_cells(numbers: Mapping[Cell, float]) -> str:

@@ -51,7 +51,9 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
         said = (f"{len(best)} moves are equally good." if len(best) > FEW else
                 f"Best of {len(found[step])} moves, with {most}: "
                 + "; ".join(move_words(state, move) for move in best) + ".")
-        return View(svg, f"{when}. {words(state)}. {said} Weights: {told}.", f"{when}. {said}")
+        worth = "; ".join(f"{move} {number_text(value)}" for move, value in found[step].items())
+        return View(svg, f"{when}. {words(state)}. {said} Weights: {told}. Moves: {worth}.",
+                    f"{when}. {said}")
 
     return Explorable(draw, len(snapshots) - 1)
 
