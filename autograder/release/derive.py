@@ -56,11 +56,16 @@ def derived_files(only: str | None = None,
         yield from _expected_files(study)
         yield from teaching_pages(study)
     if only is None:
-        yield from overview(COURSE.parent)
-        tick("node counts")
-        yield COURSE / "node_counts.json", _json(node_counts())
-        tick("reference searches")
-        yield COURSE / "reference_searches.json", _json(reference_searches())
+        yield from files_of_all(tick)
+
+
+def files_of_all(tick: Tick = lambda step: None) -> Iterator[tuple[Path, str]]:
+    """Path and text of the derived files that all studies have in common."""
+    yield from overview(COURSE.parent)
+    tick("node counts")
+    yield COURSE / "node_counts.json", _json(node_counts())
+    tick("reference searches")
+    yield COURSE / "reference_searches.json", _json(reference_searches())
 
 
 def _public_files(study: Study) -> Iterator[tuple[Path, str]]:

@@ -4,9 +4,11 @@ A worker needs the kit in the version of whoever plays the league, and Dask. Wha
 back; a game of a worker that is lost is played again by another, and is the same game.
 """
 
+import atexit
 import hashlib
 import os
 import pickle
+import shutil
 import tempfile
 import threading
 import time
@@ -65,11 +67,18 @@ class Luggage(NamedTuple):
 
 @cache
 def _unpacked(files: tuple[tuple[str, bytes], ...]) -> Path:
-    """A folder with these files, once for each process."""
+    """A folder with these files, once for each process, which takes it away as it ends."""
     folder = Path(tempfile.mkdtemp(prefix=f"league-{os.getpid()}-"))
+    atexit.register(_remove, folder, os.getpid())
     for name, data in files:
         (folder / name).write_bytes(data)
     return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Remove a folder, unless this process is but a fork of the one that made it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder)
 
 
 @cache

@@ -5,6 +5,9 @@ import html
 
 BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision deficiencies
 CELL = 34  # side of a cell in pixels
+# On JupyterLab's dark themes: the same hues, on a dark ground.
+DARK = ('<style>[data-jp-theme-light="false"] img[src^="data:image/svg"]'
+        '{filter:invert(.91) hue-rotate(180deg) brightness(1.2)}</style>')
 
 
 def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) -> str:
@@ -16,7 +19,7 @@ def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) ->
     size = f"width:{width}px;" if width else ""
     limit = "100%" if shrink else "none"
     return (f'<img alt="{html.escape(alt)}" style="max-width:{limit};{size}" '
-            f'src="data:image/svg+xml;base64,{data}"/>')
+            f'src="data:image/svg+xml;base64,{data}"/>{DARK}')
 
 
 def board_svg(board, labels: bool = True) -> str:

@@ -20,43 +20,31 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from autograder.release.book.pages import (
-    BIBLIOGRAPHY,
-    BIBLIOGRAPHY_PAGE,
-    PICTURES,
-    BookError,
-    Chapter,
-    Renderer,
-    chapter,
-    markdown,
+from autograder.release.book.pages import PICTURES, BookError, Chapter, chapter
+from autograder.release.book.reference import (
+    Reference,
+    references,
+    write_linked,
+    write_packages,
 )
-from autograder.release.derive import COURSE
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
-from course.node_counts import node_counts
 from course.probes import Study, load_study, studies
 from course.start import PAGE as START_PAGE
-from tictactoe import nodes
 
 TITLE = "Adversarial search"
 CELL_SECONDS = 600  # for one cell, far more than any needs
-COUNTS = "node-counts"
-REFERENCE = ((f"{COUNTS}.html", "Node counts"), (BIBLIOGRAPHY_PAGE, "Bibliography"))
 LIVE = "live"  # the folder of the live course, if there is one
 MARK = "made_by_the_book.txt"
 MARKED = """`autograder book` made this folder, and the next book replaces it.
 
 Keep nothing of your own here. Without this file the folder is left alone.
 """
-FILES = ("book.css", "book.js")
+FILES = ("book.css", "book.js", "theme.js")
+SEARCH_ENGINE = Path(__file__).parent / "minisearch"  # as npm has it, version 7.2.0
 INDEX = "search-index.js"  # JSON in a script: pages opened from a folder may not fetch a file
 INDEX_BEGINS = "window.bookIndex = "
-SEARCHES = {  # how the tables of node counts name the searches
-    "alpha_beta": "alpha-beta", "type_a": "Type A",
-    "type_a_pruned": "Type A with alpha-beta, moves in board order",
-    "type_a_plus": "Type A with alpha-beta and move ordering",
-}  # fmt: skip
 Tick = Callable[[str], None]  # is told the notebook of each cell that was run
 
 
@@ -198,13 +186,14 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
     contents = [(study, [c for c in chapters if c.study == study])
                 for study in dict.fromkeys(c.study.name for c in chapters)
                 for study in [load_study(study)]]
-    order = [("index.html", TITLE), *((c.page, c.title) for c in chapters), *REFERENCE]
+    beside = references()
+    order = [("index.html", TITLE), *((one.page, one.title) for one in [*chapters, *beside])]
     (site / PICTURES).mkdir(parents=True)
 
     def write(page: str, template: str, **facts: object) -> None:
         at = [name for name, _ in order].index(page)
         text = environment.get_template(template).render(
-            course=TITLE, page=page, title=order[at][1], contents=contents, reference=REFERENCE,
+            course=TITLE, page=page, title=order[at][1], contents=contents, reference=beside,
             before=order[at - 1] if at else None,
             after=order[at + 1] if at + 1 < len(order) else None,
             live=is_live and _live_address(chapters, page), **facts)
@@ -213,16 +202,17 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
     write("index.html", "landing.html", first=order[1])
     for one in chapters:
         write(one.page, "chapter.html", chapter=one)
-    rules = _rules_of_counting()
-    write(f"{COUNTS}.html", "counts.html", rules=rules, **_counts())
-    sources = _bibliography()
-    write(BIBLIOGRAPHY_PAGE, "bibliography.html", sources=sources)
+    for one in beside:
+        write(one.page, one.template, **one.facts)
+    write_linked(site)
+    write_packages(site)
     for name, content in pictures.items():
         (site / PICTURES / name).write_bytes(content)
     templates = Path(__file__).parent / "templates"
     for name in FILES:
         (site / name).write_bytes((templates / name).read_bytes())
-    index = json.dumps(_index(chapters, rules, sources))
+    (site / "minisearch.js").write_text(_search_engine(), "utf-8")
+    index = json.dumps(_index([*chapters, *beside]))
     (site / INDEX).write_text(f"{INDEX_BEGINS}{index};\n", "utf-8")
     (site / MARK).write_text(MARKED, "utf-8")
 
@@ -242,43 +232,17 @@ def _points(study: Study) -> str:
             + f", {sum(study.written.values()):g} by answers in words")
 
 
-def _index(chapters: Sequence[Chapter], rules: str, sources: str) -> list[dict[str, str]]:
+def _index(pages: Sequence[Chapter | Reference]) -> list[dict[str, str]]:
     """What the search looks through: an entry for each section of each page."""
-    entries = [{"page": f"{c.page}#{section.anchor}", "chapter": c.title,
-                "title": section.title, "text": section.text}
-               for c in chapters for section in c.sections]
-    return entries + [{"page": page, "chapter": title, "title": title,
-                       "text": " ".join(_text(words).split())}
-                      for (page, title), words in zip(REFERENCE, (rules, sources), strict=True)]
+    return [{"page": f"{one.page}#{section.anchor}", "chapter": one.title,
+             "title": section.title, "text": section.text}
+            for one in pages for section in one.sections]
 
 
-def _rules_of_counting() -> str:
-    """The docstring of `tictactoe.nodes` as HTML, its example as a Python session."""
-    words, prompt, session = nodes.__doc__.partition(">>> ")
-    return markdown(f"{words}\n```pycon\n{prompt}{session}```\n", Renderer())
-
-
-def _bibliography() -> str:
-    """The sources of the course as HTML."""
-    return markdown((COURSE.parent / BIBLIOGRAPHY).read_text("utf-8"), Renderer())
-
-
-def _counts() -> dict[str, object]:
-    """The published node counts as the rows of two tables."""
-    found = node_counts()
-    boards = {key: counts for key, counts in found.items() if key != "totals"}
-    every = sorted({board for counts in boards.values() for board in counts},
-                   key=lambda board: (-board.count("_"), board.replace("_", "~")))
-    return {
-        "totals": [(search_name(key), row) for key, row in found["totals"].items()],
-        "searches": [search_name(key) for key in boards],
-        "boards": [(board, [counts[board] for counts in boards.values()]) for board in every],
-    }
-
-
-def search_name(key: str) -> str:
-    """The name of a search in the tables."""
-    return SEARCHES.get(key, key.replace("_", " "))
+def _search_engine() -> str:
+    """The script of MiniSearch, its licence on top."""
+    script = (SEARCH_ENGINE / "index.js").read_text("utf-8").rpartition("//# sourceMappingURL")[0]
+    return f"/*\n{(SEARCH_ENGINE / 'LICENSE.txt').read_text('utf-8')}*/\n{script}"
 
 
 def refuse_leaks(site: Path, texts: Path) -> None:

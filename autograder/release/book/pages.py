@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from autograder.errors import Refused
 from autograder.release.notebooks import check_id
 from course.probes import Study
+from tictactoe.games.pictures import DARK
 
 PICTURES = "pictures"  # the folder beside the pages
 BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE = "course/bibliography.md", "bibliography.html"
@@ -83,7 +84,7 @@ def chapter(study: Study, name: str, notebook: NotebookNode,
             body.append(_code_cell(cell, where, pictures))
             words.append(f"<pre>{html.escape(cell.source)}</pre>")
     return Chapter(study, name, "\n".join(body), _beginning(words[0] if words else ""),
-                   tuple(_sections("\n".join(words))))
+                   tuple(find_sections("\n".join(words))))
 
 
 class Renderer(IPythonRenderer):
@@ -165,7 +166,7 @@ def _with_files(page: str, where: str, pictures: MutableMapping[str, bytes]) -> 
         tag = tag.replace("max-width:none;", "").replace(' style=""', "")
         return tag.replace("<img", f'<img class="{"fits" if fits else "scrolls"}"{size}', 1)
 
-    return EMBEDDED.sub(link, page)
+    return EMBEDDED.sub(link, page.replace(DARK, ""))  # the book has a dark theme of its own
 
 
 def _size(svg: bytes) -> tuple[int, int]:
@@ -191,7 +192,7 @@ def alternative_texts(page: str) -> list[str]:
     return found
 
 
-def _sections(page: str) -> Iterator[Section]:
+def find_sections(page: str) -> Iterator[Section]:
     """The sections of a chapter's words; what stands before the first heading is in none."""
     for part in HEADING.split(page):
         found = re.match(r'<h([1-6]) id="([^"]+)">(.*?)</h\1>', part, re.DOTALL)

@@ -32,7 +32,7 @@ CELLS = {
 from alphabeta import AlphaBeta
 from sequence import Greedy, Random
 from sequence.widget import play
-from tictactoe import Qubic
+from tictactoe import Board, Qubic
 from tictactoe.show.play_board import play_against
 from tictactoe.show.watch_board import watch
 class First:
@@ -49,6 +49,7 @@ class Held(AlphaBeta):
     "qubic": "play_against(First(), start=Qubic(), values=lambda state, player: 0.25)",
     "sequence": ALMOST,
     "watch": "watch({'x': First(), 'o': First()})",
+    "picture": "Board()",
 }
 BOARDS = ["board", "qubic", "sequence", "watch"]
 WAYS = {"ArrowRight": (1, 0), "ArrowLeft": (-1, 0), "ArrowDown": (0, 1), "ArrowUp": (0, -1)}
@@ -188,6 +189,9 @@ def test_dark_and_zoomed(lab):
             game.root.evaluate("root => { root.removeAttribute('id') }")
             assert not [finding for finding in found if finding.impact in GRAVE], (theme, name)
             lab.screenshot(f"board-{name}-{theme.split()[-1].lower()}")
+    lab.run_cell(list(CELLS).index("picture"))
+    picture = lab.page.locator(".jp-OutputArea-output > img[src^='data:image/svg']").last
+    assert "invert" in picture.evaluate("image => getComputedStyle(image).filter")
     paper = "svg => getComputedStyle(svg.querySelector('rect')).fill"
     assert shown(lab, "board").root.locator("svg").first.evaluate(paper) == "rgb(27, 27, 27)"
     size = lab.page.viewport_size

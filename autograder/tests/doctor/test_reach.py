@@ -70,6 +70,7 @@ def test_what_a_check_does_not_reach_it_does_not_see(name):
     assert tried
 
 
+@pytest.mark.slow
 def test_texts_are_parsed_by_many_threads_at_once():
     """No parse fails where Python runs halfway through another one, as the collector lets it."""
     text = Path(ast.__file__).read_text("utf-8")

@@ -195,6 +195,7 @@ def test_mutants_are_read_in_order():
     assert [m.name for m in load_mutants("study1")] == re.findall(r'(?m)^name = "(.+)"$', text)
 
 
+@pytest.mark.slow
 def test_a_line_that_is_none_is_refused(edit):
     """Two cells that are not the ends of a line of five are no question: the table is refused."""
     edit("verdicts/study6", '"5,5-9,9"', '"6,6-9,9"')

@@ -470,6 +470,7 @@ def test_without_an_own_environment(names, sandbox, monkeypatch):
         assert "taken" in shown(run(weak, names, PROGRAMS["environment"])).split()
 
 
+@pytest.mark.slow
 def test_without_the_watch(sandbox, monkeypatch):
     """Without the watch on memory, processes that are small by themselves are large together."""
     assert run(sandbox, "import os", *attacks.NUISANCES["hogs"]).stopped.startswith("stopped: it")

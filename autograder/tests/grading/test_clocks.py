@@ -71,11 +71,13 @@ def _running_in(folder) -> list[str]:
 # ---- Checks and cells
 
 
+@pytest.mark.slow
 def test_why_a_check_is_stopped(ask, body):
     """A loop has its computing time, and so has what a module starts; who waits is told that."""
     assert ask(MODULE.format(body=body)).stopped == f"stopped after {BODIES[body]}"
 
 
+@pytest.mark.slow
 def test_time_that_passes_costs_a_check_nothing(ask):
     """A reply after more seconds than the limit is right if few of them were spent computing."""
     replies = ask(MODULE.format(body=f"time.sleep({SECONDS + 1})"))
@@ -91,6 +93,7 @@ def test_why_a_cell_is_stopped(sandbox, body):
     assert ran.outputs[2]
 
 
+@pytest.mark.slow
 def test_time_that_passes_costs_a_cell_nothing(sandbox):
     """Neither the limit of a cell nor that of the notebook is of time on the wall."""
     ran = sandbox.run_cells({}, [f"import time; time.sleep({SECONDS + 1})"] * 2, SECONDS, SECONDS,
@@ -99,6 +102,7 @@ def test_time_that_passes_costs_a_cell_nothing(sandbox):
     assert ran.seconds > 2 * SECONDS
 
 
+@pytest.mark.slow
 def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
     """In nbgrader's kernel too; there it is the last cell."""
     notebook = new_notebook(cells=[
@@ -135,6 +139,7 @@ class MyAgent:
 """
 
 
+@pytest.mark.slow
 def test_a_slow_opponent_ends_no_run_and_costs_nobody_a_mark(tmp_path, monkeypatch):
     """An opponent has as long as it needs, also beyond what the agent may use in all games."""
     monkeypatch.setattr(match, "LIMITS", Terms(first=30, action=2))

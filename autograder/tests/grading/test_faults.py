@@ -398,6 +398,7 @@ def forget_assignment(folder: CourseFolder) -> None:
         book.remove_assignment(STUDY.assignment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", [remove_gradebook, empty_gradebook, forget_assignment])
 def test_a_gradebook_that_is_gone_is_told_by_every_command(course, no_canaries, lose):
     """In one sentence, and none of them makes a new one; after a release, marks are given again."""

@@ -369,6 +369,7 @@ TESTS = {  # of an instructor's own, in a study's notebook
     "wrong": "assert False"}
 
 
+@pytest.mark.slow
 def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tmp_path, capsys):
     """By name, with the reason; neither those decided outside nor those that fail anyway."""
     module, path = releasing.released_files(STUDY)
@@ -458,6 +459,7 @@ def test_a_module_that_does_not_end_is_told_with_the_question(school):
     assert stopped(school.folder, "kit") is None
 
 
+@pytest.mark.slow
 def test_an_endless_check_leaves_the_others_alone(course):
     """One check's loop costs its own marks, and those of the other checks are full."""
     study = load_study("study1")
@@ -906,6 +908,7 @@ def spoil(notebook) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.cell_type != "markdown"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
     """`nbgrader autograde` and formgrader's button mark as our command does."""
@@ -1176,6 +1179,7 @@ def test_marks_made_without_walls_are_made_again_with_them(course):
     assert states == ["graded", "unchanged", "graded", "unchanged"]
 
 
+@pytest.mark.slow
 def test_nbgraders_door_outweighs_an_old_fault(course):
     """What nbgrader's own command grades is graded, whatever our ledger knew before."""
     hand_in(course, "ann", MODULES["reference"])
@@ -1188,6 +1192,7 @@ def test_nbgraders_door_outweighs_an_old_fault(course):
     assert done.status == "graded"
 
 
+@pytest.mark.slow
 def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
     """The short limit holds for the notebooks that follow, too."""
     study = load_study("study3")

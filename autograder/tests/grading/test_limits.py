@@ -85,6 +85,7 @@ def graded(tmp_path_factory) -> CourseFolder:
     return folder
 
 
+@pytest.mark.slow
 def test_cells_have_what_the_solution_needs_and_a_loop_holds_nobody(graded):
     """A loop ends after that time, ten times slower passes, and `grade` says how long it is.
 
@@ -109,6 +110,7 @@ def test_cells_have_what_the_solution_needs_and_a_loop_holds_nobody(graded):
     assert own_scores(graded) == {"adds": 10, "loop": 0, "slow": 10}
 
 
+@pytest.mark.slow
 def test_a_check_has_what_the_reference_needs_on_every_day(graded):
     """What is measured later changes nothing, and nbgrader's own door knows the same."""
     kept = graded.root / "results" / STUDY.assignment / FILE

@@ -268,6 +268,7 @@ def test_who_plays_as_a_given_player_earns_only_legal_play(tmp_path):
         assert "plays as the quick player" in observation["errors"]["strength"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "name"), [
     (sequence.agents.ismcts, "ISMCTS"), (sequence.agents.players, "Greedy")])
 def test_copied_code_is_recognised(tmp_path, given, name):

@@ -241,6 +241,7 @@ def course(tmp_path) -> CourseFolder:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pipes", "sparse", "linked"])
 def test_nbgraders_own_door_opens_for_plain_files_only(course, kind):
     """Whoever hands in others is refused with the reason; the neighbours are graded."""
@@ -330,6 +331,7 @@ def test_a_check_that_has_gone_since_stops_every_command_in_one_sentence(course,
 # ---- Checks in cells that are a student's own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ['check("study99.nothing")', 'check("study2.alpha_beta")'])
 def test_a_call_of_check_in_a_manual_cell_is_a_call(course, call):
     """A student who writes it where a person gives the marks starts no check and makes no fault."""

@@ -1,9 +1,11 @@
 """The book: pages that stand by themselves, with words for every picture and without an answer."""
 
 import base64
+import hashlib
 import json
 import re
 from dataclasses import dataclass
+from importlib import import_module
 
 import nbformat
 import pytest
@@ -14,7 +16,15 @@ from typer.testing import CliRunner
 from autograder.commands.cli import app
 from autograder.release import book
 from autograder.release.book import MARK, Source, count_cells, sources, write_book
-from autograder.release.book.pages import PICTURES, BookError, chapter, markdown, plain
+from autograder.release.book.pages import (
+    PICTURES,
+    BookError,
+    Renderer,
+    chapter,
+    markdown,
+    plain,
+)
+from autograder.release.book.reference import documented
 from autograder.release.leaks import find_leaks
 from autograder.tests.release.static_site import broken_links, outside, read_site
 from autograder.workspace import answer_path
@@ -23,6 +33,7 @@ from course.probes import load_study, studies
 
 SMALL = "03_lane_heuristic"  # quick to run; checks, boards and plots
 STUDY = load_study("study3")
+BESIDE = {"student.html", "league.html", "node-counts.html", "packages.html", "bibliography.html"}
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="60pt"></svg>'
 DATA = f"data:image/svg+xml;base64,{base64.b64encode(SVG.encode()).decode()}"
 
@@ -70,8 +81,7 @@ def small(tmp_path_factory):
 def test_a_small_book_stands_by_itself(small):
     """One notebook: links lead somewhere, pictures have words, nothing is loaded or leaks."""
     assert complaints_about(small) == []
-    assert set(read_site(small)) == {"index.html", f"{SMALL}.html", "node-counts.html",
-                                     "bibliography.html"}
+    assert set(read_site(small)) == {"index.html", f"{SMALL}.html", *BESIDE}
     assert read_site(small)[f"{SMALL}.html"].alts
 
 
@@ -124,6 +134,43 @@ def test_the_node_counts_are_there(small):
 
 
 @pytest.mark.xdist_group("book")
+def test_the_guides_are_pages(small):
+    """What they link to is there, their pictures too, and the search knows their sections."""
+    pages = read_site(small)
+    assert "pictures/student-start.png" in pages["student.html"].loads
+    assert (small / "pictures" / "student-start.png").read_bytes().startswith(b"\x89PNG")
+    assert (small / "my_agent.py").is_file()
+    assert "student.html#boards-trees-and-replays" in {entry["page"] for entry in index_of(small)}
+
+
+@pytest.mark.xdist_group("book")
+def test_every_given_module_that_is_used_has_a_page(small):
+    """What notebooks, stubs and guides name; with the words of the docstrings, and nothing else."""
+    pages = {path.relative_to(small).as_posix() for path in (small / "packages").rglob("*.html")}
+    assert pages == {f"packages/{name.replace('.', '/')}.html" for name in documented()}
+    assert {"tictactoe.nodes", "tictactoe.show.play_board", "sequence.widget", "course.check"} <= {
+        *documented()}
+    links = {link for link in read_site(small)["packages.html"].links if "/" in link}
+    assert pages <= links
+    for name in documented():
+        assert name.split(".")[0] in ("tictactoe", "sequence", "course")
+        page = (small / "packages" / f"{name.replace('.', '/')}.html").read_text("utf-8")
+        first = import_module(name).__doc__.split()[0].strip("`")
+        assert first in page
+        assert '<script src="' + "../" * (1 + name.count(".")) + 'theme.js">' in page
+    told = (small / "packages" / "tictactoe" / "show" / "play_board.html").read_text("utf-8")
+    assert "play_against" in told
+    assert "View Source" not in plain(re.sub(r"<style>.*?</style>", "", told, flags=re.DOTALL))
+
+
+def test_the_search_engine_is_the_one_that_npm_has():
+    """The file of MiniSearch 7.2.0 is unchanged, and the book carries its licence."""
+    script = (book.SEARCH_ENGINE / "index.js").read_bytes()
+    assert hashlib.sha256(script).hexdigest() == (
+        "03c27931eb603af1d3358579e9885eafdb6a2f5fa9929557b3e77d7e99d06d03")
+
+
+@pytest.mark.xdist_group("book")
 def test_sources_and_rights_are_there(small):
     """A notebook leads to the bibliography; every page says what may be done with it."""
     pages = read_site(small)
@@ -152,8 +199,7 @@ def test_the_whole_book_stands_by_itself(whole_book):
     assert all("left out of the book" in line for line in whole_book.command.stderr.splitlines())
     assert complaints_about(whole_book.folder) == []
     pages = read_site(whole_book.folder)
-    assert set(pages) == {"index.html", "node-counts.html", "bibliography.html",
-                          *(f"{source.name}.html" for source in sources())}
+    assert set(pages) == {"index.html", *BESIDE, *(f"{source.name}.html" for source in sources())}
     assert all(name in pages["index.html"].links for name in pages)
     for source in sources():
         page = (whole_book.folder / f"{source.name}.html").read_text("utf-8")
@@ -174,7 +220,7 @@ def test_previous_and_next_go_through_all_pages(tmp_path, monkeypatch):
         return seen
 
     forward = walk("index.html", "next")
-    assert forward[1:-2] == [f"{source.name}.html" for source in sources()]
+    assert forward[1:-len(BESIDE)] == [f"{source.name}.html" for source in sources()]
     assert set(forward) == set(pages)
     assert walk(forward[-1], "prev") == forward[::-1]
 
@@ -369,7 +415,7 @@ def test_the_points_that_a_check_returns_are_not_shown():
 
 def test_a_table_can_be_scrolled():
     """A table in the text is in a box of its own."""
-    page = markdown("| a | b |\n|---|---|\n| 1 | 2 |", book.Renderer())
+    page = markdown("| a | b |\n|---|---|\n| 1 | 2 |", Renderer())
     assert page.startswith('<div class="wide"><table>')
     assert page.strip().endswith("</table></div>")
 

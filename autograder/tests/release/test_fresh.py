@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from autograder import verdicts
-from autograder.release.derive import derived_files
+from autograder.release.derive import derived_files, files_of_all
 from course.probes import load_study, studies
 
 ROOT = Path(__file__).parents[3]
@@ -25,9 +25,10 @@ def project() -> dict:
 
 
 @pytest.mark.slow
-def test_derived_files_are_fresh():
+@pytest.mark.parametrize("of", [*studies(), "all together"])
+def test_derived_files_are_fresh(of):
     """Every derived file is, byte for byte, what its sources make today."""
-    stale = [path.name for path, text in derived_files()
+    stale = [path.name for path, text in (derived_files(of) if of in studies() else files_of_all())
              if not path.exists() or path.read_bytes() != text.encode()]
     assert not stale
 

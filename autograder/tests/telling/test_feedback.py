@@ -324,6 +324,7 @@ def queries(work) -> int:
     return len(sent)
 
 
+@pytest.mark.slow
 def test_queries_do_not_grow_with_the_class(graded, tmp_path):
     """Report and export ask the gradebook as often for four students as for one."""
     one = CourseFolder.create(tmp_path / "one")

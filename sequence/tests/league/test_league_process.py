@@ -69,6 +69,7 @@ DEADLY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*FAULTS, *DEADLY])
 def test_what_costs_a_warning(name, monkeypatch):
     """Each fault is warned of with its sentence, and the third warning forfeits the game.

@@ -12,45 +12,47 @@ const found = document.getElementById("found");
 const hits = document.getElementById("hits");
 let loading = null;
 
-// The index is a script, because a page that was opened from a folder may not fetch a file.
+// Scripts and not data, because a page that was opened from a folder may not fetch a file.
+function script(name) {
+  return new Promise((done, fail) => {
+    const element = document.createElement("script");
+    element.src = name;
+    element.onload = done;
+    element.onerror = () => fail(new Error(`${name} is missing from the folder of this page`));
+    document.head.append(element);
+  });
+}
+
+// A word is found as it is, as the beginning of another, and, if it is long, with a slip or two:
+// that forgives typing errors, and "quiescence" finds "quiescent".
 function load() {
-  loading ??= new Promise((done, fail) => {
-    const script = document.createElement("script");
-    script.src = "search-index.js";
-    script.onload = () => done(window.bookIndex);
-    script.onerror = () => fail(new Error("search-index.js is missing from the folder of this page"));
-    document.head.append(script);
+  loading ??= Promise.all([script("minisearch.js"), script("search-index.js")]).then(() => {
+    const engine = new MiniSearch({
+      fields: ["title", "text"], storeFields: ["page", "chapter", "title", "text"],
+      searchOptions: { boost: { title: 4 }, prefix: true, combineWith: "AND",
+                       fuzzy: (word) => (word.length > 5 ? 0.2 : false) } });
+    engine.addAll(window.bookIndex.map((section, id) => ({ id, ...section })));
+    return engine;
   });
   return loading;
 }
 
-// A word is found where another one begins with it, whatever its case.
+// Whether one of the words that were typed is in none of the sections, but for a slip.
+const onlyAlike = (all) => all.length && all[0].queryTerms.some(
+  (word) => !all.some((hit) => hit.terms.some((term) => term.startsWith(word))));
+
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-const pattern = (word, flags) => new RegExp("(?<![\\p{L}\\p{N}])" + escaped(word), flags + "iu");
 
-function search(index, words) {
-  const patterns = words.map((word) => pattern(word, ""));
-  return index
-    .map((section, place) => {
-      const title = patterns.filter((p) => p.test(section.title)).length;
-      const times = patterns.map((word) => section.text.match(new RegExp(word, "giu"))?.length ?? 0);
-      const all = patterns.every((p, n) => times[n] || p.test(section.title));
-      return { section, place, all, rank: 100 * title + Math.min(...times, 99) };
-    })
-    .filter((hit) => hit.all)
-    .sort((a, b) => b.rank - a.rank || a.place - b.place);
-}
-
-// The text around the first word, the words marked.
+// The text around the first word of the section that was found, all of them marked.
 function around(text, words) {
-  const at = Math.max(0, text.search(pattern(words[0], "")));
+  const any = new RegExp("(?<![\\p{L}\\p{N}])(" + words.map(escaped).join("|") + ")", "iu");
+  const at = Math.max(0, text.search(any));
   const from = Math.max(0, text.lastIndexOf(" ", at - BEFORE) + 1);
   const to = at + AFTER < text.length ? text.lastIndexOf(" ", at + AFTER) : text.length;
   const line = document.createElement("span");
   line.className = "around";
   const part = (from ? "\u2026 " : "") + text.slice(from, to) + (to < text.length ? " \u2026" : "");
-  const any = new RegExp("((?<![\\p{L}\\p{N}])(?:" + words.map(escaped).join("|") + "))", "giu");
-  part.split(any).forEach((piece, n) => {
+  part.split(new RegExp(any, "giu")).forEach((piece, n) => {
     const node = n % 2 ? document.createElement("mark") : document.createElement("span");
     node.textContent = piece;
     line.append(node);
@@ -58,19 +60,22 @@ function around(text, words) {
   return line;
 }
 
-function show(hit, words) {
+function show(hit) {
   const link = document.createElement("a");
   const title = document.createElement("strong");
-  title.textContent = hit.section.title;
-  link.href = hit.section.page;
+  title.textContent = hit.title;
+  link.href = hit.page;
   link.append(title);
-  if (hit.section.chapter !== hit.section.title) {
+  if (hit.chapter !== hit.title) {
     const chapter = document.createElement("span");
     chapter.className = "chapter";
-    chapter.textContent = hit.section.chapter;
+    chapter.textContent = hit.chapter;
     link.append(chapter);
   }
-  link.append(around(hit.section.text, words));
+  // What was typed is marked, not the longer word that begins with it; of a slip, the word meant.
+  const words = hit.terms.flatMap((term) => hit.queryTerms.filter((word) => term.startsWith(word))
+    .concat(term)).sort((a, b) => a.length - b.length);
+  link.append(around(hit.text, words));
   const item = document.createElement("li");
   item.append(link);
   return item;
@@ -78,19 +83,20 @@ function show(hit, words) {
 
 async function look() {
   const asked = field.value;
-  const words = asked.trim().split(/\s+/).filter(Boolean);
-  if (!words.length) {
+  const words = asked.trim();
+  if (!words) {
     results.hidden = true;
     return;
   }
   try {
-    const index = await load();
+    const engine = await load();
     if (asked !== field.value) return;  // more was typed meanwhile
-    const all = search(index, words);
+    const all = engine.search(words);
     const number = all.length === 1 ? "1 section" : `${all.length} sections`;
-    found.textContent = all.length > MOST ? `${number}, the first ${MOST} of them:`
-      : all.length ? `${number}:` : `Nothing found for ${words.join(" ")}. Try a shorter word.`;
-    hits.replaceChildren(...all.slice(0, MOST).map((hit) => show(hit, words)));
+    const what = onlyAlike(all) ? `Nothing found for ${words}, but ${number} with words like it` : number;
+    found.textContent = all.length > MOST ? `${what}, the first ${MOST} of them:`
+      : all.length ? `${what}:` : `Nothing found for ${words}. Try a shorter word.`;
+    hits.replaceChildren(...all.slice(0, MOST).map(show));
   } catch (error) {
     found.textContent = `The search failed: ${error.message}.`;
     hits.replaceChildren();
@@ -101,6 +107,12 @@ async function look() {
 function close() {
   results.hidden = true;
 }
+
+// Dark or light: as the system has it (theme.js), until somebody chooses.
+const theme = document.getElementById("theme");
+theme.hidden = false;
+theme.addEventListener("click", () => chooseTheme(
+  document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 
 form.hidden = false;
 field.addEventListener("input", look);

@@ -1,0 +1,189 @@
+"""Makes the book's pages beside the chapters: node counts, guides, sources, the given packages."""
+
+import ast
+import importlib
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+
+import jupytext
+import pdoc
+
+from autograder.release.book.pages import (
+    BIBLIOGRAPHY,
+    BIBLIOGRAPHY_PAGE,
+    Renderer,
+    Section,
+    find_sections,
+    markdown,
+)
+from autograder.release.derive import COURSE
+from autograder.release.kit import LINK, PAGES
+from autograder.release.notebooks import notebook_texts
+from course.node_counts import node_counts
+from course.probes import load_study, studies
+from course.probes.syntax import parsed
+from tictactoe import nodes
+
+HOME = COURSE.parent
+DOCS = HOME / "docs"
+PACKAGES = "packages"  # the folder of the pages on the given modules
+GIVEN = ("tictactoe", "sequence", "course")
+NAMED = re.compile(rf"\b(?:{'|'.join(GIVEN)})(?:\.\w+)+")
+SEARCHES = {  # how the tables of node counts name the searches
+    "alpha_beta": "alpha-beta", "type_a": "Type A",
+    "type_a_pruned": "Type A with alpha-beta, moves in board order",
+    "type_a_plus": "Type A with alpha-beta and move ordering",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A page to look things up in."""
+
+    page: str  # its file
+    title: str
+    about: str  # a sentence without its full stop
+    sections: tuple[Section, ...]
+    template: str = "text.html"
+    facts: Mapping[str, object] = field(default_factory=dict)  # for the template
+
+
+def references() -> list[Reference]:
+    """The pages in the order of the contents."""
+    rules = _rules_of_counting()
+    # The tables are numbers: what can be searched for are the rules.
+    found = Section("rules", "The rules of counting", 1, " ".join(
+        section.text for section in find_sections(f'<h1 id="rules">-</h1>{rules}')))
+    counts = Reference("node-counts.html", "Node counts",
+                       "how nodes, depths and ties are counted, and how many nodes each search "
+                       "visits, to compare your own with", (found,), "counts.html",
+                       {"rules": rules, **_counts()})
+    abouts = {"student.md": "how to work, check and hand in; the keys of the boards",
+              "league.md": "how to write an agent for Sequence and have it play"}
+    return [*(_text_page(DOCS / name, f"{Path(name).stem}.html", abouts[name]) for name in PAGES),
+            counts, _packages_page(),
+            _text_page(HOME / BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE,
+                       "the sources of the course in full, acknowledgements and licences")]
+
+
+def _text_page(path: Path, page: str, about: str) -> Reference:
+    """A page of a Markdown file; its links to other guides lead to their pages."""
+    text = path.read_text("utf-8")
+    for name in PAGES:
+        text = text.replace(f"]({name}", f"]({Path(name).stem}.html")
+    body = markdown(text, Renderer())
+    sections = tuple(find_sections(body))
+    return Reference(page, sections[0].title, about, sections, facts={"text": body})
+
+
+def write_linked(site: Path) -> None:
+    """Copy what the guides link to, pictures and examples, to the same places in the site."""
+    for name in chain.from_iterable(LINK.findall((DOCS / page).read_text("utf-8"))
+                                    for page in PAGES):
+        if name not in PAGES:
+            (site / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(DOCS / name, site / name)
+
+
+# ---- Node counts
+
+
+def _rules_of_counting() -> str:
+    """The docstring of `tictactoe.nodes` as HTML, its example as a Python session."""
+    words, prompt, session = nodes.__doc__.partition(">>> ")
+    return markdown(f"{words}\n```pycon\n{prompt}{session}```\n", Renderer())
+
+
+def _counts() -> dict[str, object]:
+    """The published node counts as the rows of two tables."""
+    found = node_counts()
+    boards = {key: counts for key, counts in found.items() if key != "totals"}
+    every = sorted({board for counts in boards.values() for board in counts},
+                   key=lambda board: (-board.count("_"), board.replace("_", "~")))
+    return {
+        "totals": [(search_name(key), row) for key, row in found["totals"].items()],
+        "searches": [search_name(key) for key in boards],
+        "boards": [(board, [counts[board] for counts in boards.values()]) for board in every],
+    }
+
+
+def search_name(key: str) -> str:
+    """The name of a search in the tables."""
+    return SEARCHES.get(key, key.replace("_", " "))
+
+
+# ---- The given packages
+
+
+def _packages_page() -> Reference:
+    """The given modules with what they are for and what they offer, each with its own page."""
+    renderer, lines = Renderer(), ["# The given packages", (
+        "What the notebooks and your modules import. `help(...)` says the same in a notebook.")]
+    for name in documented():
+        module = pdoc.doc.Module(importlib.import_module(name))
+        about, _, _ = module.docstring.partition("\n")
+        offers = ", ".join(f"`{member.name}`" for member in module.flattened_own_members
+                           if member.docstring and not member.name.startswith("_"))
+        lines += [f"## {name}", f"[{about}]({PACKAGES}/{name.replace('.', '/')}.html)", offers]
+    body = markdown("\n\n".join(lines), renderer)
+    return Reference("packages.html", "The given packages",
+                     "what modules, classes and functions are there to be used",
+                     tuple(find_sections(body)), facts={"text": body})
+
+
+def write_packages(site: Path) -> None:
+    """Pages on the modules that notebooks and stubs import, made of their docstrings by pdoc."""
+    pdoc.render.configure(docformat="markdown", show_source=False, search=False,
+                          template_directory=Path(__file__).parent / "package_templates")
+    wanted = {name: pdoc.doc.Module(importlib.import_module(name)) for name in documented()}
+    for name, module in wanted.items():
+        path = site / PACKAGES / f"{name.replace('.', '/')}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(pdoc.render.html_module(module, wanted), "utf-8", newline="\n")
+
+
+@cache
+def documented() -> tuple[str, ...]:
+    """The given modules that notebooks and stubs import, or a guide names."""
+    found = {name for page in PAGES for words in NAMED.findall((DOCS / page).read_text("utf-8"))
+             for name in _beginnings(words) if _is_module(name)}
+    for study in map(load_study, studies()):
+        texts = [jupytext.read(path) for path in notebook_texts(study.folder)]
+        cells = [cell.source for text in texts for cell in text.cells if cell.cell_type == "code"]
+        for code in [*cells, (study.folder / study.module).read_text("utf-8")]:
+            found |= set(_imported(code))
+    return tuple(sorted(found))
+
+
+def _imported(code: str) -> Iterator[str]:
+    """The given modules that a piece of code imports; lines that are IPython's own are left out."""
+    for node in ast.walk(parsed(re.sub(r"^\s*[%!].*$", "", code, flags=re.MULTILINE))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] in GIVEN and _is_module(name):
+                yield name
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """A dotted name, and what it begins with: "a.b.c", "a.b"."""
+    while "." in name:
+        yield name
+        name = name.rpartition(".")[0]
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # what stands before its last dot is no package
+        return False

@@ -1,0 +1,29 @@
+"""What goes with an agent to a worker of a cluster, and what is left there."""
+
+import os
+import subprocess
+import sys
+
+FILE = """
+import os, sys
+from sequence.league.cluster import Luggage, kit_digest
+from sequence.league.players.specs import Spec
+
+agent = Spec("Mine", "mine.py", "Mine")
+place = Luggage({"mine.py": b"a = 1\\n"}, kit_digest()).unpacked(agent).where
+if not os.fork():
+    sys.exit(0)
+os.wait()
+print(place, open(place).read())
+"""
+
+
+def test_a_worker_that_ends_leaves_no_file_of_an_agent(tmp_path):
+    """What came with an agent is there until the process ends, whatever its forks do, not longer.
+    """
+    done = subprocess.run([sys.executable, "-c", FILE], env={**os.environ, "TMPDIR": str(tmp_path)},
+                          capture_output=True, text=True, check=True)
+    place, text = done.stdout.split(maxsplit=1)
+    assert place.startswith(str(tmp_path))
+    assert text == "a = 1\n\n"
+    assert list(tmp_path.iterdir()) == []
