@@ -284,7 +284,7 @@ weights_on_board(snapshots, threatened, worth,
 # <details><summary>What you should have seen</summary>
 #
 # Four own marks grow from the beginning: at first only the end of a game tells anything, and a game
-# ends with a complete lane. The weights of one and two marks swing to and fro meanwhile, since every
+# ends with a complete lane. The weights of one and two marks swing up and down meanwhile, since every
 # position has so many lanes of these kinds that each error shakes them. What four are worth has to
 # travel backwards: once the learner knows that they win, it can find out that three of the other's
 # are about to. Until then x would rather make lanes of its own than save itself. With the
