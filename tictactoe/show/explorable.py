@@ -87,10 +87,20 @@ class Explorable(Stepper):
         self.view = self._draw(self.step, self.settings)
         self.pace.running &= self.step < last
         steps = {"buttons": self.BUTTONS | self.pace.buttons(), "slider": (self.step, last),
-                 "arrows": self.ARROWS, "auto": self.pace.auto(self.step)} if last else {}
+                 "arrows": self.ARROWS, "auto": self.pace.auto(self.step)} if last else {
+                     "arrows": self._only_knob()}
         self.board.show(self.view.svg, self.view.alt, self.pace.words() + self.view.said,
                         knobs=[[name, self._at[name], len(values) - 1, str(values[self._at[name]])]
                                for name, values in self._knobs.items()], **steps)
+
+    def _only_knob(self) -> dict[str, str]:
+        """Without steps the arrow keys turn the knob, if there is but one."""
+        if len(self._knobs) != 1:
+            return {}
+        (name, values), = self._knobs.items()
+        at, last = self._at[name], len(values) - 1
+        return {"ArrowLeft": f"{TURN} 0 {max(at - 1, 0)}", "Home": f"{TURN} 0 0",
+                "ArrowRight": f"{TURN} 0 {min(at + 1, last)}", "End": f"{TURN} 0 {last}"}
 
     def __repr__(self) -> str:
         turned = "".join(f", {name} = {value}" for name, value in self.settings.items())

@@ -11,7 +11,8 @@ from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 STUDIES = ("study5", "study6", "study7", "study8", "study9")
-IMPORTS = """from evaluator import RECIPE, play_score
+IMPORTS = """from course.plots import boards
+from evaluator import RECIPE, play_score
 from lookahead import Chips, best_reply, catalogue, draft_value, plays_of, reward
 from mcts import UCT
 from qlearning import LaneLearner, train_lanes
@@ -24,6 +25,7 @@ from sequence.widget.replies import reply_board
 from sequence.widget.scores import score_board
 from tictactoe import Board, Qubic
 from tictactoe.show.growth import growing_tree
+from tictactoe.show.knob import knob
 from tictactoe.show.weights import weights_on_board"""
 CELLS = {  # name of an explorable -> the cell that shows it
     "weights": """learner, snapshots = LaneLearner(seed=1), []
@@ -58,6 +60,7 @@ reply_board(seen, [a for a in seen.legal_actions() if a.coords][:9], replies, pa
     "ray": """mine, _ = views(sketch("x 4,2 4,3 4,5 6,1 / o 6,3 6,4 6,5 2,7"))
 read_along(mine, (4, 1), {"right": (0, 1), "down": (1, 0), "up": (-1, 0)}, one_side,
            ("connected", "gaps", "discrete", "open"))""",
+    "knob": "knob('board', 'xo', lambda who: boards([Board().after(0)], [f'for {who}']))",
     "growing tree": "growing_tree(UCT(60, seed=1), Board('x___o___x'))",
 }
 NARROW = 390  # pixels of a telephone
@@ -140,6 +143,12 @@ def test_knobs_by_keyboard(lab):
     ray.root.locator(".knobs input").focus()
     ray.press("ArrowRight")
     ray.wait_for("down, 5 of 5 cells")
+    single = shown(lab, "knob")
+    single.wait_for("board = x")
+    single.root.locator(".picture").focus()
+    single.press("ArrowRight")
+    single.wait_for("board = o")
+    assert "for o" in words(single)
 
 
 def test_a_tree_grows_by_itself(lab):
@@ -159,7 +168,7 @@ def test_light_dark_and_narrow(lab):
         lab.command("apputils:change-theme", theme=f"JupyterLab {theme}")
         for name in CELLS:
             widget = shown(lab, name)
-            if name != "scores":
+            if name not in ("scores", "knob"):
                 last = int(widget.root.locator("input[data-slider='step']").get_attribute("max"))
                 widget.root.locator("input[data-slider='step']").focus()
                 widget.press("End", *["ArrowLeft"] * (last // 8))
