@@ -17,6 +17,7 @@ from sequence.pictures.words import action_words, in_words
 from sequence.widget.scores import numbers_over, numbers_told
 from tictactoe.show.explorable import Explorable, View
 from tictactoe.show.sheet import number_text
+from tictactoe.show.values import MINUS
 
 TOLD = 3  # of the replies, in the line below the board
 
@@ -91,5 +92,10 @@ def _replies_told(replies: Mapping[Action, float]) -> str:
 
 
 def _sum_told(parts: Mapping[str, float]) -> str:
-    told = ", ".join(f"{name} {number_text(number)}" for name, number in parts.items())
-    return f"Value: {told}; in all {number_text(sum(parts.values()))}."
+    told = ", ".join(f"{name} {_exactly(number)}" for name, number in parts.items())
+    return f"Value: {told}; in all {_exactly(sum(parts.values()))}."
+
+
+def _exactly(number: float) -> str:
+    """A number to one decimal, so that a sum can be checked."""
+    return f"{number:,.1f}".removesuffix(".0").replace("-", MINUS)
