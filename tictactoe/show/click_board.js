@@ -202,6 +202,7 @@ function render({ model, el }) {
     if (changed("knobs")) paintKnobs(now);
     if (changed("moves")) paintMoves(now);
     root.classList.toggle("thinking", Boolean(now.busy));
+    root.classList.toggle("small-print", Boolean(now.smallPrint));
     clearTimeout(timer);
     if (now.auto) timer = setTimeout(() => send(now.auto[0]), now.auto[1]);
     before = now;

@@ -91,7 +91,8 @@ class Explorable(Stepper):
                      "arrows": self._only_knob()}
         self.board.show(self.view.svg, self.view.alt, self.pace.words() + self.view.said,
                         knobs=[[name, self._at[name], len(values) - 1, str(values[self._at[name]])]
-                               for name, values in self._knobs.items()], **steps)
+                               for name, values in self._knobs.items()],
+                        smallPrint=True, **steps)
 
     def _only_knob(self) -> dict[str, str]:
         """Without steps the arrow keys turn the knob, if there is but one."""
