@@ -33,6 +33,7 @@ from qlearning import (KINDS, LaneLearner, QPlayer, canonical, greedy_moves, lan
                        train_lanes)
 from tictactoe import Qubic, Random, WinOrBlock, match
 from tictactoe.games.qubic import LANES
+from tictactoe.show.weights import weights_on_board
 
 
 class Greedily:
@@ -249,6 +250,47 @@ picture(axes, "Weights by kind of lane for three seeds. " + ". ".join(
 # %% [markdown]
 # Nobody has told it that four in a lane win, that three should be blocked, or that blocking comes
 # before a three of one's own. The weights say all of this.
+#
+# In which order did they come to say it? Here x is to move, and o threatens to complete a lane at
+# cell 3. A learner is followed through its first 800 games. **Before you move the slider, say**
+# which of the seven weights grows first, and after how many games x likes cell 3 best.
+
+# %%
+threatened = Qubic.from_moves([21, 0, 22, 1, 42, 2])
+followed, snapshots = LaneLearner(seed=1), []
+
+
+def note(done):
+    """Keep the weights now and then, and say how far the training is."""
+    if done % 20 == 0:
+        snapshots.append((f"After {done} games", dict(followed.weights)))
+    if done % 200 == 0:
+        print(done, "games")
+
+
+def worth(weights):
+    """What x's moves are worth by these weights."""
+    asked = LaneLearner()
+    asked.weights = weights
+    return asked.move_values(threatened)
+
+
+note(0)
+train_lanes(followed, 800, Qubic(), note)
+weights_on_board(snapshots, threatened, worth,
+                 lambda kind: f"{kind[0]} own" if kind[0] else f"{kind[1]} other's")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# Four own marks grow from the beginning: at first only the end of a game tells anything, and a game
+# ends with a complete lane. The weights of one and two marks swing up and down meanwhile, since every
+# position has so many lanes of these kinds that each error shakes them. What four are worth has to
+# travel backwards: once the learner knows that they win, it can find out that three of the other's
+# are about to. Until then x would rather make lanes of its own than save itself. With the
+# reference's learner, cell 3 is best from about 500 games on.
+#
+# </details>
 
 # %% [markdown]
 # **Question.** (a) Three of the opponent's marks weigh much more than three own ones, with the other

@@ -30,6 +30,7 @@ from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_ga
                        simple_score, threat)
 from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.board.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
+from sequence.widget.scores import score_board
 from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
@@ -397,6 +398,21 @@ score_map(middle, lambda *asked: play_score(*asked, BLOCKING), "with the threat"
 
 # %%
 check("study6.blocking")
+
+# %% [markdown]
+# Here are the weights as knobs, on the same position: at first those of the original. **Before you
+# move a slider, say** from which weight of blocking on a cell beside o's three is the best one, and
+# what you would have to do to the other weights to lose it again.
+
+# %%
+def worth(cell, **changed):
+    """What a chip on the cell is worth if some weights of the original are changed."""
+    return play_score(middle, "place", cell, RECIPE._replace(**changed))
+
+
+score_board(middle, cells_of(middle.empty_mask), worth, {
+    "blocking": (0, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2), "line": (0, 1, 2, 4),
+    "line_exponent": (1, 2, 3), "board": (0, 1, 2, 4)}, at=RECIPE._asdict())
 
 # %% [markdown]
 # Now measure: the original and the remedy against `Greedy`, by seat. And the control: two copies of

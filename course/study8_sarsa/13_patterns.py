@@ -30,6 +30,7 @@ from sarsa import (
     with_chip,
 )  # fmt: skip
 from sequence import Greedy, Random, play, sketch
+from sequence.widget.rays import read_along
 
 # %% [markdown]
 # ## A board as text
@@ -103,6 +104,15 @@ print("back ", ray(mine, (4, 4), (0, -1)))
 
 # %%
 one_side("m_mm_t#"), one_side("_m_m_m_#")
+
+# %% [markdown]
+# Your function at work on our position, from the empty cell 4,1. A ray is uncovered cell by cell;
+# what is still covered counts as a wall. **Before you press *Next*, say** which of the four values
+# the next cell will change. Then turn the knob to another direction, and say it for all its cells.
+
+# %%
+read_along(mine, (4, 1), {"right": (0, 1), "down": (1, 0), "left": (0, -1), "up": (-1, 0)},
+           one_side, ("connected", "gaps", "discrete", "open"))
 
 # %%
 check("study8.rays")

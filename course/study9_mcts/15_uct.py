@@ -22,6 +22,7 @@ from course.plots import COLOURS, boards, figure, picture
 from course.probes.made_up import NumberTree
 from mcts import UCT, FlatMonteCarlo, MonteCarlo, Node, best_mean, most_visited, reward, ucb
 from tictactoe import Board, WinOrBlock
+from tictactoe.show.growth import growing_tree
 from tictactoe.show.knob import knob
 from tictactoe.show.play_board import play_against
 from tictactoe.solver import value, values
@@ -221,6 +222,16 @@ check("study9.expand")
 
 # %%
 check("study9.uct")
+
+# %% [markdown]
+# Watch it grow, down to the second level. In a node stand its visits, below it the mean for the
+# player who moves there, and after a "+" the number of nodes further down. The thick path is that
+# of the iteration, a dashed node is new, and the move with the most visits is grey. **Before you
+# move the slider, say** which kind of move will have the most visits after 100 iterations, and
+# which after 300: a corner or an edge?
+
+# %%
+growing_tree(UCT(iterations=300, seed=1), trap)
 
 # %% [markdown]
 # ## It changes its mind

@@ -25,9 +25,11 @@ from course.check import check
 from course.mcts_strength import mcts_strength
 from course.plots import COLOURS, figure, picture
 from mcts import ISUCT, EnsembleUCT, SequenceUCT
-from sequence import ISMCTS, sketch
+from sequence import ISMCTS, Greedy, sketch
+from sequence import play as play_game
 from sequence.agents.beliefs import sample, unseen_cards
 from sequence.widget import play
+from sequence.widget.hidden_hand import hidden_hand
 from tictactoe.show.knob import knob
 
 # %% [markdown]
@@ -70,6 +72,15 @@ for seed in range(3):
 #
 # </details>
 #
+# In a game the hidden cards do not stay hidden: what a player takes from the draft row everybody
+# sees. Follow a game with the eyes of player 0. **Before you move the slider, say** how many of the
+# opponent's six cards are known after twenty actions, and how many kinds of card are still possible
+# when only one is unknown. The knob opens the true hand.
+
+# %%
+hidden_hand(play_game([Greedy(), Greedy()], seed=1).states)
+
+# %% [markdown]
 # ## A separate tree for each world
 #
 # The first idea needs nothing new. Sample a world, search it as if everybody saw all cards, and do

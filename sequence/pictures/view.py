@@ -48,7 +48,7 @@ WIDTH = PANEL + 7 * STEP + 6  # a hand has at most seven cards
 
 def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
             clicks: Mapping[str, str] | None = None, chosen: Collection[str] = (),
-            values: Mapping[str, float] | None = None) -> str:
+            values: Mapping[str, float] | None = None, over: str = "") -> str:
     """A `State` or an `Observation` as SVG text.
 
     `hands` are the open hands by player, by default that of the player to move, or of the one who
@@ -56,9 +56,10 @@ def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
 
     For a board to click on, `clicks` names what can be clicked, each with its label: "card 4d" in
     the hand, "cell 2,4" and "take 8d" in the draft row. Such elements are lit and have the name in
-    `data-move`; `chosen` are the ones clicked already, and `values` are written on them.
+    `data-move`; `chosen` are the ones clicked already, and `values` are written on them. `over` is
+    SVG that lies above the board, placed by `corner`.
     """
-    return _Drawing(position, hands, clicks or {}, chosen, values or {}).svg
+    return _Drawing(position, hands, clicks or {}, chosen, values or {}, over).svg
 
 
 def as_html(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
@@ -93,7 +94,7 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
 
 
 class _Drawing:
-    def __init__(self, position, hands, clicks, chosen, values) -> None:
+    def __init__(self, position, hands, clicks, chosen, values, over) -> None:
         self.seen, self.clicks, self.chosen = seen_by_one(position), clicks, chosen
         self.values = values
         self.hands = open_hands(self.seen, hands)
@@ -101,6 +102,7 @@ class _Drawing:
         self.names: list[str] = []  # cards under chips: written above the lines of sequences
         height = math.ceil(max(self.panel(), TOP + BOARD + 6))
         self.board()
+        self.parts.append(over)
         self.svg = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
             f'viewBox="0 0 {WIDTH} {height}"><title>Sequence</title>'
@@ -198,7 +200,7 @@ class _Drawing:
                 self.parts.append(f'<path class="sequence" pointer-events="none" d="M{x} {y}L{to_x}'
                                   f' {to_y}" stroke="{colour}" stroke-width="{width}"/>')
             if heart:
-                x, y = _corner(HEART_CELLS[0])
+                x, y = corner(HEART_CELLS[0])
                 self.parts.append(
                     f'<rect class="sequence" pointer-events="none" x="{x + 4}" y="{y + 4}" '
                     f'width="{2 * SQUARE - 8}" height="{2 * SQUARE - 8}" rx="12" fill="none" '
@@ -207,12 +209,12 @@ class _Drawing:
         self.parts += self.names
         for cell in CELLS:
             if (move := f"cell {cell[0]},{cell[1]}") in self.values:
-                x, y = _corner(cell)
+                x, y = corner(cell)
                 self.parts.append(self.worth(move, (x + SQUARE / 2, y + 39), SQUARE - 6))
 
     def cell(self, cell: Cell) -> None:
         """One cell: its card in the middle, or in the corner above a chip."""
-        x, y = _corner(cell)
+        x, y = corner(cell)
         card, move = card_at(cell), f"cell {cell[0]},{cell[1]}"
         lit, taken = move in self.clicks, move in self.chosen
         fill = LIT if lit else "white" if card else PALE
@@ -249,7 +251,7 @@ class _Drawing:
         moves = [action for action in self.seen.history if action.coords]
         if not moves:
             return
-        x, y = _corner(moves[-1].coords)
+        x, y = corner(moves[-1].coords)
         self.parts.append(
             f'<g class="last" pointer-events="none" fill="none" stroke="{DARK}">'
             f'<rect x="{x + 1.5}" y="{y + 1.5}" width="{SQUARE - 3}" height="{SQUARE - 3}" '
@@ -285,12 +287,13 @@ def _label(x: float, y: float, text: str, size: int, colour: str) -> str:
             f"{text}</text>")
 
 
-def _corner(cell: Cell) -> tuple[float, float]:
+def corner(cell: Cell) -> tuple[float, float]:
+    """Where a cell of the board begins in the picture; it is `SQUARE` pixels wide and high."""
     return LEFT + cell[1] * SQUARE, TOP + cell[0] * SQUARE
 
 
 def _centre(cell: Cell) -> tuple[float, float]:
-    x, y = _corner(cell)
+    x, y = corner(cell)
     return (x + MIDDLE[0], y + MIDDLE[1]) if card_at(cell) else (x + SQUARE / 2, y + SQUARE / 2)
 
 

@@ -3,6 +3,9 @@
     from sequence.widget import play, replay, watch
     play(against=Greedy())
 
+What else there is to explore has a module of its own: `scores` on all cells with their weights as
+knobs, `replies` to an action, a `hidden_hand` that comes to light, `rays` that are read.
+
 May import everything else in `sequence` but the league; nothing there imports this package.
 """
 

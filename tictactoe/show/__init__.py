@@ -1,4 +1,4 @@
-"""Pictures and widgets: search trees, the tree explorer, boards to play on, node counts.
+"""Pictures and widgets: search trees, the tree explorer, boards, node counts, explorables.
 
 May import everything else in `tictactoe`; nothing there imports this package.
 """

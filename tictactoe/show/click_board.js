@@ -7,7 +7,7 @@ const PAGES = { PageDown: 1, PageUp: -1 }; // to the same place in another layer
 const SIDEWAYS = 2; // how much worse a step aside is than a step in the direction of the arrow
 const PATIENCE = 500; // ms after which a step of the slider is sent though the last has no answer
 const MARGIN = 60; // pixels between what the picture scrolls to and its edge
-const ASLEEP = "The kernel has stopped. Run this cell to play on.";
+const ASLEEP = "The kernel has stopped. Run this cell to go on.";
 
 function middle(element) {
   const { left, top, width, height } = element.getBoundingClientRect();
@@ -49,15 +49,16 @@ function render({ model, el }) {
     <div class="picture" tabindex="-1"><div class="drawing"></div><div class="ring"></div></div>
     <div class="status" role="status" aria-live="polite"></div>
     <div class="buttons" role="group" aria-label="actions"></div>
+    <div class="knobs" role="group" aria-label="settings" hidden></div>
     <details hidden><summary></summary><ol tabindex="0" aria-label="moves"></ol></details>`;
-  const [picture, drawing, ring, status, buttons, list] =
-    [".picture", ".drawing", ".ring", ".status", ".buttons", "details"]
+  const [picture, drawing, ring, status, buttons, knobs, list] =
+    [".picture", ".drawing", ".ring", ".status", ".buttons", ".knobs", "details"]
       .map((name) => root.querySelector(name));
   el.append(root);
 
   let before = {}; // what was painted last
-  let asked = 0; // when the slider sent the step that has no answer yet, 0 if all have one
-  let waiting = null; // the slider's step to be sent next
+  let asked = 0; // when a slider sent the step that has no answer yet, 0 if all have one
+  const waiting = new Map(); // the step to be sent next, by what its slider sends
   let current = null; // the place that Tab comes to: its name, and its middle in the picture
   let timer = 0; // of the move that the board sends by itself
 
@@ -68,13 +69,23 @@ function render({ model, el }) {
     return part.contains(active) ? active : null;
   };
 
-  /** Send the slider's step, the latest only: a drag makes steps faster than they can be drawn. */
+  /** Send a slider's step, the latest only: a drag makes steps faster than they can be drawn. */
   function slide() {
-    if (waiting === null || performance.now() - asked < PATIENCE) return;
+    if (!waiting.size || performance.now() - asked < PATIENCE) return;
     asked = performance.now();
-    send(`step ${waiting}`);
-    waiting = null;
+    const [[word, step]] = waiting;
+    waiting.delete(word);
+    send(`${word} ${step}`);
     setTimeout(slide, PATIENCE);
+  }
+
+  /** A slider that sends a word and a number, which is `value` now. */
+  function sliderOf(word, name, last, value) {
+    const slider = document.createElement("input");
+    Object.assign(slider, { type: "range", min: 0, max: last, value });
+    slider.dataset.slider = slider.dataset.move = word;
+    slider.setAttribute("aria-label", name);
+    return slider;
   }
 
   function setCurrent(element) {
@@ -116,7 +127,7 @@ function render({ model, el }) {
       if (element.dataset.pressed) element.setAttribute("aria-pressed", element.dataset.pressed);
     }
     // With nothing in it to go to, the picture itself takes the focus.
-    picture.setAttribute("tabindex", arrows && !elements.length ? "0" : "-1");
+    picture.setAttribute("tabindex", elements.length ? "-1" : "0");
     if (!elements.length) {
       if (focused) picture.focus({ preventScroll: true });
       return;
@@ -140,17 +151,32 @@ function render({ model, el }) {
       button.textContent = label;
       return button;
     });
-    if (last !== undefined) {
-      const slider = document.createElement("input");
-      Object.assign(slider, { type: "range", min: 0, max: last, value: step });
-      slider.dataset.slider = slider.dataset.move = "step";
-      slider.setAttribute("aria-label", "step");
-      fresh.push(slider);
-    }
+    if (last !== undefined) fresh.push(sliderOf("step", "step", last, step));
     buttons.replaceChildren(...fresh);
     if (focused !== undefined) {
       (fresh.find((button) => button.dataset.move === focused) ?? fresh[0])?.focus();
     }
+  }
+
+  /** The settings: a slider for each, with its name before it and its value behind it. */
+  function paintKnobs({ knobs: all = [] }) {
+    knobs.hidden = !all.length;
+    if (knobs.children.length !== all.length) {
+      knobs.replaceChildren(...all.map(([name, at, last], number) => {
+        const row = document.createElement("div"), called = document.createElement("span");
+        called.textContent = name;
+        row.append(called, sliderOf(`turn ${number}`, name, last, at),
+          document.createElement("output"));
+        return row;
+      }));
+    }
+    all.forEach(([, at, last, text], number) => {
+      const [, slider, value] = knobs.children[number].children;
+      slider.max = last;
+      if (!waiting.has(slider.dataset.slider)) slider.value = at;
+      slider.setAttribute("aria-valuetext", text);
+      value.textContent = text;
+    });
   }
 
   function paintMoves({ moves = [] }) {
@@ -170,9 +196,13 @@ function render({ model, el }) {
     if (changed("svg", "alt")) paintPicture(now);
     if (changed("status")) status.textContent = now.status;
     if (changed("buttons", "last")) paintButtons(now);
-    else if (changed("step") && waiting === null) buttons.querySelector("input").value = now.step;
+    else if (changed("step") && !waiting.has("step")) {
+      buttons.querySelector("input").value = now.step;
+    }
+    if (changed("knobs")) paintKnobs(now);
     if (changed("moves")) paintMoves(now);
     root.classList.toggle("thinking", Boolean(now.busy));
+    root.classList.toggle("small-print", Boolean(now.smallPrint));
     clearTimeout(timer);
     if (now.auto) timer = setTimeout(() => send(now.auto[0]), now.auto[1]);
     before = now;
@@ -191,6 +221,7 @@ function render({ model, el }) {
     clearTimeout(timer);
     root.classList.remove("thinking");
     buttons.replaceChildren();
+    knobs.replaceChildren();
     for (const element of places()) {
       delete element.dataset.move;
       element.setAttribute("role", "img");
@@ -209,7 +240,7 @@ function render({ model, el }) {
   });
   root.addEventListener("input", (event) => {
     if (!event.target.dataset.slider) return;
-    waiting = event.target.value;
+    waiting.set(event.target.dataset.slider, event.target.value);
     slide();
   });
   // The ring of the focus is drawn above everything: an outline would lie below the next cells.

@@ -55,8 +55,11 @@ class ClickBoard(anywidget.AnyWidget):
         shown and the last step, both counted from 0; moving it sends "step N". There may be `more`:
         `moves`, the game so far as a list of sentences; `busy`, true while an agent thinks;
         `arrows`, the moves that arrow keys send, by the name of the key, where they are not to go
-        from place to place; and `auto`, a move that the page sends by itself, with a number of
-        milliseconds to wait, unless something is painted before.
+        from place to place; `knobs`, more sliders below, each with its name, where it stands, its
+        last place and its value as text, which send "turn" and two numbers; `smallPrint`, if the
+        picture is to be scrolled on a telephone, and not shrunk much; and `auto`, a move that
+        the page sends by itself, with a number of milliseconds to wait, unless something is painted
+        before.
         """
         shown = {"svg": svg, "alt": alt, "status": status,
                  "buttons": [list(button) for button in (buttons or {}).items()]}

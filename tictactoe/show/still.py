@@ -17,7 +17,7 @@ from tictactoe.show.beside import beside
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CALM = 0.3  # seconds between a change of the board and that of the picture below it
-PLAY_ON = "A picture of the last position: run this cell to play on."
+GO_ON = "A picture of the last position: run this cell to go on."
 OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", ".click-board", ".board-still"
 STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
          f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>")
@@ -58,7 +58,7 @@ class Still:
 
     def _publish(self, update: bool) -> None:
         page = (f'{STYLE}<div class="board-still">{self._shown["text/html"]}'
-                f"<p>{PLAY_ON}</p></div>")
+                f"<p>{GO_ON}</p></div>")
         publish_display_data(self._shown | {"text/html": page},
                              transient={"display_id": self._id}, update=update)
 

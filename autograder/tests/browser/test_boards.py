@@ -232,7 +232,7 @@ def test_boards_survive(lab, opened):
     alive.locator(".status", has_text="First plays cell 1").wait_for()
     lab.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
                  ".then(() => 0)")
-    alive.locator(".status", has_text="Run this cell to play on").wait_for()
+    alive.locator(".status", has_text="Run this cell to go on").wait_for()
     assert alive.locator("button, [data-move]").count() == 0
     lab.screenshot("board-restarted")
     lab.command("docmanager:save")
@@ -243,7 +243,7 @@ def test_boards_survive(lab, opened):
         cell = lab.show_cell(number)
         cell.locator("img").wait_for()
         told = cell.evaluate(DISPLAYED)
-        assert "run this cell to play on" in told[-1]
+        assert "run this cell to go on" in told[-1]
         assert "model not found" not in "".join(told)
     lab.screenshot("board-reopened")
     alt = re.search('alt="([^"]*)"', str(saved["cells"][easy]["outputs"])).group(1)

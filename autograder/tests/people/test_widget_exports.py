@@ -8,12 +8,17 @@ from nbconvert import HTMLExporter
 
 from autograder.telling.safe_html import clean
 from autograder.tests.people.test_walk import Full, Pruning
+from autograder.workspace import load_answer
+from sequence import Greedy, play
 from sequence.widget import play as play_sequence
+from sequence.widget.hidden_hand import hidden_hand
+from sequence.widget.rays import read_along
 from tictactoe import Board, Random
 from tictactoe.games.pictures import image
 from tictactoe.show import still
 from tictactoe.show.counts import compare_counts
 from tictactoe.show.explorer import explore
+from tictactoe.show.growth import growing_tree
 from tictactoe.show.play_board import play_against
 
 STATE = Board("xoox__ox_")
@@ -23,6 +28,10 @@ WIDGETS = {
     "two searches": (lambda: explore(Full(), STATE, against=Pruning()), 2),
     "counts": (lambda: compare_counts({"full": Full()}, STATE), 1),
     "Sequence": (play_sequence, 0),
+    "growing tree": (lambda: growing_tree(load_answer("study9").UCT(9, seed=1), STATE), 0),
+    "hidden hand": (lambda: hidden_hand(play([Greedy(), Greedy()], seed=1).states), 0),
+    "ray": (lambda: read_along(100 * "_", (4, 4), {"up": (-1, 0)}, lambda text: [text],
+                               ["read"]), 0),
 }  # name -> how to make it, and how many tables it leaves
 
 
@@ -58,7 +67,7 @@ def test_a_cell_keeps_the_last_position(published):
     assert replaced
     shown = game.board.shown
     assert image(shown["svg"], shown["alt"], shrink=True) in latest["text/html"]
-    assert still.PLAY_ON in latest["text/html"]
+    assert still.GO_ON in latest["text/html"]
 
 
 def test_the_tree_of_a_search_stays_whole(published):
@@ -77,7 +86,7 @@ def test_a_feedback_page_shows_no_rules_of_style(published, make):
     page = clean(published[1][0]["text/html"])
     assert "display" not in page
     assert "&lt;" not in page
-    assert still.PLAY_ON in page
+    assert still.GO_ON in page
 
 
 def test_an_exported_notebook_keeps_picture_words_and_tables(shown):

@@ -18,7 +18,10 @@ IMPORTS = """
     course.check course.drawn_before course.hand_in course.plots course.start course.unwritten
     tictactoe tictactoe.solver tictactoe.show.explorer tictactoe.show.play_board
     tictactoe.show.tree tictactoe.show.counts tictactoe.show.knob
-    sequence sequence.examples sequence.league sequence.widget"""
+    tictactoe.show.growth tictactoe.show.weights
+    sequence sequence.examples sequence.league sequence.widget
+    sequence.widget.hidden_hand sequence.widget.rays sequence.widget.replies
+    sequence.widget.scores"""
 
 newer = pytest.mark.skipif(sys.version_info < (3, 12),
                            reason="needs sys.monitoring; the test in the browser does the same")

@@ -209,6 +209,23 @@ def test_seven_hundred_games_are_enough_to_beat_the_yardstick():
     assert learner.weights[0, 3] < 0 < learner.weights[3, 0]
 
 
+def test_the_weights_that_are_followed_in_the_notebook():
+    """Four own marks grow steadily; from about 500 games on, cell 3 is best and stays so."""
+    learner, snapshots = STUDY.LaneLearner(seed=1), []
+    threatened = Qubic.from_moves([21, 0, 22, 1, 42, 2])
+
+    def note(done):
+        if done % 20 == 0:
+            values = learner.move_values(threatened)
+            snapshots.append((done, learner.weights[4, 0], max(values, key=values.get)))
+
+    STUDY.train_lanes(learner, 800, Qubic(), note)
+    fours = [weight for _, weight, _ in snapshots]
+    assert fours == sorted(fours)
+    since = max(done for done, _, best in snapshots if best != 3)
+    assert 400 < since < 600
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_ten_thousand_games_reach_what_is_asked(seed):

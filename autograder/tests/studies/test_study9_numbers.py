@@ -35,6 +35,13 @@ def test_the_trap_is_one():
         **dict.fromkeys(CORNERS, -1), **dict.fromkeys(EDGES, 0)}
 
 
+def test_the_tree_that_is_watched_changes_its_mind():
+    """After 100 iterations of the notebook's seed a corner leads, after 300 an edge."""
+    for iterations, leading in ((100, CORNERS), (300, EDGES)):
+        root = MCTS.UCT(iterations, seed=1).search(TRAP)
+        assert max(root.rows(), key=lambda row: row.visits).move in leading
+
+
 def at_random(state):
     """What a random game from here is worth to o on average, exactly."""
     if state.is_terminal():

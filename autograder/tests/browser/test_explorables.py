@@ -1,0 +1,218 @@
+"""Explorables in JupyterLab by keyboard alone, in both themes, on a narrow screen, and asleep."""
+
+import shutil
+
+import pytest
+
+from autograder.tests.browser.axe import GRAVE, findings
+from autograder.tests.browser.widgets import Widget, open_notebook
+from autograder.workspace import answer_path
+from course.probes import load_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+STUDIES = ("study5", "study6", "study7", "study8", "study9")
+IMPORTS = """from course.plots import boards
+from evaluator import RECIPE, play_score
+from lookahead import Chips, best_reply, catalogue, draft_value, plays_of, reward
+from mcts import UCT
+from qlearning import LaneLearner, train_lanes
+from sarsa import one_side, views
+from sequence import Greedy, example, play, sketch
+from sequence.board.layout import cells_of
+from sequence.widget.hidden_hand import hidden_hand
+from sequence.widget.rays import read_along
+from sequence.widget.replies import reply_board
+from sequence.widget.scores import score_board
+from tictactoe import Board, Qubic
+from tictactoe.show.growth import growing_tree
+from tictactoe.show.knob import knob
+from tictactoe.show.weights import weights_on_board"""
+CELLS = {  # name of an explorable -> the cell that shows it
+    "weights": """learner, snapshots = LaneLearner(seed=1), []
+def note(done):
+    if done % 50 == 0:
+        snapshots.append((f"After {done} games", dict(learner.weights)))
+def worth(weights):
+    asked = LaneLearner()
+    asked.weights = weights
+    return asked.move_values(threatened)
+threatened = Qubic.from_moves([21, 0, 22, 1, 42, 2])
+note(0)
+train_lanes(learner, 400, Qubic(), note)
+weights_on_board(snapshots, threatened, worth, lambda kind: f"{kind[0]} own, {kind[1]} other's")""",
+    "scores": """middle = sketch("o 4,3 4,4 4,5")
+def worth(cell, **changed):
+    return play_score(middle, "place", cell, RECIPE._replace(**changed))
+score_board(middle, cells_of(middle.empty_mask), worth, {
+    "blocking": (0, 0.5, 1, 1.5, 2), "line": (0, 1, 2, 4), "line_exponent": (1, 2, 3)},
+    at=RECIPE._asdict())""",
+    "replies": """seen = example("1/18")
+mover, possible = Chips.seen_by(seen), catalogue(seen).possible
+def replies(action):
+    after = mover.after(action).turned()
+    return {reply: reward(after, reply) for reply in plays_of(after, possible)}
+def parts(action):
+    after = mover.after(action)
+    return {"reward": reward(mover, action), "card": 0.8 * draft_value(after, action.draft_card),
+            "reply": -0.9 * best_reply(after.turned(), possible)}
+reply_board(seen, [a for a in seen.legal_actions() if a.coords][:9], replies, parts)""",
+    "hidden hand": "hidden_hand(play([Greedy(), Greedy()], seed=1).states)",
+    "ray": """mine, _ = views(sketch("x 4,2 4,3 4,5 6,1 / o 6,3 6,4 6,5 2,7"))
+read_along(mine, (4, 1), {"right": (0, 1), "down": (1, 0), "up": (-1, 0)}, one_side,
+           ("connected", "gaps", "discrete", "open"))""",
+    "knob": "knob('board', 'xo', lambda who: boards([Board().after(0)], [f'for {who}']))",
+    "growing tree": "growing_tree(UCT(60, seed=1), Board('x___o___x'))",
+}
+NARROW = 390  # pixels of a telephone
+PAPER = "svg => getComputedStyle(svg.querySelector('rect')).fill"
+DARK_PAPER = "rgb(27, 27, 27)"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """A browser with a notebook of all explorables, beside the reference's modules, and its server.
+    """
+    root, private = tmp_path_factory.mktemp("explorables"), tmp_path_factory.mktemp("private")
+    for study in STUDIES:
+        shutil.copy(answer_path(load_study(study)), root)
+    with open_notebook(root, private, [IMPORTS, *CELLS.values()]) as (browser, server):
+        browser.run_cell(0)
+        yield browser, server
+
+
+@pytest.fixture
+def lab(opened):
+    """The browser, in the light theme."""
+    browser, _ = opened
+    browser.command("apputils:change-theme", theme="JupyterLab Light")
+    return browser
+
+
+def shown(browser, name: str) -> Widget:
+    return Widget(browser, 1 + list(CELLS).index(name))
+
+
+def words(widget: Widget) -> str:
+    """The picture's alternative text."""
+    return widget.root.locator("svg").first.get_attribute("aria-label")
+
+
+def test_steps_by_keyboard(lab):
+    """Arrow keys on the slider and on the picture lead to other pictures, End to the last one."""
+    for name, (first, second, last) in {
+            "weights": ("After 0 games", "After 50 games", "After 400 games"),
+            "replies": ("1 of 9", "2 of 9", "9 of 9"),
+            "hidden hand": ("0 of 55", "1 of 55", "55 of 55"),
+            "ray": ("right, 0 of 8", "right, 1 of 8", "right, 8 of 8"),
+            "growing tree": ("0 of 60", "1 of 60", "60 of 60")}.items():
+        widget = shown(lab, name)
+        widget.wait_for(first)
+        before = words(widget)
+        widget.root.locator("input[data-slider='step']").focus()
+        widget.press("ArrowRight")
+        widget.wait_for(second)
+        assert words(widget) != before, name
+        widget.press("ArrowLeft")
+        widget.wait_for(first)
+        widget.root.locator(".picture").focus()
+        widget.press("ArrowRight")
+        widget.wait_for(second)
+        widget.press("End")
+        widget.wait_for(last)
+
+
+def test_knobs_by_keyboard(lab):
+    """Tab leads from knob to knob, and the arrow keys turn them; the value is told."""
+    widget = shown(lab, "scores")
+    widget.wait_for("blocking = 0, line = 1, line_exponent = 2. The best cells: 5,5 with 71")
+    knob = widget.root.locator(".knobs input").first
+    assert (knob.get_attribute("aria-label"), knob.get_attribute("aria-valuetext")) == (
+        "blocking", "0")
+    knob.focus()
+    widget.press("ArrowRight", "ArrowRight")
+    widget.wait_for("blocking = 1, line = 1, line_exponent = 2. The best cells: 4,6 with 136")
+    assert knob.get_attribute("aria-valuetext") == "1"
+    before = words(widget)
+    widget.press("Tab", "ArrowRight")
+    widget.wait_for("blocking = 1, line = 2, line_exponent = 2. The best cells: ")
+    assert words(widget) != before
+    ray = shown(lab, "ray")
+    ray.part("last").focus()
+    ray.press("Enter")
+    ray.wait_for("right, 8 of 8")
+    ray.root.locator(".knobs input").focus()
+    ray.press("ArrowRight")
+    ray.wait_for("down, 5 of 5 cells")
+    single = shown(lab, "knob")
+    single.wait_for("board = x")
+    single.root.locator(".picture").focus()
+    single.press("ArrowRight")
+    single.wait_for("board = o")
+    assert "for o" in words(single)
+
+
+def test_a_tree_grows_by_itself(lab):
+    """Play and Pause by keyboard."""
+    widget = shown(lab, "growing tree")
+    widget.part("play").focus()
+    widget.press("Enter")
+    widget.wait_for("2 of 60: ")
+    widget.part("pause").focus()
+    widget.press("Enter")
+    widget.part("play").wait_for()
+
+
+def test_light_dark_and_narrow(lab):
+    """In both themes axe finds nothing grave; on a telephone nothing sticks out of the page."""
+    for theme in ("Light", "Dark"):
+        lab.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+        for name in CELLS:
+            widget = shown(lab, name)
+            if name not in ("scores", "knob"):
+                last = int(widget.root.locator("input[data-slider='step']").get_attribute("max"))
+                widget.root.locator("input[data-slider='step']").focus()
+                widget.press("End", *["ArrowLeft"] * (last // 8))
+            widget.root.evaluate("root => { root.id = 'looked-at' }")
+            found = findings(lab.page, "#looked-at")
+            widget.root.evaluate("root => { root.removeAttribute('id') }")
+            assert not [finding for finding in found if finding.impact in GRAVE], (theme, name)
+            widget.root.scroll_into_view_if_needed()
+            lab.screenshot(f"explore-{name.replace(' ', '-')}-{theme.lower()}")
+    assert widget.root.locator("svg").first.evaluate(PAPER) == DARK_PAPER
+    lab.command("apputils:change-theme", theme="JupyterLab Light")
+    size = lab.page.viewport_size
+    lab.page.set_viewport_size({"width": NARROW, "height": 844})
+    lab.command("application:toggle-left-area")
+    try:
+        for name in CELLS:
+            widget = shown(lab, name)
+            right = widget.root.evaluate("root => root.getBoundingClientRect().right")
+            ends = widget.root.locator("button, input, output").evaluate_all(
+                "all => all.map(one => one.getBoundingClientRect().right)")
+            assert max(ends) <= right + 1, name
+            widget.root.evaluate("root => { root.id = 'looked-at' }")
+            found = findings(lab.page, "#looked-at")
+            widget.root.evaluate("root => { root.removeAttribute('id') }")
+            assert not [finding for finding in found if finding.impact in GRAVE], ("narrow", name)
+            lab.screenshot(f"explore-{name.replace(' ', '-')}-narrow")
+    finally:
+        lab.page.set_viewport_size(size)
+        lab.command("application:toggle-left-area")
+
+
+def test_without_its_kernel_it_is_a_picture(lab, opened):
+    """After a restart the picture stays, without buttons and knobs, and says what to do."""
+    _, server = opened
+    ray = shown(lab, "ray")
+    ray.part("last").focus()
+    ray.press("Enter")
+    ray.wait_for("right, 8 of 8")
+    lab.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+                 ".then(() => 0)")
+    lab.wait_until(lambda: server.kernel_is_idle("widgets.ipynb"), "the kernel is not idle")
+    ray.wait_for("Run this cell to go on")
+    assert ray.root.locator("button, input").count() == 0
+    assert "mm_m____#" in words(ray)
+    lab.run_cell(0)
+    shown(lab, "ray").wait_for("right, 0 of 8")
+    assert lab.elsewhere == []

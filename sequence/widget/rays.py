@@ -1,0 +1,144 @@
+"""A ray of a board, read cell by cell: what a reading function says of each longer part of it.
+
+    from sequence.widget.rays import read_along
+    read_along(board, (4, 4), {"right": (0, 1), "down": (1, 0)}, read, ("connected", "open"))
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from sequence.board.layout import SIZE, Cell
+from sequence.pictures.pieces import EDGE, LIT, PALE, chip
+from tictactoe.show.explorable import Explorable, Settings, View
+from tictactoe.show.sheet import DARK, GREY, label, moved, number_text, sheet
+
+WALL = "#"
+SQUARE, BOX, ROW = 28, 30, 21  # sides of a cell and of a letter's box, height of a row of the table
+MARGIN = 18  # for the numbers of rows and columns
+GAP = 34  # between the board and the table
+COLUMN = 88  # of the table, behind the texts
+TEXTS = 128  # room for the texts that were read
+TITLE = 20
+
+
+def read_along(board: str, cell: Cell, steps: Mapping[str, Cell],
+               read: Callable[[str], Sequence[object]], names: Sequence[str]) -> Explorable:
+    """Uncover a ray from `cell` cell by cell, with what `read` says of what is uncovered.
+
+    `board` is a text of 100 cells, "m" my chip and "t" theirs, capitals in sequences; `steps` has
+    the step to the next cell for the name of each direction. What is not uncovered yet counts as a
+    wall: `read` gets the first cells and "#". It returns a value for each of the `names`.
+
+    Raises ValueError if the board is not 100 cells or there are no directions.
+    """
+    if len(board) != SIZE * SIZE or not steps:
+        raise ValueError(f"a ray is read on a board of {SIZE * SIZE} cells, in a direction; got "
+                         f"{len(board)} cells and {len(steps)} directions")
+    rays = {name: list(_walk(cell, step)) for name, step in steps.items()}
+    texts = {name: "".join(board[SIZE * row + col] for row, col in ray)
+             for name, ray in rays.items()}
+
+    def draw(step: int, settings: Settings) -> View:
+        name = settings["direction"]
+        text = texts[name]
+        rows = [(text[:length] + WALL, _asked(read, text[:length] + WALL, names))
+                for length in range(step + 1)]
+        said = _said(name, text, rows, names)
+        board_part = moved(MARGIN, MARGIN, _board(board, cell, rays[name], step))
+        table = moved(MARGIN + SIZE * SQUARE + GAP, 0, _strip(text, step) + _table(rows, names))
+        width = MARGIN + SIZE * SQUARE + GAP + max(TEXTS + COLUMN * len(names), BOX * (SIZE + 1))
+        height = max(MARGIN + SIZE * SQUARE, TITLE + BOX + 34 + ROW * (SIZE + 1)) + 8
+        told = "; ".join(f"{seen}: " + ", ".join(map(_word, found)) for seen, found in rows)
+        return View(sheet(width, height, [board_part, table]),
+                    f"From {cell[0]},{cell[1]}: {said} Read so far: {told}.", said)
+
+    return Explorable(draw, lambda settings: len(texts[settings["direction"]]),
+                      {"direction": list(rays)})
+
+
+def _walk(cell: Cell, step: Cell) -> Iterator[Cell]:
+    """The cells beyond a cell, up to the edge."""
+    row, col = cell[0] + step[0], cell[1] + step[1]
+    while 0 <= row < SIZE and 0 <= col < SIZE and step != (0, 0):
+        yield row, col
+        row, col = row + step[0], col + step[1]
+
+
+def _asked(read: Callable, text: str, names: Sequence[str]) -> tuple[object, ...]:
+    """What `read` says of a text, a value for each name."""
+    found = read(text)
+    if not isinstance(found, Sequence) or len(found) != len(names):
+        raise ValueError(f"reading {text!r} gave {found!r}, and not a value each for "
+                         f"{', '.join(names)}")
+    return tuple(found)
+
+
+def _said(name: str, text: str, rows: list, names: Sequence[str]) -> str:
+    seen, found = rows[-1]
+    news = [what for what, value, before in zip(
+        names, found, rows[-2][1] if len(rows) > 1 else found, strict=True) if value != before]
+    changed = f" Changed: {', '.join(news)}." if news else " Nothing changed." if rows[1:] else ""
+    told = ", ".join(f"{what} {_word(value)}" for what, value in zip(names, found, strict=True))
+    return f"{name}, {len(seen) - 1} of {len(text)} cells: {told}.{changed}"
+
+
+def _word(value: object) -> str:
+    """A value as it stands in the table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number_text(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _board(board: str, cell: Cell, ray: Sequence[Cell], step: int) -> str:
+    """A small board: where the reading starts, the cells that were read, and those to come."""
+    parts, style = [], f'font-size="11" text-anchor="middle" fill="{GREY}"'
+    for number in range(SIZE):
+        along = number * SQUARE + SQUARE / 2
+        parts += [label(along, -5, number, style), label(-8, along + 4, number, style)]
+    for place, mark in enumerate(board):
+        row, col = divmod(place, SIZE)
+        x, y = col * SQUARE, row * SQUARE
+        at = ray.index((row, col)) if (row, col) in ray else None
+        fill = LIT if at is not None and at < step else PALE if at is not None else "white"
+        parts.append(f'<rect x="{x + 1}" y="{y + 1}" width="{SQUARE}" height="{SQUARE}" '
+                     f'fill="{fill}" stroke="#999"/>')
+        if mark.lower() in "mt":
+            side = "mt".index(mark.lower())
+            parts.append(chip(side, (x + SQUARE / 2 + 1, y + SQUARE / 2 + 1), 8, mark.isupper()))
+    for (row, col), width in ((cell, 3), *((place, 3.5) for place in ray[step - 1:step] if step)):
+        dashes = ' stroke-dasharray="5 3"' if (row, col) == cell else ""
+        parts.append(f'<rect x="{col * SQUARE + 2.5}" y="{row * SQUARE + 2.5}" '
+                     f'width="{SQUARE - 3}" height="{SQUARE - 3}" fill="none" stroke="{DARK}" '
+                     f'stroke-width="{width}"{dashes}/>')
+    return "".join(parts)
+
+
+def _strip(text: str, step: int) -> str:
+    """The cells of the ray as letters, the covered ones blank."""
+    parts = [label(0, 14, "the ray, uncovered so far", f'fill="{GREY}" font-size="12"')]
+    for place in range(len(text) + 1):
+        mark = (text + WALL)[place] if place < step or place == len(text) else ""
+        is_read = place < step
+        parts.append(
+            f'<rect x="{place * BOX + 1}" y="{TITLE}" width="{BOX}" height="{BOX}" '
+            f'fill="{LIT if is_read else "#e2e2e2" if place < len(text) else "white"}" '
+            f'stroke="{EDGE if is_read else "#999"}"/>'
+            + label(place * BOX + 1 + BOX / 2, TITLE + 20, mark, 'text-anchor="middle" '
+                    'font-size="15" font-family="monospace" font-weight="700"'))
+    return "".join(parts)
+
+
+def _table(rows: list, names: Sequence[str]) -> str:
+    """A row for each step, the latest in bold, with what has changed underlined."""
+    top = TITLE + BOX + 24
+    parts = [label(0, top, "read", f'fill="{GREY}" font-size="12"')]
+    parts += [label(TEXTS + COLUMN * number, top, name, f'fill="{GREY}" font-size="12"')
+              for number, name in enumerate(names)]
+    for number, (seen, found) in enumerate(rows):
+        y = top + ROW * (number + 1)
+        weight = f'font-weight="{700 if number == len(rows) - 1 else 400}"'
+        parts.append(label(0, y, seen, f'font-family="monospace" {weight}'))
+        before = rows[number - 1][1] if number else found
+        for column, (value, old) in enumerate(zip(found, before, strict=True)):
+            line = ' text-decoration="underline"' if value != old else ""
+            parts.append(label(TEXTS + COLUMN * column, y, _word(value), weight + line))
+    return "".join(parts)

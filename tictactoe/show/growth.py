@@ -1,0 +1,225 @@
+"""A Monte Carlo search tree as it grows, iteration by iteration.
+
+    from tictactoe.show.growth import growing_tree
+    growing_tree(UCT(200, seed=1), Board("x___o___x"))
+
+The search is run once and noted after every iteration; the pictures are drawn from the notes.
+"""
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple, Protocol
+
+from tictactoe.contract import State
+from tictactoe.games.pictures import BLUE, ORANGE
+from tictactoe.show.drawn import draw_state, words
+from tictactoe.show.explorable import Explorable, View
+from tictactoe.show.sheet import DARK, GREY, label, moved, sheet
+
+Path = tuple[Hashable, ...]  # the moves that lead to a node
+
+DEPTH = 2  # of the nodes that are drawn, unless told otherwise
+SLOT, LEVEL, RADIUS = 26, 112, 12  # a leaf's width, from one depth to the next, a node
+TOP, NARROWEST = 32, 640  # the root's centre from above, the least width
+BOARD = 84  # a board's height
+
+
+class Noted(NamedTuple):
+    """A node after one iteration; `below` is the number of nodes under it."""
+
+    mover: Any
+    visits: int
+    total: float
+    below: int
+
+
+class Iteration(NamedTuple):
+    """The nodes after an iteration by their paths, the path that it took, and how its game ended.
+    """
+
+    nodes: dict[Path, Noted]
+    path: Path
+    end: State
+
+
+class TreeSearch(Protocol):
+    """A search that tells `backup` of every simulated game, as in study 9."""
+
+    def search(self, position: Any) -> Any:
+        """The root of a new tree."""
+
+    def backup(self, node: Any, end: Any) -> None:
+        """Add a simulated game to a node and to those above it."""
+
+
+def note_growth(agent: TreeSearch, position: Any, depth: int = DEPTH) -> list[Iteration]:
+    """Run the search and note, after each iteration, the tree down to a depth.
+
+    Raises ValueError if the search has not called its `backup`.
+    """
+    notes: list[Iteration] = []
+    backup = agent.backup
+
+    def noted(node: Any, end: Any) -> None:
+        backup(node, end)
+        path = []
+        while node.parent is not None:
+            path.append(node.move)
+            node = node.parent
+        nodes: dict[Path, Noted] = {}
+        _note(node, (), depth, nodes)
+        notes.append(Iteration(nodes, tuple(reversed(path)), end))
+
+    agent.backup = noted
+    try:
+        agent.search(position)
+    finally:
+        del agent.backup
+    if not notes:
+        raise ValueError("the search ended without a call of self.backup, so that there is no "
+                         "iteration to show")
+    return notes
+
+
+def _note(node: Any, path: Path, depth: int, nodes: dict[Path, Noted]) -> int:
+    """Note a node and those below it; returns how many they are."""
+    below = sum(_note(child, (*path, move), depth, nodes) for move, child in node.children.items())
+    if len(path) <= depth:
+        nodes[path] = Noted(node.mover, node.visits, node.total, below)
+    return below + 1
+
+
+def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Explorable:
+    """Show the tree of a search after each of its iterations, down to a depth.
+
+    A node has its number of visits inside and its mean reward, for the player who moves there,
+    below. Step 0 is the root alone. The agent's `search` is called once.
+
+    Raises ValueError if the search has not called its `backup`.
+    """
+    notes = note_growth(agent, position, depth)
+    places, width = _places(notes[-1].nodes, position)
+    start = Iteration({(): Noted(None, 0, 0.0, 0)}, (), position)
+    frames = [start, *notes]
+
+    def draw(step: int, _settings: object) -> View:
+        return _Drawing(frames, step, places, width, position, depth).view
+
+    return Explorable(draw, len(notes))
+
+
+def _places(nodes: dict[Path, Noted], position: State) -> tuple[dict[Path, float], float]:
+    """Where across the picture each node of the finished tree stands, and the picture's width."""
+    leaves = [path for path in sorted(nodes, key=_order)
+              if not any(other[:-1] == path for other in nodes if other)]
+    slot = max(SLOT, NARROWEST / len(leaves))
+    places = {path: slot * (number + 0.5) for number, path in enumerate(leaves)}
+    for path in sorted(nodes, key=len, reverse=True):
+        if path not in places:
+            across = [places[child] for child in nodes if child and child[:-1] == path]
+            places[path] = (min(across) + max(across)) / 2
+    return places, slot * len(leaves)
+
+
+def _order(path: Path) -> tuple:
+    """Sorts nodes from left to right: numbers as numbers, everything else by its text."""
+    return tuple((0, move, "") if isinstance(move, (int, float)) else (1, 0, str(move))
+                 for move in path)
+
+
+class _Drawing:
+    """The tree after one iteration."""
+
+    def __init__(self, frames: list[Iteration], step: int, places: dict[Path, float],
+                 width: float, position: State, depth: int) -> None:
+        self.now, self.step, self.last = frames[step], step, len(frames) - 1
+        self.before = frames[max(step - 1, 0)].nodes
+        self.places, self.root, self.depth, self.width = places, position, depth, width
+        self.taken = {self.now.path[:length] for length in range(len(self.now.path) + 1)}
+        children = {path: node.visits for path, node in self.now.nodes.items() if len(path) == 1}
+        self.most = max(children.values(), default=0)
+        self.favourites = [path for path, visits in children.items() if visits == self.most]
+        lines = [self.edge(path) for path in self.now.nodes if path]
+        nodes = [self.node(path, node) for path, node in self.now.nodes.items()]
+        svg = sheet(width, TOP + LEVEL * depth + 50, [*self.boards(), *lines, *nodes])
+        said = self.said()
+        self.view = View(svg, f"Search tree. {said} {self.table()}", said)
+
+    def boards(self) -> list[str]:
+        """The root's position, and how the random game of this iteration ended."""
+        style = f'font-size="12" fill="{GREY}"'
+        parts = [label(4, 14, f"{self.root.to_move} to move", style),
+                 moved(4, 20, draw_state(self.root, height=BOARD).svg)]
+        if self.step:
+            end = draw_state(self.now.end, height=BOARD)
+            left = self.width - end.width - 4
+            parts += [label(left, 14, "the game's end", style), moved(left, 20, end.svg)]
+        return parts
+
+    def at(self, path: Path) -> tuple[float, float]:
+        return self.places[path], TOP + LEVEL * len(path)
+
+    def edge(self, path: Path) -> str:
+        """A line to a node with its move, thick on the path of this iteration."""
+        (x, y), (to_x, to_y) = self.at(path[:-1]), self.at(path)
+        is_taken = path in self.taken
+        at_x, at_y = x + 0.66 * (to_x - x), y + 0.66 * (to_y - y)
+        style = (f'stroke="{ORANGE}" stroke-width="5"' if is_taken else
+                 'stroke="#999" stroke-width="1.2"')
+        return (f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" {style}/>'
+                f'<rect x="{at_x - 8:g}" y="{at_y - 8:g}" width="16" height="15" fill="white"/>'
+                + label(at_x, at_y + 4, path[-1], f'text-anchor="middle" font-size="12" '
+                        f'font-weight="{700 if is_taken else 400}" fill="{DARK}"'))
+
+    def node(self, path: Path, node: Noted) -> str:
+        """A node: visits inside, the mean and the nodes deeper down below; a new one is dashed."""
+        x, y = self.at(path)
+        is_new = path not in self.before and self.step
+        here = ' data-here="true"' if path == self.now.path[:self.depth] else ""
+        edge = (f'stroke="{ORANGE if path in self.taken and self.step else BLUE}" '
+                f'stroke-width="{3.5 if path in self.taken else 1.5}"'
+                + (' stroke-dasharray="4 2.5"' if is_new else ""))
+        ground = "#e2e2e2" if path in self.favourites else "white"
+        shape = (f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{ground}" {edge}{here}/>'
+                 + label(x, y + 4, node.visits, f'text-anchor="middle" font-size="'
+                         f'{12 if node.visits < 100 else 10.5}" font-weight="700"'))
+        if path and node.visits:
+            shape += (f'<rect x="{x - 12:g}" y="{y + RADIUS + 3:g}" width="24" height="12" '
+                      'fill="white"/>')
+            shape += label(x, y + RADIUS + 13, f"{node.total / node.visits:.2f}",
+                           'text-anchor="middle" font-size="11"')
+        if len(path) == self.depth and node.below:
+            shape += label(x, y + RADIUS + 28, f"+{node.below}",
+                           f'text-anchor="middle" font-size="11" fill="{GREY}"')
+        return shape
+
+    def said(self) -> str:
+        """The iteration in words."""
+        if not self.step:
+            return (f"0 of {self.last}: the root alone. In a node: visits; below it: the mean "
+                    "reward of the player who moves there.")
+        path = " then ".join(map(str, self.now.path)) or "the root itself"
+        most = " and ".join(str(path[0]) for path in sorted(self.favourites, key=_order))
+        return (f"{self.step} of {self.last}: {path}; then a random game: "
+                f"{_ending(self.now.end)}. Most visits, {self.most}: {most}.")
+
+    def table(self) -> str:
+        """Every drawn node in words."""
+        order = sorted(self.now.nodes, key=_order)
+        return ". ".join(_in_words(path, self.now.nodes[path]) for path in order) + "."
+
+
+def _in_words(path: Path, node: Noted) -> str:
+    mean = f", mean {node.total / node.visits:.2f}" if path and node.visits else ""
+    deeper = f", nodes below: {node.below}" if node.below else ""
+    return f"{' '.join(map(str, path)) or 'Root'}: {node.visits} visits{mean}{deeper}"
+
+
+def _ending(end: State) -> str:
+    """Who has won a finished game, in words."""
+    if not end.is_terminal():
+        return f"stopped at {words(end)}"
+    worth = end.utility(end.to_move)
+    if not worth:
+        return "a draw"
+    winner = getattr(end, "winner", None)
+    return f"{winner} wins" if winner is not None else "decided"

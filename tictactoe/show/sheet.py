@@ -1,0 +1,75 @@
+"""Parts of SVG pictures that several explorables share: the sheet, its texts, numbers on cells."""
+
+from collections.abc import Iterable
+from html import escape
+from math import isfinite
+
+from tictactoe.games.pictures import BLUE
+from tictactoe.show.values import MINUS
+
+DARK, GREY = "#222", "#595959"
+STRONGEST = 0.5  # of a tint: the number on it stays readable, in the dark theme too
+SIZE = 11  # of a number on a cell
+
+Box = tuple[float, float, float, float]  # left, top, width and height
+
+
+def sheet(width: float, height: float, parts: Iterable[str]) -> str:
+    """SVG text with these elements on a white ground."""
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+            f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>'
+            f'<g font-family="sans-serif" font-size="13" fill="{DARK}">{"".join(parts)}</g></svg>')
+
+
+def moved(x: float, y: float, inside: str) -> str:
+    """Elements, or a whole picture, with their corner at (x, y)."""
+    return f'<g transform="translate({x:g} {y:g})">{inside}</g>'
+
+
+def label(x: float, y: float, text: object, style: str = "") -> str:
+    """A text, which may hold any characters; `style` are attributes."""
+    return f'<text x="{x:g}" y="{y:g}" {style}>{escape(str(text))}</text>'
+
+
+def share(value: float, most: float, least: float = 0.0) -> float:
+    """Where a value lies between the least and the most, from 0 to 1; 0 for what is no number.
+
+    >>> share(3, 4), share(3, 4, least=2), share(float("nan"), 4), share(5, 0)
+    (0.75, 0.5, 0.0, 0.0)
+    """
+    part = (value - least) / (most - least) if most > least else 0.0
+    return min(max(part, 0.0), 1.0) if isfinite(part) else 0.0
+
+
+def number_text(value: float) -> str:
+    """A number as short as it can be told: two decimals if it is small, thousands as k.
+
+    >>> number_text(0.125), number_text(2.5), number_text(64.0), number_text(12_340)
+    ('0.12', '2.5', '64', '12.3k')
+    """
+    if not isfinite(value):
+        return str(value).replace("inf", "∞").replace("-", MINUS)
+    size = abs(value)
+    text = (f"{value / 1000:.1f}" if size >= 1000 else f"{value:.0f}" if size >= 100 else
+            f"{value:.1f}" if size >= 10 else f"{value:.2f}")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if float(text) == 0 else text.replace("-", MINUS) + "k" * (size >= 1000)
+
+
+def tinted(box: Box, value: float, strength: float, best: bool, text: str | None = None) -> str:
+    """A number at the foot of a cell, tinted by a strength from 0 to 1, framed if it is `best`.
+
+    `text` is what is written, by default the number.
+    """
+    x, y, width, height = box
+    text = number_text(value) if text is None else text
+    low, wide = y + height - SIZE - 2, 6.4 * len(text) + 2
+    frame = (f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{width - 2:g}" height="{height - 2:g}" '
+             f'fill="none" stroke="{DARK}" stroke-width="2.5"/>' if best else "")
+    return (f'<g class="number" pointer-events="none"><rect x="{x + (width - wide) / 2:g}" '
+            f'y="{low:g}" width="{wide:g}" height="{SIZE + 1}" fill="white"/>'  # above a chip
+            f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{SIZE + 1}" '
+            f'fill="{BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
+            + label(x + width / 2, y + height - 3, text,
+                    f'font-size="{SIZE}" font-family="sans-serif" text-anchor="middle" '
+                    f'font-weight="{700 if best else 400}" fill="{DARK}"') + f"{frame}</g>")
