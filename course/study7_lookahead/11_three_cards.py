@@ -404,7 +404,7 @@ print("as o it concedes", max(worth(Kuhn(), averaging | x) for x in plans("x")),
 # * `SampledSearch`, at the end of notebook 12, is **averaging over clairvoyance**, with your own
 #   alpha-beta on each sample. You know now what it cannot see. It is quick to write all the same, and
 #   much of what matters in Sequence lies open on the board.
-# * Notebook 16 searches one tree of information sets in place of many trees of states.
+# * Notebook 17 searches one tree of information sets in place of many trees of states.
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Kuhn 1950 for the game and its solution; Russell and

@@ -32,6 +32,7 @@ from lookahead import (
 from sequence import Greedy, Random, card_at, compare, example, play, sketch
 from sequence.agents.beliefs import may_hold, sample
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
+from sequence.widget.replies import reply_board
 from tictactoe import Search
 from tictactoe.games.play import games_needed
 
@@ -293,6 +294,39 @@ for players in ([LookAhead(None), Random()], [Random(), LookAhead(None)]):
 
 # %%
 check("study7.look_ahead")
+
+# %% [markdown]
+# Here is what the agent sees. The slider goes through its best placements, each with the best card to
+# take, and the number on a cell is what the best reply there brings the others. **Before you move the
+# slider, say** how many of these twelve placements leave the others a reply worth more than a hundred,
+# and which cells have to be taken to prevent it.
+
+# %%
+def considered(action):
+    """The replies to an action, with any card that they may hold, and what each brings them."""
+    board = mover.after(action).turned()
+    return {reply: reward(board, reply) for reply in plays_of(board, catalogue(seen).possible)}
+
+
+def split(action):
+    """The value of an action in two parts: without the reply, and what the reply takes from it."""
+    alone = without_reply[action]
+    return {"reward and card": alone, "best reply": values[action] - alone}
+
+
+without_reply, with_best_card = LookAhead(None).values(seen), {}
+for action in sorted(values, key=values.get, reverse=True):
+    if action.coords:
+        with_best_card.setdefault(action.coords, action)
+reply_board(seen, list(with_best_card.values())[:12], considered, split)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Ten of the twelve. A two-eyed jack of theirs would make more than five hundred at 5,4 or at 1,8, and
+# only the two placements on these cells leave them nothing worth a hundred.
+#
+# </details>
 
 # %% [markdown]
 # ## Faster replies (optional, extra credit)

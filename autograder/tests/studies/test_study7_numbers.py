@@ -49,6 +49,20 @@ def test_heat_of_the_notebook():
     assert [ANSWER.heat(cell) for cell in ((4, 5), (3, 3), (0, 5), (9, 9))] == [4, 2, 0.25, 0.25]
 
 
+def test_replies_of_the_notebook():
+    """Of the twelve best placements, ten leave a reply worth more than five hundred; the two on 5,4
+    and 1,8 leave none worth a hundred."""
+    seen = example("1/18")
+    values, mover = ANSWER.LookAhead(ANSWER.plain_replies).values(seen), ANSWER.Chips.seen_by(seen)
+    cards, best = ANSWER.catalogue(seen).possible, {}
+    for action in sorted(values, key=values.get, reverse=True):
+        if action.coords and len(best) < 12:
+            best.setdefault(action.coords, ANSWER.best_reply(mover.after(action).turned(), cards))
+    assert len(best) == 12
+    assert {cell for cell, reply in best.items() if reply < 100} == {(5, 4), (1, 8)}
+    assert sum(reply > 500 for reply in best.values()) == 10
+
+
 def test_heat_is_symmetric():
     """Turning and mirroring the board leaves the heat as it is."""
     for row, col in CELLS:

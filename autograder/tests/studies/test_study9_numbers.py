@@ -127,7 +127,7 @@ def test_hidden_cards_of_the_notebooks_position():
 
 
 class Coin:
-    """The coin under a cup of notebook 16, with the sure move worth `sure`."""
+    """The coin under a cup of notebook 17, with the sure move worth `sure`."""
 
     to_move = "x"
 

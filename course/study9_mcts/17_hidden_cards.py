@@ -1,8 +1,8 @@
 # %% [markdown]
-# # 16. One tree for many worlds
+# # 17. One tree for many worlds
 #
 # A tree needs states, and in Sequence nobody sees the state: the opponent's cards are hidden, and so
-# is the next card of the deck. This notebook takes the tree of notebook 15 there. First with a
+# is the next card of the deck. This notebook takes the tree of notebook 16 there. First with a
 # separate tree for each world that could be the true one, then with one tree for all of them, and we
 # find out what the difference is. In the end we ask why an agent that simulates *ten* games for a
 # move already beats `Greedy`, which looks at every action. The reason is not the one that most people
@@ -67,7 +67,7 @@ for seed in range(3):
 #
 # Far more: the order of some ninety cards alone has more than a hundred digits. Nobody enumerates
 # that. But nobody needs to: a *sample* is enough to estimate a mean, as the random games of notebook
-# 15 were. `sample` draws a full state that fits everything the player has seen. Filling in what is
+# 16 were. `sample` draws a full state that fits everything the player has seen. Filling in what is
 # hidden is called **determinisation**.
 #
 # </details>

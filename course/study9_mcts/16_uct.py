@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 15. Games at random, and a tree of them
+# # 16. Games at random, and a tree of them
 #
 # Every search so far needed somebody to judge positions: the rules, at the end of the game, or a
 # heuristic before it. This notebook does without. It plays games at random and counts who wins.
@@ -7,7 +7,7 @@
 # and the result is **Monte Carlo tree search**, the idea behind the Go programs that beat the best
 # human players.
 #
-# You will write the first part of `mcts.py`: `reward` down to `UCT`. Notebook 16 takes the same
+# You will write the first part of `mcts.py`: `reward` down to `UCT`. Notebook 17 takes the same
 # tree to Sequence.
 
 # %%
