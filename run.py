@@ -140,10 +140,11 @@ def lab(folder, *arguments):
 
 
 def set_up(*extras):
-    """Make .venv what the lock says, unless it is; returns a sentence if that cannot be done."""
+    """Make .venv what the locks say, unless it is, with these extras and those that it has had;
+    returns a sentence if that cannot be done."""
+    kept = sorted(set(extras) | set_up_before())
     stamps = [(os.path.join(VENV, "installed"), LOCK)]
-    for extra in extras:
-        stamps.append((os.path.join(VENV, "installed-" + extra), extra_lock(extra)))
+    stamps += [(extra_stamp(extra), extra_lock(extra)) for extra in kept]
     for stamp, locked in stamps:
         wanted = digest(locked)
         if os.path.exists(PYTHON) and os.path.exists(stamp):
@@ -152,7 +153,12 @@ def set_up(*extras):
                     continue
         first = locked == LOCK
         print("Setting up {} from {} ...".format(VENV, os.path.basename(locked)), file=sys.stderr)
-        problem = install(locked, first)
+        try:
+            problem = install(locked, first)
+        finally:
+            for extra in kept if first else []:  # however that ended, the next set-up knows of them
+                os.makedirs(VENV, exist_ok=True)
+                open(extra_stamp(extra), "w").close()
         if problem:
             return problem
         with open(stamp, "w") as file:  # last: a set-up that was stopped is done again
@@ -184,6 +190,19 @@ def install(locked, first):
             return ("the installation failed; its last lines say why (no network? a full disk?). "
                     "Run the same command again to go on.")
     return None
+
+
+def set_up_before():
+    """The optional extras that the environment has, or had before a set-up that was stopped."""
+    names = os.listdir(VENV) if os.path.isdir(VENV) else []
+    begin = os.path.basename(extra_stamp(""))
+    extras = {name[len(begin):] for name in names if name.startswith(begin)}
+    return {extra for extra in extras if os.path.exists(extra_lock(extra))}
+
+
+def extra_stamp(extra):
+    """The file that says that an optional extra was set up, and from which lock."""
+    return os.path.join(VENV, "installed-" + extra)
 
 
 def extra_lock(extra):

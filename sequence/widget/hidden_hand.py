@@ -7,7 +7,7 @@
 from collections.abc import Mapping, Sequence
 from math import comb
 
-from sequence.agents.beliefs import excluded_cards, unknown_cards, unseen_cards
+from sequence.agents import beliefs
 from sequence.board.cards import CARDS, RANKS, SUITS
 from sequence.engine.observation import Observation
 from sequence.engine.state import State
@@ -31,8 +31,9 @@ def chances(observation: Observation, player: int) -> dict[str, float]:
     """
     if observation.rules.players != 2:
         raise ValueError("these chances are for two players")
-    excluded, unknown = excluded_cards(observation, player), unknown_cards(observation, player)
-    pool = [card for card in unseen_cards(observation) if card not in excluded]
+    excluded = beliefs.excluded_cards(observation, player)
+    unknown = beliefs.unknown_cards(observation, player)
+    pool = [card for card in beliefs.unseen_cards(observation) if card not in excluded]
     hands = comb(len(pool), unknown)
     found = {card: 1 - comb(len(pool) - pool.count(card), unknown) / hands for card in CARDS}
     return found | dict.fromkeys(observation.drafted(player), 1.0)
@@ -58,8 +59,8 @@ def hidden_hand(states: Sequence[State], player: int = 0) -> Explorable:
 
 
 def _drawn(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -> View:
-    by_card, unseen = chances(seen, other), unseen_cards(seen)
-    known, unknown = seen.drafted(other), unknown_cards(seen, other)
+    by_card, unseen = chances(seen, other), beliefs.unseen_cards(seen)
+    known, unknown = seen.drafted(other), beliefs.unknown_cards(seen, other)
     last = [f"player {mover}: {action_words(action)}" for mover, action in list(seen.plays())[-1:]]
     open_kinds = [card for card in CARDS if 0 < by_card[card] < 1]
     likely = max(open_kinds, key=by_card.get, default="")

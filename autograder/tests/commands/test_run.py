@@ -30,6 +30,9 @@ def load(root: Path) -> ModuleType:
     return module
 
 
+BOTH = ["requirements.lock", f"requirements-{EXTRA}.lock"]
+
+
 @dataclass
 class Recorder:
     """Stands for `subprocess.call`: notes the commands, and makes the environment it is asked for.
@@ -433,17 +436,18 @@ def test_the_extra_is_installed_beside_what_is_there(bare):
 
 
 @pytest.mark.parametrize(("name", "setups", "command"), [
-    ("requirements.lock", ["requirements.lock"], ["demo"]),
-    ("pyproject.toml", ["requirements.lock"], ["demo"]),
-    ("requirements.lock", ["requirements.lock", f"requirements-{EXTRA}.lock"], ["setup", EXTRA]),
-    (f"requirements-{EXTRA}.lock", [f"requirements-{EXTRA}.lock"], ["setup", EXTRA]),
-    (f"requirements-{EXTRA}.lock", [], ["demo"]),
+    ("requirements.lock", BOTH, ["demo"]),
+    ("pyproject.toml", BOTH, ["demo"]),
+    ("requirements.lock", BOTH, ["setup", EXTRA]),
+    (f"requirements-{EXTRA}.lock", BOTH[1:], ["setup", EXTRA]),
+    (f"requirements-{EXTRA}.lock", BOTH[1:], ["demo"]),
     ("README.md", [], ["demo"]),
-    ("python", ["requirements.lock"], ["demo"]),
-    (".venv/installed", ["requirements.lock"], ["demo"]),
+    ("python", BOTH, ["demo"]),
+    (".venv/installed", BOTH, ["demo"]),
 ])
 def test_what_has_changed_is_installed_again(ready, name, setups, command):
-    """A lock, the project's own data, a lost or odd environment; nothing else, and only once."""
+    """A lock, the project's own data, a lost or odd environment; nothing else, and only once. An
+    extra that was set up once stays."""
     if name == "python":
         Path(ready.run.PYTHON).unlink()
     else:
@@ -459,14 +463,14 @@ def test_another_python_sets_up_anew(ready, monkeypatch):
     """An environment that another version made is not used."""
     pretend(ready.run, monkeypatch, version="3.99.0 (from tomorrow)")
     assert ready.main("demo") == 0
-    assert locks(ready.calls) == ["requirements.lock"]
+    assert locks(ready.calls) == BOTH
 
 
 def test_a_checkout_that_was_moved_is_set_up_anew(ready, tmp_path, monkeypatch):
     """An environment holds the path that it was made at."""
     moved = open_checkout(ready.root.rename(tmp_path / "moved"), monkeypatch)
     assert moved.main("demo") == 0
-    assert locks(moved.calls) == ["requirements.lock"]
+    assert locks(moved.calls) == BOTH
 
 
 def test_a_new_environment_holds_nothing_old(ready):
@@ -476,7 +480,26 @@ def test_a_new_environment_holds_nothing_old(ready):
     (ready.root / "requirements.lock").write_text("changed", "utf-8")
     assert ready.main("setup") == 0
     assert not leftover.exists()
-    assert ready.stamps() == ["installed"]  # the extra went with it
+    assert ready.stamps() == ["installed", f"installed-{EXTRA}"]
+
+
+@pytest.mark.parametrize("how", ["fails", "stops"])
+@pytest.mark.parametrize("step", ["venv", "-r", "-e"])
+def test_a_set_up_that_ends_early_forgets_no_extra(ready, how, step):
+    """The environment is made anew for another lock, and that fails; the next command makes all."""
+    (ready.root / "requirements.lock").write_text("changed", "utf-8")
+    getattr(ready.calls, how).add(step)
+    assert ready.main("demo") != 0
+    ready.calls.forget()
+    assert ready.main("demo") == 0
+    assert locks(ready.calls) == BOTH
+
+
+def test_an_extra_that_is_no_more_is_forgotten(ready):
+    """A later version may lack it: then its lock is gone."""
+    (ready.root / f"requirements-{EXTRA}.lock").unlink()
+    assert ready.main("demo") == 0
+    assert ready.calls.installing == []
 
 
 def test_an_activated_environment_is_not_asked_to_make_itself(bare, monkeypatch):
