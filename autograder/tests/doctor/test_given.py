@@ -6,7 +6,7 @@ from autograder import workspace
 from autograder.doctor import given
 from autograder.doctor.given import Given, given_answers
 from autograder.tests.needs import need_isolation
-from course.probes import load_study
+from course.probes import load_study, studies
 
 
 @pytest.fixture
@@ -38,6 +38,34 @@ def test_everything_is_looked_through():
                      "study7_lookahead/12_lookahead.ipynb"), ("train", "study5_qubic/qlearning.py"),
                      ("MyAgent", "docs/my_agent.py")}
     assert ("lane_counts", "study3_type_a/heuristic.py") not in found
+
+
+IDLE = """
+class Idle:
+    def __init__(self, *given, **named): pass
+    def __getattr__(self, name):
+        if name.startswith("__"): raise AttributeError(name)
+        return self
+    def __call__(self, *given, **named): return self
+    def __iter__(self): yield self
+"""
+ANSWERS = {"none": "None", "zero": "0", "one": "1", "yes": "True", "no": "False", "empty": "[]",
+           "text": "''", "first": "given[0]", "last": "given[-1]", "all": "list(given)",
+           "idle": "Idle()"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", studies())
+def test_whoever_does_nothing_earns_nothing(name, only):
+    """An object that takes every call and does nothing; functions that return a constant, or what
+    they were given."""
+    need_isolation()
+    only(Given("Idle", "nowhere", None, IDLE), *(
+        Given(function, "nowhere", range(9),
+              f"{IDLE}\ndef {function}(*given, **named): return {value}\n")
+        for function, value in ANSWERS.items()))
+    _, answered = given_answers(load_study(name))
+    assert list(map(str, answered)) == []
 
 
 @pytest.mark.slow

@@ -62,8 +62,11 @@ def _backup(module, on: str, path: list[int], others: list[str]) -> Iterator[Par
         if len(nodes) > 2:  # from the middle too: what is below is left alone
             agent.backup(nodes[-2], read_position(others[0]))
         every = [*nodes, beside]
+        # Whoever does nothing leaves the rest alone, too, and that is not worth a point.
+        rest = [_rounded(nodes[0].total), _rounded(beside.total)] if any(
+            node.visits for node in nodes) else "no visit was counted"
         return ([node.visits for node in every], [_rounded(node.total) for node in every[1:-1]],
-                [_rounded(nodes[0].total), _rounded(beside.total)])
+                rest)
 
     yield ("visits", "totals", "rest"), counted
 
