@@ -105,7 +105,7 @@ def facts(study: Study) -> Iterator[str]:
     found = load_mutants(study.name)
     filled_in = _and(f"*{name}*" for name in _notebooks(study))
     yield (f"**{study.title}.** {study.max_points:g} points, {_hours(study)} (estimated), "
-           f"{_size(study)}. Students fill `{study.module}` in {filled_in}.")
+           f"{_size(study)}. Notebooks: {filled_in}. Students fill `{study.module}`.")
     yield ""
     yield "| check | points | known slips | a slip here also costs marks in |"
     yield "|-|-|-|-|"

@@ -283,9 +283,9 @@ weights_on_board(snapshots, threatened, worth,
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# Four own marks grow from the beginning: at first only the end of a game tells anything, and a game
-# ends with a complete lane. The weights of one and two marks swing up and down meanwhile, since every
-# position has so many lanes of these kinds that each error shakes them. What four are worth has to
+# The weight of four own marks grows from the beginning. At first only the end of a game tells
+# anything, and a game ends with a complete lane. Meanwhile the weights of one and two marks swing up
+# and down. Every position has so many lanes of these kinds that each error shakes them. What four are worth has to
 # travel backwards: once the learner knows that they win, it can find out that three of the other's
 # are about to. Until then x would rather make lanes of its own than save itself. With the
 # reference's learner, cell 3 is best from about 500 games on.

@@ -401,8 +401,8 @@ check("study6.blocking")
 
 # %% [markdown]
 # Here are the weights as knobs, on the same position: at first those of the original. **Before you
-# move a slider, say** from which weight of blocking on a cell beside o's three is the best one, and
-# what you would have to do to the other weights to lose it again.
+# move a slider, say** how large `blocking` must be before a cell beside o's three is the best. Then
+# leave it at 1: which change to another weight makes the agent leave it again?
 
 # %%
 def worth(cell, **changed):
@@ -415,6 +415,15 @@ score_board(middle, cells_of(middle.empty_mask), worth, {
     "line_exponent": (1, 2, 3), "board": (0, 1, 2, 4)}, at=RECIPE._asdict())
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# At first 5,5 is the best, with 71. It gains 49 for each unit of `blocking`, and 4,6, beside the three,
+# gains 81, from 55. They meet at 1/2, so 0.6 is the first value of the knob that does it. With
+# `blocking` at 1, a `line` of 4 or a `line_exponent` of 3 is enough to lose it again: then 4,0, at the
+# edge, is the best.
+#
+# </details>
+#
 # Now measure: the original and the remedy against `Greedy`, by seat. And the control: two copies of
 # the *same* agent against one another. Whatever the first of them wins beyond one half is the price
 # of the first move, and nobody's fault.

@@ -185,7 +185,7 @@ draw_tree(trace, known=lambda state: state.information if state.to_move == "x" e
 #
 # Keep that question for a moment. First the exact answer, by brute force. A **plan** (a pure strategy)
 # names a move for each information set of a player. With two moves in six sets o has 64 plans. x has 27
-# that differ: who bets with a card is never asked what to do after passing with it.
+# that differ: a player who bets with a card is never asked what to do after passing with it.
 #
 # Below, a plan gives for each information set how often its player takes the second move, "bet" or
 # "call". For now that is never or always, 0 or 1. What a pair of plans is worth is a mean over all
@@ -221,7 +221,7 @@ print("o can make sure that x gets no more than", min(max(column) for column in 
 
 # %% [markdown]
 # The two numbers differ, so there is no pair of plans with which both could be content. If x's plan is
-# known, o has an answer that makes it worth -1/6 or less, and the other way round. In tic-tac-toe this
+# known, o has an answer that makes it worth -1/6 or less. If o's is known, x has one worth 1/6 or more. In tic-tac-toe this
 # could not happen: a perfect player may tell everybody how it will play.
 #
 # The way out is to bring in chance of one's own. A **mixed** plan has probabilities between 0 and 1.
@@ -268,8 +268,8 @@ picture(axes, f"Bluff rate of o and the most that x can win with any plan: {most
 # %% [markdown]
 # <details><summary>Your predictions 1 and 2</summary>
 #
-# A perfect player does bluff. If o never bets with the 1, x can fold the 2 against every bet, o's 3 is
-# not paid for, and x wins 1/18 a game. If o bluffs one time in three, *o* wins at least 1/18 a game,
+# A perfect player does bluff. If o never bets with the 1, x can fold the 2 against every bet, so that
+# o's 3 is not paid for. If x then bets with its own 3 it wins 1/18 a game. If o bluffs one time in three, *o* wins at least 1/18 a game,
 # whatever x does. If o bluffs more often than that, x calls with the 2. And going second pays: o has
 # heard what x said.
 #
@@ -278,8 +278,8 @@ picture(axes, f"Bluff rate of o and the most that x can win with any plan: {most
 # ## The average over samples
 #
 # In Sequence there are too many plans to list, and too many states in an information set. So programs
-# do what lies at hand. They *sample* the hidden cards, so that they fit all that was seen. They search
-# each sample as if all cards lay open. And they play the move with the best mean. Russell and Norvig
+# do the obvious thing. They *sample* hidden cards that fit everything seen so far. They search each
+# sample as if all cards were face up. And they play the move with the best mean. Russell and Norvig
 # (2021, section 5.6) call this **averaging over clairvoyance**.
 #
 # Here we need not even sample. There are two states in an information set, so we take both.
@@ -312,8 +312,8 @@ for card in "123":
 # <details><summary>Answer, and your prediction 3</summary>
 #
 # In *both* worlds a bluff with the 1 is worth -2 and a pass -1. So the average never bluffs, though
-# perfect play does. It takes the 2 for an even chance, and it is worth -1/3. And it takes the 3 for 1
-# point, and it is worth 7/6.
+# perfect play does. It values the 2 at 0, but the 2 is worth -1/3. And it values the 3 at 1,
+# but the 3 is worth 7/6.
 #
 # Look at the tree again, at the two ends of the second dotted line. If o has the 1, x calls; if o has
 # the 3, x folds. So it says in the tree, and from there the values come. But it is *one* information
@@ -377,8 +377,8 @@ print("as o it concedes", max(worth(Kuhn(), averaging | x) for x in plans("x")),
 # %% [markdown]
 # **Think first.** (a) Which answer of o makes the averaging x lose most? Find o's best plan by a line
 # of code, and say what it exploits. (b) Suppose that x makes only *one* more decision in the whole
-# game, and o none. Can averaging still go wrong? (c) The averages of "pass" and "bet" are equal for
-# the 3. If ties went to "bet", would the averaging player be safer?
+# game, and o none. Can averaging still go wrong? (c) With the 3 the averages of "pass" and "bet" are
+# equal, for x at the beginning and for o after a pass. If ties went to "bet", would the averaging player be safer?
 #
 # <details><summary>An answer</summary>
 #

@@ -192,7 +192,7 @@ for name, spent in (("plain", plain), ("remembered", first), ("a second time", a
 #
 # The reward of a placement adds up four lines and the heat. `line_reward` looks `made` and `broken`
 # up in two tables, `LINK_MADE` and `LINK_BROKEN`, whose numbers are ours: four times as much for each
-# chip more. A removal by a one-eyed jack is worth the links that it breaks. An action without a square
+# chip more, and sixteen times as much for the last step, a sequence made or prevented. A removal by a one-eyed jack is worth the links that it breaks. An action without a square
 # is worth nothing.
 
 # %%
@@ -323,8 +323,9 @@ reply_board(seen, list(with_best_card.values())[:12], considered, split)
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Ten of the twelve. A two-eyed jack of theirs would make more than five hundred at 5,4 or at 1,8, and
-# only the two placements on these cells leave them nothing worth a hundred.
+# Ten of the twelve. We are one chip short of a sequence at 5,4 and at 1,8, and a two-eyed jack of
+# theirs on either cell would break four links, which earns 512. A placement on one of these cells
+# completes the sequence. Its chips are then locked, and no reply is worth a hundred.
 #
 # </details>
 

@@ -7,9 +7,9 @@
 # into a module, and it uses what you have written into `sarsa.py`.
 #
 # Before you begin, predict. Two players who know nothing play 200 games against one another. An
-# agent sees nothing but these games, and who won each of them. Then it plays against `Greedy`. Look up
-# in notebook 14 what the scores alone got there. What share of the points will this agent get: none,
-# a tenth, a quarter, more than a third? Write it down.
+# agent learns what lines are worth from 150 of these games and from who won them. Then it plays
+# against `Greedy`. Look up in notebook 14 what the rewards alone got there. What share of the points
+# will this agent get: none, a tenth, a quarter, more than a third? Write it down.
 
 # %%
 # %load_ext autoreload
@@ -61,9 +61,9 @@ board
 # ## Games to learn from
 #
 # For each position of each game we keep the ten counts, as the player to move sees the board, and
-# 1 if that player won in the end, 0 if not. Nobody says which action was a mistake. In a game that
-# was lost all positions get a 0, the good ones too; the hope is that such errors cancel out over
-# many games.
+# 1 if that player won in the end, 0 if not. Nobody says which action was a mistake. Whenever the
+# later loser is to move the position gets a 0, the good ones too. The hope is that such errors
+# cancel out over many games.
 #
 # **Think first.** We let *random* players play. What would be missing in games of two good players,
 # who always block a line of four?
@@ -108,7 +108,12 @@ rows = played()
 # It is judged by its **log loss**, the mean of $-\ln p$ where the mover won and of $-\ln(1-p)$ where
 # not. Whoever always says 1/2 has $\ln 2 = 0.693$. The gradient of the loss is short: for each weight the
 # mean of $(p - y) x$. So we go downhill, step by step. A small penalty for large weights keeps them
-# finite. (Buro 1995 found the weights of an Othello program in this way; Samuel 1959 was the first
+# finite.
+#
+# The counts differ in size: there are many lines with one chip and few with four. One step size would
+# not suit all of them. So `fit` first shifts and scales each count to mean 0 and spread 1, and at the
+# end turns the weights back, so that they fit the counts themselves. ($w_0$ is a constant, and changes
+# no choice.) (Buro 1995 found the weights of an Othello program in this way; Samuel 1959 was the first
 # to let a program find its own.)
 
 # %%
@@ -181,7 +186,7 @@ print(f"the same weights, tested on other games:          {loss(careless, held_o
 #
 # <details><summary>An answer</summary>
 #
-# Positions of one game have the same result and nearly the same lines. Whoever has seen the
+# Positions of one game have the same winner and nearly the same lines. Whoever has seen the
 # position before and the position after knows how the game ended, so the positions in between are no
 # test. The second number is the honest one: games are independent of one another, positions are not.
 # Wherever data come in groups (games, patients, users), hold out whole groups.
@@ -206,6 +211,7 @@ class LearnedScores(Scores):
     def use(self, kind, cell):
         """By how much the weighted sum rises with a placement or a removal."""
         if (kind, cell) not in self.known:
+            # A chip of ours is "m" to us and "t" to them; a removal leaves an empty cell to both.
             ours, seen = (MINE, THEIRS) if kind == "place" else (EMPTY, EMPTY)
             before = self.features(self.mine, self.theirs, cell)
             after = self.features(with_chip(self.mine, cell, ours),
@@ -230,8 +236,11 @@ for name, rival in (("Random", Random(1)), ("Greedy", Greedy())):
     print(f"against {name}:", compare(Learner(weights), rival, deals=8, seed=500))
 
 # %% [markdown]
-# How good was your prediction? Eight deals say little, but `bench weights` has played more. It also
-# fitted other features: the counts of the seven `PATTERNS` of notebook 13, ours and theirs.
+# Is it better than `Greedy`? Look at the interval: sixteen games cannot say. So 200 games were played
+# for each line of the table below, and each fit there was judged on the same 250 other games. Compare
+# the last column with your prediction and with the score above. There are other features as well: the
+# counts of the seven `PATTERNS` of notebook 13, ours and theirs. (`Learner(weights, patterns)` plays
+# with them, once you have fitted some.)
 
 # %%
 def patterns(mine, theirs, cell=None):
@@ -276,25 +285,27 @@ picture(axes, "Four lines, the log loss by the number of games. " + " ".join(
 # better features. (c) No: the lines get about twice the points. Most positions are won or lost by
 # what comes later, so no prediction of them can be good; but among the actions of *one* position
 # small differences decide. (d) What is left is not noise of the fit but what
-# the features cannot see: the cards in hand, the jacks, whose turn it is, and the luck to come. New
-# features would help, or a search that looks ahead from these values.
+# the features cannot see: the cards in hand, jacks among them, and the luck to come. New features
+# would help, or a search that looks ahead from these values.
 #
 # </details>
 #
 # ## What the table lacked
 #
-# Both learners saw games of self-play. The table of notebook 14 asks "have I met exactly this?". The
+# Both learned from games: the table from its own, the weights from games of random players. The
+# table asks "have I met exactly this?". The
 # weighted sum asks "what do I know about lines of three?", and each position of each game answers
 # that. It *generalises*. The price is that it can only say what a sum of these counts can say.
 #
-# And it learned another thing: the table learned rewards that are all positive; this one learned who
-# won.
+# And they learned different things: the table learned rewards, which are never negative, and the
+# weights learned who won.
 #
 # ## Go on from here
 #
 # * Let `Learner` play 200 games against itself, with a random action now and then, and fit again.
 #   Do the weights change? Does the agent become stronger, or only different? Predict first.
-# * Add the jacks in hand, or whose turn it is. Look at the loss on games held out before you play a match.
+# * Add a column to the rows: the jacks in hand, or who began. (Why not whose turn it is?) Does the
+#   loss on games held out fall?
 # * Use the weighted sum as the evaluation at the leaves of your look-ahead (study 7).
 
 # %% [markdown]

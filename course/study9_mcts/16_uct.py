@@ -224,8 +224,8 @@ check("study9.expand")
 check("study9.uct")
 
 # %% [markdown]
-# Watch it grow, down to the second level. In a node stand its visits, below it the mean for the
-# player who moves there, and after a "+" the number of nodes further down. The thick path is that
+# Watch it grow, down to the second level. In a node stand its visits. Below it stand the mean for
+# its `mover`, the player whose move led to it, and after a "+" the number of nodes further down. The thick path is that
 # of the iteration, a dashed node is new, and the move with the most visits is grey. **Before you
 # move the slider, say** which kind of move will have the most visits after 100 iterations, and
 # which after 300: a corner or an edge?

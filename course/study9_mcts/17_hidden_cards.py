@@ -75,7 +75,7 @@ for seed in range(3):
 # In a game the hidden cards do not stay hidden: what a player takes from the draft row everybody
 # sees. Follow a game with the eyes of player 0. **Before you move the slider, say** how many of the
 # opponent's six cards are known after twenty actions, and how many kinds of card are still possible
-# when only one is unknown. The knob opens the true hand.
+# when the game ends. The knob opens the true hand.
 
 # %%
 hidden_hand(play_game([Greedy(), Greedy()], seed=1).states)

@@ -91,8 +91,8 @@ def _note(node: Any, path: Path, depth: int, nodes: dict[Path, Noted]) -> int:
 def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Explorable:
     """Show the tree of a search after each of its iterations, down to a depth.
 
-    A node has its number of visits inside and its mean reward, for the player who moves there,
-    below. Step 0 is the root alone. The agent's `search` is called once.
+    A node has its visits inside, and below it the mean reward for the player whose move led
+    to it. Step 0 is the root alone. The agent's `search` is called once.
 
     Raises ValueError if the search has not called its `backup`.
     """
@@ -196,7 +196,7 @@ class _Drawing:
         """The iteration in words."""
         if not self.step:
             return (f"0 of {self.last}: the root alone. In a node: visits; below it: the mean "
-                    "reward of the player who moves there.")
+                    "reward of the player whose move led there.")
         path = " then ".join(map(str, self.now.path)) or "the root itself"
         most = " and ".join(str(path[0]) for path in sorted(self.favourites, key=_order))
         return (f"{self.step} of {self.last}: {path}; then a random game: "

@@ -270,3 +270,22 @@ def test_first_seat_against_itself(agent, share):
 def test_agents_beat_random(agent):
     """At least 95 % of the points over 50 paired deals."""
     assert compare(agent, Random(), deals=50).score >= 0.95
+
+
+def test_the_knobs_of_the_notebook():
+    """When a cell beside o's three is the best, and what loses it again."""
+    middle = sketch("o 4,3 4,4 4,5")
+
+    def best(**changed):
+        weights = STUDY.RECIPE._replace(**changed)
+        return max(cells_of(middle.empty_mask), key=lambda cell: STUDY.play_score(
+            middle, "place", cell, weights))
+
+    assert [best(blocking=weight) for weight in (0, 0.2, 0.4, 0.6, 0.8, 1)] == [
+        (5, 5)] * 3 + [(4, 6)] * 3
+    for cell, first, step in (((5, 5), 71, 49), ((4, 6), 55, 81)):
+        assert [STUDY.play_score(middle, "place", cell, STUDY.RECIPE._replace(blocking=weight))
+                for weight in (0, 1)] == [first, first + step]
+    assert best(blocking=1, line=4) == best(blocking=1, line_exponent=3) == (4, 0)
+    assert all(best(blocking=1, **other) != (4, 0) for other in (
+        {"line": 0}, {"line_exponent": 1}, {"board": 2}, {"board": 4}))
