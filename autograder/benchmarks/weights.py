@@ -1,4 +1,4 @@
-"""Weights learned from random games: how they predict, and how they play.
+"""Weights learned from random games: how they predict and play.
 
 The notebook's own code learns and plays, with the reference answer of its study. The results are
 written to `course/weights_from_games.json`, which the notebook shows.
