@@ -1,6 +1,9 @@
-"""Games for the benchmarks: a comparison of two agents that tells how far it is."""
+"""Games for the benchmarks: a comparison of two agents that tells how far it is, and its table."""
 
+import json
 import sys
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from sequence import Comparison, compare
 from sequence.engine.compare import Contestant
@@ -16,3 +19,9 @@ def watched(title: str, first: Contestant, second: Contestant, deals: int,
     found = compare(first, second, deals, seed, progress=tell)
     print(file=sys.stderr)
     return found
+
+
+def as_text(entries: Iterable[NamedTuple]) -> str:
+    """A table for the notebooks as JSON, a line for each entry."""
+    lines = ",\n ".join(json.dumps(entry._asdict()) for entry in entries)
+    return f"[{lines}]\n"

@@ -5,7 +5,6 @@ The results are written to `course/depth_strength.json`, which the notebook of s
 that nobody has to wait for the games. They are the same on every machine.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -13,6 +12,7 @@ from statistics import mean
 
 import course
 from autograder.benchmarks import Result
+from autograder.benchmarks._games import as_text
 from autograder.workspace import load_answer
 from course.depth_strength import Entry
 from tictactoe import EMPTY, ConnectFour, play
@@ -71,9 +71,3 @@ def starts(openings: int) -> Iterator[ConnectFour]:
         if state not in seen:
             seen.add(state)
             yield state
-
-
-def as_text(entries: list[Entry]) -> str:
-    """The table as JSON, a line for each match."""
-    lines = ",\n ".join(json.dumps(entry._asdict()) for entry in entries)
-    return f"[{lines}]\n"

@@ -5,13 +5,12 @@ are written to `course/mcts_strength.json`, which the notebook of study 9 shows,
 to wait for the games. They are the same on every machine.
 """
 
-import json
 from pathlib import Path
 from random import Random
 
 import course
 from autograder.benchmarks import Result
-from autograder.benchmarks._games import watched
+from autograder.benchmarks._games import as_text, watched
 from autograder.workspace import load_answer
 from course.mcts_strength import Entry
 from sequence import ISMCTS, Greedy
@@ -64,9 +63,3 @@ def played(name: str, agent: Contestant, deals: int, leaf: str | None = None,
     found = watched(entry.name, agent, Greedy(), deals, FIRST_DEAL)
     low, high = found.interval
     return entry._replace(score=round(found.score, 3), low=round(low, 3), high=round(high, 3))
-
-
-def as_text(entries: list[Entry]) -> str:
-    """The table as JSON, a line for each match."""
-    lines = ",\n ".join(json.dumps(entry._asdict()) for entry in entries)
-    return f"[{lines}]\n"

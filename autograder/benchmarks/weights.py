@@ -5,7 +5,6 @@ written to `course/weights_from_games.json`, which the notebook shows.
 """
 
 import ast
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +14,10 @@ import jupytext
 
 import course
 from autograder.benchmarks import Result
-from autograder.benchmarks._games import watched
+from autograder.benchmarks._games import as_text, watched
 from autograder.workspace import load_answer
 from course.probes import load_study
-from course.probes.syntax import parsed
+from course.probes.syntax import FOR_THE_SHELL, parsed
 from course.weights_from_games import Entry
 from sequence import Greedy
 
@@ -49,9 +48,9 @@ def definitions() -> dict[str, Any]:
     sys.modules["sarsa"] = load_answer(STUDY)
     try:
         for cell in jupytext.read(path).cells:
-            plain = "\n".join(line for line in cell.source.splitlines() if line[:1] != "%")
             if cell.cell_type == "code":
-                body = [node for node in parsed(plain).body if isinstance(node, ONLY)]
+                tree = parsed(FOR_THE_SHELL.sub("", cell.source))
+                body = [node for node in tree.body if isinstance(node, ONLY)]
                 exec(compile(ast.Module(body, []), path.name, "exec"), found)
     finally:
         del sys.modules["sarsa"]
@@ -76,9 +75,3 @@ def learned(code: dict[str, Any], name: str, games: tuple[int, ...] = GAMES,
                 seen, (others[:, 1:-1], others[:, -1]))),
             2 * deals, *(round(value, 3) for value in (found.score, low, high))))
     return entries
-
-
-def as_text(entries: list[Entry]) -> str:
-    """The table as JSON, a line for each fit."""
-    lines = ",\n ".join(json.dumps(entry._asdict()) for entry in entries)
-    return f"[{lines}]\n"

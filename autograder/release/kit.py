@@ -34,7 +34,7 @@ from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, ship
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
-from course.probes.syntax import parsed
+from course.probes.syntax import FOR_THE_SHELL, parsed
 
 NAME = "adversarial-search"  # of the archive, and of the one folder in it
 STAFF = Path(__file__).parents[1]
@@ -241,28 +241,29 @@ def imports(found: Contents) -> set[str]:
     """The top-level modules that modules and notebooks in the kit import from outside of it."""
     stems = {PurePosixPath(name).stem for name in found if name.endswith(".py")}
     inside = stems | {name.split("/")[0] for name in found}
-    names = {name for path, data in found.items() for tree in _trees(path, data)
-             for name in _imported(tree)}
+    names = {name.split(".")[0] for path, data in found.items() for tree in trees(path, data)
+             for name in imported(tree)}
     return names - inside - sys.stdlib_module_names
 
 
-def _trees(path: str, data: bytes) -> Iterator[ast.AST]:
+def trees(path: str, data: bytes) -> Iterator[ast.AST]:
     """The module, or the code cells of the notebook; magic lines are no Python and left out."""
     if path.endswith(".py"):
         yield parsed(data)
     elif path.endswith(".ipynb"):
         for cell in json.loads(data)["cells"]:
             if cell["cell_type"] == "code":
-                lines = "".join(cell["source"]).splitlines()
-                yield parsed("\n".join(line for line in lines if line[:1] not in ("%", "!")))
+                yield parsed(FOR_THE_SHELL.sub("", "".join(cell["source"])))
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The names that a module imports, dotted; of "from a import b" both "a" and "a.b"."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module.split(".")[0]
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def distributions(modules: Iterable[str]) -> set[str]:

@@ -5,9 +5,9 @@ import html
 
 BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision deficiencies
 CELL = 34  # side of a cell in pixels
-# On JupyterLab's dark themes: the same hues, on a dark ground.
-DARK = ('<style>[data-jp-theme-light="false"] img[src^="data:image/svg"]'
-        '{filter:invert(.91) hue-rotate(180deg) brightness(1.2)}</style>')
+# On JupyterLab's dark themes: the same hues on a dark ground, for these pictures and no others.
+DARK_RULE = ('<style>[data-jp-theme-light="false"] img[data-drawn]'
+             '{filter:invert(.91) hue-rotate(180deg) brightness(1.2)}</style>')
 
 
 def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) -> str:
@@ -18,8 +18,8 @@ def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) ->
     data = base64.b64encode(svg.encode()).decode()
     size = f"width:{width}px;" if width else ""
     limit = "100%" if shrink else "none"
-    return (f'<img alt="{html.escape(alt)}" style="max-width:{limit};{size}" '
-            f'src="data:image/svg+xml;base64,{data}"/>{DARK}')
+    return (f'<img alt="{html.escape(alt)}" data-drawn="" style="max-width:{limit};{size}" '
+            f'src="data:image/svg+xml;base64,{data}"/>{DARK_RULE}')
 
 
 def board_svg(board, labels: bool = True) -> str:

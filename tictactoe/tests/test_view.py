@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tictactoe import Board
-from tictactoe.games.pictures import BLUE, DARK, ORANGE, Picture, board_svg, image
+from tictactoe.games.pictures import BLUE, DARK_RULE, ORANGE, Picture, board_svg, image
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,8 +31,8 @@ class Images(HTMLParser):
 def only_image(page):
     """The attributes of the only image in a page that holds nothing else but the dark theme's rule.
     """
-    assert page.endswith(DARK)
-    [attributes] = Images(page.removesuffix(DARK)).found
+    assert page.endswith(DARK_RULE)
+    [attributes] = Images(page.removesuffix(DARK_RULE)).found
     return attributes
 
 

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from autograder.errors import Refused
 from autograder.release.notebooks import check_id
 from course.probes import Study
-from tictactoe.games.pictures import DARK
+from tictactoe.games.pictures import DARK_RULE
 
 PICTURES = "pictures"  # the folder beside the pages
 BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE = "course/bibliography.md", "bibliography.html"
@@ -166,7 +166,7 @@ def _with_files(page: str, where: str, pictures: MutableMapping[str, bytes]) -> 
         tag = tag.replace("max-width:none;", "").replace(' style=""', "")
         return tag.replace("<img", f'<img class="{"fits" if fits else "scrolls"}"{size}', 1)
 
-    return EMBEDDED.sub(link, page.replace(DARK, ""))  # the book has a dark theme of its own
+    return EMBEDDED.sub(link, page.replace(DARK_RULE, ""))  # the book has a dark theme of its own
 
 
 def _size(svg: bytes) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """Makes the book's pages beside the chapters: node counts, guides, sources, the given packages."""
 
-import ast
 import importlib
 import re
 import shutil
@@ -11,7 +10,6 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-import jupytext
 import pdoc
 
 from autograder.release.book.pages import (
@@ -21,13 +19,12 @@ from autograder.release.book.pages import (
     Section,
     find_sections,
     markdown,
+    plain,
 )
 from autograder.release.derive import COURSE
-from autograder.release.kit import LINK, PAGES
-from autograder.release.notebooks import notebook_texts
+from autograder.release.kit import LINK, PAGES, imported, trees
 from course.node_counts import node_counts
 from course.probes import load_study, studies
-from course.probes.syntax import parsed
 from tictactoe import nodes
 
 HOME = COURSE.parent
@@ -58,8 +55,7 @@ def references() -> list[Reference]:
     """The pages in the order of the contents."""
     rules = _rules_of_counting()
     # The tables are numbers: what can be searched for are the rules.
-    found = Section("rules", "The rules of counting", 1, " ".join(
-        section.text for section in find_sections(f'<h1 id="rules">-</h1>{rules}')))
+    found = Section("rules", "The rules of counting", 1, plain(rules))
     counts = Reference("node-counts.html", "Node counts",
                        "how nodes, depths and ties are counted, and how many nodes each search "
                        "visits, to compare your own with", (found,), "counts.html",
@@ -125,8 +121,7 @@ def _packages_page() -> Reference:
     """The given modules with what they are for and what they offer, each with its own page."""
     renderer, lines = Renderer(), ["# The given packages", (
         "What the notebooks and your modules import. `help(...)` says the same in a notebook.")]
-    for name in documented():
-        module = pdoc.doc.Module(importlib.import_module(name))
+    for name, module in documented().items():
         about, _, _ = module.docstring.partition("\n")
         offers = ", ".join(f"`{member.name}`" for member in module.flattened_own_members
                            if member.docstring and not member.name.startswith("_"))
@@ -138,41 +133,26 @@ def _packages_page() -> Reference:
 
 
 def write_packages(site: Path) -> None:
-    """Pages on the modules that notebooks and stubs import, made of their docstrings by pdoc."""
+    """Pages on the given modules that are used, made of their docstrings by pdoc."""
     pdoc.render.configure(docformat="markdown", show_source=False, search=False,
                           template_directory=Path(__file__).parent / "package_templates")
-    wanted = {name: pdoc.doc.Module(importlib.import_module(name)) for name in documented()}
-    for name, module in wanted.items():
+    for name, module in documented().items():
         path = site / PACKAGES / f"{name.replace('.', '/')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(pdoc.render.html_module(module, wanted), "utf-8", newline="\n")
+        path.write_text(pdoc.render.html_module(module, documented()), "utf-8", newline="\n")
 
 
 @cache
-def documented() -> tuple[str, ...]:
-    """The given modules that notebooks and stubs import, or a guide names."""
+def documented() -> Mapping[str, pdoc.doc.Module]:
+    """The given modules that notebooks and stubs import, or a guide names, in order."""
     found = {name for page in PAGES for words in NAMED.findall((DOCS / page).read_text("utf-8"))
-             for name in _beginnings(words) if _is_module(name)}
+             for name in _beginnings(words)}
     for study in map(load_study, studies()):
-        texts = [jupytext.read(path) for path in notebook_texts(study.folder)]
-        cells = [cell.source for text in texts for cell in text.cells if cell.cell_type == "code"]
-        for code in [*cells, (study.folder / study.module).read_text("utf-8")]:
-            found |= set(_imported(code))
-    return tuple(sorted(found))
-
-
-def _imported(code: str) -> Iterator[str]:
-    """The given modules that a piece of code imports; lines that are IPython's own are left out."""
-    for node in ast.walk(parsed(re.sub(r"^\s*[%!].*$", "", code, flags=re.MULTILINE))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] in GIVEN and _is_module(name):
-                yield name
+        for path in [study.folder / study.module, *study.folder.glob("*.ipynb")]:
+            found |= {name for tree in trees(path.name, path.read_text("utf-8"))
+                      for name in imported(tree)}
+    return {name: pdoc.doc.Module(importlib.import_module(name)) for name in sorted(found)
+            if name.split(".")[0] in GIVEN and _is_module(name)}
 
 
 def _beginnings(name: str) -> Iterator[str]:

@@ -145,11 +145,14 @@ class Browser:
         self.page.goto(f"{server.url}/{path}{joint}token={TOKEN}")
 
     def evaluate(self, script: str, argument: Any = None) -> Any:
-        """What a function of JavaScript returns, within the time limit."""
+        """What a function of JavaScript returns, within the time limit; else what Lab asks is told.
+        """
         return self.page.evaluate(
             """([script, argument, limit]) => Promise.race([
                  Promise.resolve((0, eval)(script)(argument)),
-                 new Promise((_, fail) => setTimeout(() => fail(Error("time limit")), limit))])""",
+                 new Promise((_, fail) => setTimeout(() => fail(Error("time limit, open dialogs: " +
+                   [...document.querySelectorAll(".jp-Dialog")].map((one) => one.innerText))),
+                   limit))])""",
             [script, argument, SECONDS * 1000])
 
     def command(self, name: str, **arguments: Any) -> None:

@@ -50,6 +50,8 @@ class Held(AlphaBeta):
     "sequence": ALMOST,
     "watch": "watch({'x': First(), 'o': First()})",
     "picture": "Board()",
+    "another's": "from IPython.display import HTML\n"
+                 "HTML('<img alt=\"dot\" src=\"data:image/svg+xml;base64,PHN2Zy8+\">')",
 }
 BOARDS = ["board", "qubic", "sequence", "watch"]
 WAYS = {"ArrowRight": (1, 0), "ArrowLeft": (-1, 0), "ArrowDown": (0, 1), "ArrowUp": (0, -1)}
@@ -189,9 +191,10 @@ def test_dark_and_zoomed(lab):
             game.root.evaluate("root => { root.removeAttribute('id') }")
             assert not [finding for finding in found if finding.impact in GRAVE], (theme, name)
             lab.screenshot(f"board-{name}-{theme.split()[-1].lower()}")
-    lab.run_cell(list(CELLS).index("picture"))
-    picture = lab.page.locator(".jp-OutputArea-output > img[src^='data:image/svg']").last
-    assert "invert" in picture.evaluate("image => getComputedStyle(image).filter")
+    for name, turned in (("picture", True), ("another's", False)):
+        lab.run_cell(list(CELLS).index(name))
+        picture = lab.page.locator(".jp-OutputArea-output > img[src^='data:image/svg']").last
+        assert ("invert" in picture.evaluate("image => getComputedStyle(image).filter")) is turned
     paper = "svg => getComputedStyle(svg.querySelector('rect')).fill"
     assert shown(lab, "board").root.locator("svg").first.evaluate(paper) == "rgb(27, 27, 27)"
     size = lab.page.viewport_size
