@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import autograder
+from autograder.workspace import answer_path
+from course.probes import load_study
+
 FOLDER = Path(__file__).parents[2] / "build" / "benchmarks"
 TEXT = {".py", ".toml", ".json"}
 
@@ -49,6 +53,13 @@ class Journal:
                 continue
             if digest == self._digest:
                 yield name, value
+
+
+def journal_of_grading(benchmark: Path, study: str) -> Journal:
+    """What an interrupted run of a benchmark that grades a study has measured with this code."""
+    staff = Path(autograder.__file__).parent
+    return Journal(benchmark.stem, [answer_path(load_study(study)), benchmark, *(
+        staff / name for name in ("grading", "sandbox", "telling", "database.py"))], (study,))
 
 
 def _digest(code: Iterable[Path], settings: object) -> str:

@@ -2,18 +2,22 @@
 
 Its peer is this machine's own engine into SQLite, with as many workers. One worker of the cluster
 is killed every minute, at least three times in all, and the scheduler once. `--size` says how many
-have handed in; honest modules, slips, blanks, endless and broken ones are among them.
+have handed in; honest modules, slips, blanks, endless and broken ones are among them. What the peer
+gave is in build/benchmarks/cluster.jsonl, and an interrupted run goes on with the cluster.
 """
 
 import math
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from pprint import pformat
 
 from autograder.benchmarks import Result
 from autograder.benchmarks._classes import generated_class
 from autograder.benchmarks._cluster import LocalCluster, local_cluster, need
+from autograder.benchmarks._journal import journal_of_grading
 from autograder.benchmarks._watch import watched_command
 from autograder.course_folder import CourseFolder
 from autograder.telling.export import read_marks
@@ -32,17 +36,17 @@ def run(size: int = 1_000) -> list[Result]:
 
     with tempfile.TemporaryDirectory(prefix="bench-cluster-") as temporary, \
             postgres() as server:
-        root = Path(temporary)
-        here = _class(root / "here", size)
-        seconds, memory = _graded(here)
+        root, journal = Path(temporary), journal_of_grading(Path(__file__), STUDY)
+        ours, seconds, memory = journal.measured(
+            ("here", size), lambda: _graded(_class(root / "here", size)))
         there = _class(root / "there", size, server.new_url())
         (root / "cluster").mkdir()
         with local_cluster(root / "cluster", WORKERS) as cluster:
             deaths = _Deaths(cluster, min(EVERY, seconds / 4))
             with deaths:
-                theirs, their_memory = _graded(there, "--scheduler", cluster.address,
-                                               "--jobs", str(WORKERS))
-        ours, same = read_marks(here), read_marks(there)
+                same, theirs, their_memory = _graded(there, "--scheduler", cluster.address,
+                                                     "--jobs", str(WORKERS))
+    journal.close()
     peer = "this machine's engine, SQLite"
     return [
         Result("students with other marks", _differing(ours, same), f"of {size}", "== 0", peer),
@@ -69,18 +73,17 @@ def _class(root: Path, size: int, db_url: str | None = None) -> CourseFolder:
     return folder
 
 
-def _graded(folder: CourseFolder, *options: str) -> tuple[float, int]:
-    """Seconds of a whole `grade`, and the peak of its memory."""
+def _graded(folder: CourseFolder, *options: str) -> tuple[dict[str, str], float, int]:
+    """Everybody's marks, the seconds of a whole `grade`, and the peak of its memory in bytes."""
     print(f"grading {folder.root.name} ...", file=sys.stderr)
     seconds, use = watched_command("grade", STUDY, "--course", str(folder.root), *options)
-    return seconds, use.memory
+    marks = read_marks(folder).columns[0].marks
+    return {student: pformat(marks[student]) for student in marks}, seconds, use.memory
 
 
-def _differing(ours, theirs) -> int:
+def _differing(ours: Mapping[str, str], theirs: Mapping[str, str]) -> int:
     """How many students have other marks, or none."""
-    marks = [roster.columns[0].marks for roster in (ours, theirs)]
-    return sum(marks[0].get(student) != marks[1].get(student)
-               for student in {*marks[0], *marks[1]})
+    return sum(ours.get(student) != theirs.get(student) for student in {*ours, *theirs})
 
 
 class _Deaths:

@@ -1,9 +1,9 @@
 """Positions: what twenty seeds give, for every study; takes hours.
 
 `autograder positions` is to find a small set that sees all mutants whatever the seed is. Named
-mutants must lose all that their tables list; of the machine-made ones those that no fresh case
-sees count as equivalent. `--size` says how many seeds; what an interrupted run has drawn is not
-drawn again.
+mutants must lose all that their tables list; of the machine-made ones those are equivalent that
+no present position sees, as `doctor --all` proves. `--size` says how many seeds; what an
+interrupted run has drawn is not drawn again.
 """
 
 import sys
@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder import doctor, mutants, verdicts
 from autograder.benchmarks import Result
 from autograder.benchmarks._journal import Journal
-from autograder.doctor.choose import choose_cases
+from autograder.doctor.choose import choose_cases, equivalent_mutants
 from autograder.workspace import answer_path
 from course.probes import load_study, questions, studies
 from course.probes.questions import MATCHES
@@ -35,8 +35,9 @@ def run(size: int = SEEDS) -> list[Result]:
 def of_study(name: str, seeds: range) -> list[Result]:
     """What the seeds give for one study."""
     journal, drawn = _journal(name), []
+    same = set(journal.measured(("equivalent",), lambda: sorted(equivalent_mutants(name))))
     for seed in seeds:
-        drawn.append(journal.measured((seed,), lambda seed=seed: _drawn(name, seed)))
+        drawn.append(journal.measured((seed,), lambda seed=seed: _drawn(name, seed, same)))
         print(f"{name}: {len(drawn)} of {len(seeds)} seeds", file=sys.stderr)
 
     def most(what: str) -> float:
@@ -44,22 +45,28 @@ def of_study(name: str, seeds: range) -> list[Result]:
 
     return [
         Result(f"{name}, mutants", most("mutants"), "mutants"),
-        Result(f"{name}, losses of named mutants that a set does not show, at most",
-               most("missing"), "losses", "== 0"),
+        Result(f"{name}, equivalent ones among them", len(same), "mutants"),
+        Result(f"{name}, mutants and losses that a set does not show, at most", most("missing"),
+               "of them", "== 0"),
+        Result(f"{name}, equivalent mutants that a fresh case tells apart, at most",
+               most("alive"), "mutants", "== 0"),
         Result(f"{name}, mutants that one position alone sees, at most", most("once"), "mutants"),
-        Result(f"{name}, machine-made mutants that no fresh case sees, at most", most("unseen"),
-               "mutants"),
+        Result(f"{name}, cases that are old, at most", most("old"), "cases"),
         Result(f"{name}, smallest set", min(choice["cases"] for choice in drawn), "cases"),
         Result(f"{name}, largest set", most("cases"), "cases"),
         Result(f"{name}, one seed", sum(choice["seconds"] for choice in drawn) / len(drawn), "s"),
     ]
 
 
-def _drawn(name: str, seed: int) -> dict[str, float]:
+def _drawn(name: str, seed: int, same: set[str]) -> dict[str, float]:
     """How many mutants a seed's set sees, and how it sees them."""
-    begun, choice = time.monotonic(), choose_cases(name, seed)
-    return {"mutants": choice.mutants, "missing": len(choice.missing), "once": len(choice.once),
-            "unseen": len(choice.unseen),
+    begun, choice = time.monotonic(), choose_cases(name, seed, equivalent=same)
+    present = verdicts.hidden_study(name).checks
+    return {"mutants": choice.mutants,
+            "missing": len(choice.missing) + len(set(choice.unseen) - same),
+            "alive": len(same - set(choice.unseen)), "once": len(choice.once),
+            "old": sum(case in present[chosen.check.name].cases
+                       for chosen in choice.checks for case in chosen.cases),
             "cases": sum(len(chosen.cases) for chosen in choice.checks),
             "seconds": time.monotonic() - begun}
 

@@ -15,17 +15,14 @@ from typing import NamedTuple
 
 import psutil
 
-import autograder
 from autograder.benchmarks import Result
 from autograder.benchmarks._classes import generated_class
 from autograder.benchmarks._cluster import local_cluster, need
-from autograder.benchmarks._journal import Journal
+from autograder.benchmarks._journal import journal_of_grading
 from autograder.benchmarks._relay import relay
 from autograder.benchmarks._scale_page import PAGE, section, with_section
 from autograder.benchmarks._watch import Use, watched_command
 from autograder.course_folder import CourseFolder
-from autograder.workspace import answer_path
-from course.probes import load_study
 
 STUDY = "alpha_beta"
 FEW, MANY, MOST = 100, 1_000, 10_000
@@ -49,7 +46,7 @@ def run(size: int = MANY) -> list[Result]:
     need("scale", "distributed")
     if size < 2:
         raise LookupError("the benchmark 'scale' needs a class of two or more")
-    journal = _journal()
+    journal = journal_of_grading(Path(__file__), STUDY)
     found = {title: journal.measured((title, *case), lambda case=case: measured(case))
              for title, case in cases(size).items()}
     if size >= MANY:
@@ -140,10 +137,3 @@ def _gradebook(folder: CourseFolder) -> int:
 def _on_disk(root: Path) -> int:
     """The bytes that a folder takes on the disk, of which a small file has a whole block."""
     return sum(path.lstat().st_blocks * 512 for path in (root, *root.rglob("*")))
-
-
-def _journal() -> Journal:
-    """What an interrupted run of the same code has measured."""
-    staff = Path(autograder.__file__).parent
-    return Journal("scale", [answer_path(load_study(STUDY)), Path(__file__), *(
-        staff / name for name in ("grading", "sandbox", "telling", "database.py"))], (STUDY,))

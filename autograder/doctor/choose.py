@@ -3,25 +3,25 @@
 The mutants are those of `autograder/mutants/`, outsiders' wrong modules among them, and those that
 a machine makes. First come as many fresh cases as a check has now. Mutants that fewer than two of
 them see are asked more, portion by portion, until two see them or the sample is used up. What no
-fresh case shows of a known one, an old case may: some are made by hand, of what chance hardly ever
-draws. Of all these cases the fewest are kept that see as much; choosing is greedy, as for any set
-cover.
+fresh case shows, an old case may: some are made by hand, of what chance hardly ever draws. Of all
+these cases the fewest are kept that see as much, once every mutant was asked them; choosing is
+greedy, as for any set cover.
 """
 
 import random
 import re
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from autograder import verdicts, workspace
-from autograder.doctor.by_machine import LEAST, SLOWER
+from autograder.doctor.by_machine import LEAST, SLOWER, prove_by_machine
 from autograder.doctor.fresh_cases import fresh_cases
-from autograder.doctor.machine_mutants import machine_mutants
+from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
 from autograder.doctor.reach import Reach
 from autograder.errors import Refused
 from autograder.mutants import Mutant, load_mutants, load_outsiders
@@ -32,7 +32,7 @@ from course.probes.question import texts_of
 from course.probes.questions import MATCHES
 
 WANTED = 2  # cases that see a mutant, where there are as many
-AT_ONCE = 20  # fresh cases of each check in a portion
+AT_ONCE = 20  # fresh cases of each check in the second portion; each later one is twice as large
 SAMPLE = 400  # fresh cases of each check, at most
 NODES_OF_A_CASE = 20  # which a module may search in the time that any case takes
 REASON = "sees "  # how the reason for a case begins
@@ -69,31 +69,37 @@ class _Seen:
     cases: list[tuple[str, Case]] = field(default_factory=list)
     meets: list[set[Need]] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)  # that a right search visits
-    dropped: set[int] = field(default_factory=set)  # numbers of cases that cannot be used
+    taken: set[int] = field(default_factory=set)  # numbers of cases that were taken out
 
-    def drop(self, numbers: Iterable[int]) -> None:
-        """Leave these cases out from now on."""
+    def take(self, numbers: Iterable[int], checks: Mapping[str, Check]) -> dict[str, Check]:
+        """Take these cases out, to be asked again; returns their checks with them alone."""
+        cases = defaultdict(list)
         for number in numbers:
-            self.dropped.add(number)
+            name, case = self.cases[number]
+            cases[name].append(case)
+            self.taken.add(number)
             self.meets[number] = set()
+        return {name: replace(checks[name], cases=cases[name]) for name in checks if name in cases}
 
     def counts(self) -> Counter[Need]:
         return Counter(need for needs in self.meets for need in needs)
 
 
 class _Tried(NamedTuple):
-    """A mutant's text, and the checks that reach what it changes."""
+    """A mutant's text, and the checks that reach what it changes, the one it belongs to first."""
 
     text: str
-    checks: Container[str]
+    checks: Sequence[str]
 
 
 def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool = False,
+                 equivalent: Container[str] = (),
                  done: Callable[[str], None] = lambda said: None) -> Choice:
     """Draw the cases of a study from `seed` and choose among them; `done` is told of each mutant.
 
-    With `keep` the present cases stay, and the drawn ones are what they lack. Checks that are games
-    keep their cases; raises `Refused` if a study has no others.
+    With `keep` the present cases stay, and the drawn ones are what they lack. Mutants that are
+    known to be `equivalent` are asked the first portion only. Checks that are games keep their
+    cases; raises `Refused` if a study has no others.
     """
     study, hidden = load_study(study_name), verdicts.hidden_study(study_name)
     asked = {name: check for name, check in hidden.checks.items() if check.ask not in MATCHES}
@@ -107,38 +113,36 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
         check, [*check.cases, *study.checks[name].cases], rng)) for name, check in asked.items()}
     seen, answers = _Seen(), _answers(study)
     reach = Reach(replace(hidden, checks=asked), answers[0])
-    tried = {name: _Tried(text, reach.checks(text)) for name, text in texts.items()}
-    left = dict(tried)
-    if keep:
-        _look(replace(hidden, checks=asked), answers, left, named, seen, done)
-        left = _not_seen(left, named, seen)
-    present = range(len(seen.cases))
-    for number in range(sample // AT_ONCE):
-        size = AT_ONCE if number or keep else None  # at first as many as there are now
-        wanted = {name: check for name, check in asked.items()
-                  if not size or any(name in tried.checks for tried in left.values())}
-        portion = {name: replace(check, cases=list(islice(fresh[name], size or len(check.cases))))
-                   for name, check in wanted.items()}
-        portion = {name: check for name, check in portion.items() if check.cases}
+    tried = {name: _Tried(text, sorted(reach.checks(text), key=reach.size))
+             for name, text in texts.items()}
+    first = asked if keep else {name: replace(check, cases=list(islice(
+        fresh[name], len(check.cases)))) for name, check in asked.items()}  # as many as now
+    _look(replace(hidden, checks=first), answers, tried, named, seen, done)
+    present, whole = range(len(seen.cases) if keep else 0), set(range(len(seen.cases)))
+    unlike = {name: tried[name] for name in texts if name not in equivalent}
+    left = _seen_by_fewer(WANTED, unlike, named, seen)
+    for size in _portions(sample):
+        wanted = set().union(*(tried.checks for tried in left.values()))
+        portion = {name: replace(check, cases=cases) for name, check in asked.items()
+                   if name in wanted and (cases := list(islice(fresh[name], size)))}
         if not portion:  # all is seen, or every shape is used up
             break
         _look(replace(hidden, checks=portion), answers, left, named, seen, done)
-        left = _not_seen(left, named, seen)
-    known, old_are_asked = [*named, *outside], keep
-    while True:
-        kept, counts = _fewest(seen, present), seen.counts()
-        if spoiling := _spoiling(hidden, answers[0], named, seen, set(kept) - set(present)):
-            seen.drop(spoiling)
-        elif not old_are_asked and any(not counts[need] for name in known
-                                       for need in _needs(name, named)):
-            _look(replace(hidden, checks=asked), answers,
-                  {name: tried[name] for name in known}, named, seen, done)
-            old_are_asked = True
-        else:
-            break
-    counts = Counter(need for number in kept for need in seen.meets[number])
+        left = _seen_by_fewer(WANTED, left, named, seen)
+    if not keep and (left := _seen_by_fewer(1, unlike, named, seen)):
+        _look(replace(hidden, checks=asked), answers, left, named, seen, done)
+    again = tried  # at first all of them, as cases that are known to see much make a small set
+    while partly := set(kept := _fewest(seen, present)) - whole:
+        portion, before = seen.take(partly, asked), len(seen.cases)
+        again = again or {name: tried[name] for name in named} | _seen_by_fewer(
+            WANTED, unlike, named, seen)
+        _look(replace(hidden, checks=portion), answers, again, named, seen, done)
+        whole.update(range(before, len(seen.cases)))
+        again = {}
+    known, counts = [*named, *outside], seen.counts()
+    once = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
-                  len(texts), [name for name in texts if counts[name, ""] == 1],
+                  len(texts), [name for name in texts if once[name, ""] == 1],
                   [name for name in texts if name not in known and not counts[name, ""]],
                   [" in ".join(filter(None, need)) for mutant in known
                    for need in _needs(mutant, named)
@@ -150,12 +154,35 @@ def _untold(public: bytes, cases: Iterable[Case]) -> Iterator[Case]:
     return (case for case in cases if not any(text.encode() in public for text in texts_of(case)))
 
 
-def _not_seen(left: Mapping[str, _Tried], named: Mapping[str, Mutant],
-              seen: _Seen) -> dict[str, _Tried]:
-    """Those of the mutants that fewer than `WANTED` cases see, or some loss of theirs."""
-    counts = seen.counts()
-    return {name: tried for name, tried in left.items()
-            if any(counts[need] < WANTED for need in _needs(name, named))}
+def _portions(sample: int) -> Iterator[int]:
+    """How many fresh cases of each check come in each portion, until the sample is used up."""
+    size = AT_ONCE
+    while sample > 0:
+        yield min(size, sample)
+        size, sample = 2 * size, sample - size
+
+
+def _seen_by_fewer(than: int, left: Mapping[str, _Tried], named: Mapping[str, Mutant],
+                   seen: _Seen) -> dict[str, _Tried]:
+    """The mutants of which fewer cases than this see something, with the checks that may see it."""
+    counts, found = seen.counts(), {}
+    for name, tried in left.items():
+        needs = [aspect for _, aspect in _needs(name, named) if counts[name, aspect] < than]
+        if needs:
+            listed = {aspect.partition(".")[0] for aspect in needs}
+            found[name] = _Tried(tried.text, tried.checks if "" in needs else [
+                check for check in tried.checks if check in listed])
+    return found
+
+
+def equivalent_mutants(study_name: str) -> set[str]:
+    """The machine-made mutants that no present case sees: equivalent, as doctor has proved."""
+    return {_name(mutant) for mutant in prove_by_machine(
+        load_study(study_name), sample=0).equivalent}
+
+
+def _name(mutant: MachineMutant) -> str:
+    return f"line {mutant.line}: {mutant.what}"
 
 
 def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]]:
@@ -163,8 +190,7 @@ def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]
     answer = workspace.answer_path(study).read_text("utf-8")
     named = {mutant.name: mutant for mutant in load_mutants(study.name)}
     texts = {name: mutant.apply(answer) for name, mutant in named.items()}
-    texts |= {f"line {mutant.line}: {mutant.what}": mutant.text
-              for mutant in machine_mutants(answer)}
+    texts |= {_name(mutant): mutant.text for mutant in machine_mutants(answer)}
     outside = {f"outsider's {wrong.name}": wrong.apply(_answers(study)[-1])
                for wrong in load_outsiders(study) if not wrong.accepted}
     return texts | outside, named, list(outside)
@@ -189,6 +215,9 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
           named: Mapping[str, Mutant], seen: _Seen, done: Callable[[str], None]) -> None:
     """Ask the mutants that are left the cases of a portion, and add what each case sees.
 
+    A named mutant is asked all checks that reach it, as its table has to be right. Another is
+    asked check by check until `WANTED` cases have seen it.
+
     A case on which the reference fails, or the second answer differs, is no question, and one on
     which a named mutant loses what its table does not list would make the table wrong: none of
     these is kept.
@@ -196,29 +225,29 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
     with ThreadPoolExecutor(workspace.at_once()) as pool:
         ours, *theirs = pool.map(lambda answer: workspace.ask_all(portion, answer, 60), answers)
     most = {name: max(LEAST, SLOWER * replies.seconds) for name, replies in ours.items()}
+    sound = {check.name: [_is_sound(check, *replies) for replies in zip(
+        ours[check.name].observations, *(second[check.name].observations for second in theirs),
+        strict=True)] for check in portion.checks.values()}
 
     def losses(name: str) -> dict[str, list[set[str]]]:
         done(name)
-        found = {}
-        for check in portion.checks.values():
-            if check.name not in left[name].checks:
-                found[check.name] = [set() for _ in check.cases]
-                continue
+        found = {check.name: [set() for _ in check.cases] for check in portion.checks.values()}
+        for check in filter(None, map(portion.checks.get, left[name].checks)):
             replies, = workspace.ask_all(portion, left[name].text, checks=[check.name],
                                          most=most[check.name]).values()
             found[check.name] = [
-                _lost(check, expected, got) for expected, got in zip(
-                    ours[check.name].observations, replies.observations, strict=True)]
+                _lost(check, expected, got) if good else set() for good, expected, got in zip(
+                    sound[check.name], ours[check.name].observations, replies.observations,
+                    strict=True)]
+            if name not in named and sum(map(bool, chain(*found.values()))) >= WANTED:
+                break
         return found
 
     with ThreadPoolExecutor(workspace.at_once()) as pool:
         lost = dict(zip(left, pool.map(losses, left), strict=True))
     for check in portion.checks.values():
         for number, case in enumerate(check.cases):
-            expected = ours[check.name].observations[number]
-            if expected is None or "errors" in expected or any(
-                    _lost(check, expected, second[check.name].observations[number])
-                    for second in theirs):
+            if not sound[check.name][number]:
                 continue
             meets = set()
             for name in left:
@@ -230,31 +259,13 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
             else:
                 seen.cases.append((check.name, case))
                 seen.meets.append(meets)
-                seen.nodes.append(expected.get("nodes") or 0)
+                seen.nodes.append(ours[check.name].observations[number].get("nodes") or 0)
 
 
-def _spoiling(hidden: Study, reference: str, named: Mapping[str, Mutant], seen: _Seen,
-              numbers: Iterable[int]) -> set[int]:
-    """Which of these cases show a loss that the table of a named mutant does not list.
-
-    A portion asks only the mutants that are left, and these cases are asked of all of them here.
-    """
-    found = set()
-    for name, check in hidden.checks.items():
-        mine = [number for number in sorted(numbers) if seen.cases[number][0] == name]
-        if not mine:
-            continue
-        portion = replace(hidden, checks={name: replace(check, cases=[
-            seen.cases[number][1] for number in mine])})
-        ours = workspace.ask_all(portion, reference, 60)[name]
-        most = max(LEAST, SLOWER * ours.seconds)
-        for mutant in named.values():
-            text = mutant.apply(reference)
-            replies = workspace.ask_all(portion, text, most=most)[name]
-            found |= {number for number, expected, got in zip(
-                mine, ours.observations, replies.observations, strict=True)
-                if _lost(check, expected, got) - set(mutant.loses.get(name, ()))}
-    return found
+def _is_sound(check: Check, expected: Observation | None, *theirs: Observation | None) -> bool:
+    """Whether the reference answers a case, and the second answer answers it alike."""
+    return expected is not None and "errors" not in expected and not any(
+        _lost(check, expected, second) for second in theirs)
 
 
 def _lost(check: Check, expected: Observation | None, got: Observation | None) -> set[str]:
@@ -281,7 +292,7 @@ def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     checks = Counter(seen.cases[number][0] for number in kept)
     for missing in {name for name, _ in seen.cases} - checks.keys():
         kept.append(next(number for number, (name, _) in enumerate(seen.cases)
-                         if name == missing and number not in seen.dropped))
+                         if name == missing and number not in seen.taken))
         checks[missing] += 1
         wanted.subtract(seen.meets[kept[-1]])
     for number in sorted(set(kept) - set(first), key=lambda number: -seen.nodes[number]):

@@ -27,6 +27,10 @@ class Reach:
         self._reached = {name: _closed(_run(check, reference) & named.keys(), named)
                          for name, check in study.checks.items()}
 
+    def size(self, check: str) -> int:
+        """How many functions a check reaches."""
+        return len(self._reached[check])
+
     def checks(self, text: str) -> set[str]:
         """The names of the checks that reach what `text` has otherwise than the reference.
 

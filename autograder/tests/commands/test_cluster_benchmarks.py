@@ -1,6 +1,7 @@
 """The benchmarks that use a cluster, at a small size: there they find what they find here."""
 
 import pickle
+from unittest.mock import Mock
 
 import pytest
 
@@ -68,14 +69,22 @@ def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch):
-    """A few submissions into SQLite here, and there into PostgreSQL, while a worker is killed."""
+def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_path, capsys):
+    """A few submissions into SQLite here, and there into PostgreSQL, while a worker is killed. What
+    was graded here before the benchmark was interrupted is not graded again.
+    """
     need_module("distributed", "grading on a cluster")
     need_postgres()
     need_isolation()
     monkeypatch.setattr(cluster, "DEATHS", 1)
     monkeypatch.setattr(cluster, "ODD", {5: "def AlphaBeta(:\n", 7: None})
+    monkeypatch.setattr(_journal, "FOLDER", tmp_path)
+    with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):
+        interrupted.setattr(cluster, "local_cluster", Mock(side_effect=KeyboardInterrupt))
+        cluster.run(10)
     found = {result.name: result for result in cluster.run(10)}
+    assert capsys.readouterr().err.count("grading here") == 1
+    assert list(tmp_path.iterdir()) == []
     assert found["students with other marks"].met
     assert found["deaths of workers"].value == 1
 

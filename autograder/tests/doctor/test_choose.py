@@ -1,5 +1,6 @@
 """Hidden positions drawn from a seed: few, and every mutant is seen, twice where it can be."""
 
+import itertools
 import tomllib
 from collections import Counter
 
@@ -8,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder import verdicts
-from autograder.doctor.choose import WANTED, _fewest, _Seen, _toml, as_table, choose_cases
+from autograder.doctor.choose import (
+    WANTED,
+    _fewest,
+    _portions,
+    _Seen,
+    _toml,
+    as_table,
+    choose_cases,
+)
 from autograder.errors import Refused
 from autograder.mutants import load_mutants, load_outsiders
 from autograder.tests.needs import need_isolation
@@ -31,6 +40,24 @@ def test_what_is_kept_sees_as_much_as_everything(drawn):
     for number in kept:
         of_check = sum(seen.cases[other][0] == seen.cases[number][0] for other in kept)
         assert of_check == 1 or any(counts[need] <= WANTED for need in seen.meets[number])
+
+
+def test_what_is_taken_out_counts_no_more():
+    """A case that is asked again was not seen by anybody until it is."""
+    check = load_study("study1").checks["minimax"]
+    seen = _Seen([("minimax", {"on": str(n)}) for n in range(3)], [{("a", "")}] * 3, [0] * 3)
+    portion = seen.take({0, 2}, {"minimax": check})
+    assert portion["minimax"].cases == [{"on": "0"}, {"on": "2"}]
+    assert seen.counts() == {("a", ""): 1}
+    assert _fewest(seen) == [1]
+
+
+@given(st.integers(0, 1_000))
+def test_portions_grow_to_the_sample(sample):
+    """Together they are the sample, and none but the last is less than twice the one before."""
+    sizes = list(_portions(sample))
+    assert sum(sizes) == sample
+    assert all(later == 2 * size for size, later in itertools.pairwise(sizes[:-1]))
 
 
 @given(st.recursive(st.booleans() | st.integers(-10**6, 10**6) | st.text(
@@ -62,6 +89,9 @@ def test_a_seed_gives_a_set_that_sees_all(tmp_path, seed):
     assert {chosen.check.name: list(chosen.cases) for chosen in choice.checks} == {
         name: list(check.cases) for name, check in checks.items()}
     assert sum(len(check.cases) for check in checks.values()) < 40
+    present = verdicts.hidden_study("study1").checks
+    assert sum(case in present[name].cases for name, check in checks.items()
+               for case in check.cases) <= 5, "a position that last year's class has seen"
 
 
 @pytest.mark.slow
