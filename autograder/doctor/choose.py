@@ -120,25 +120,23 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
     _look(replace(hidden, checks=first), answers, tried, named, seen, done)
     present, whole = range(len(seen.cases) if keep else 0), set(range(len(seen.cases)))
     unlike = {name: tried[name] for name in texts if name not in equivalent}
-    left = _seen_by_fewer(WANTED, unlike, named, seen)
-    for size in _portions(sample):
-        wanted = set().union(*(tried.checks for tried in left.values()))
-        portion = {name: replace(check, cases=cases) for name, check in asked.items()
-                   if name in wanted and (cases := list(islice(fresh[name], size)))}
-        if not portion:  # all is seen, or every shape is used up
+    sizes, again, old_are_asked = _portions(sample), tried, keep
+    while True:
+        left = _seen_by_fewer(WANTED, unlike, named, seen)
+        if portion := _portion(asked, fresh, left, next(sizes, 0) if left else 0):
+            _look(replace(hidden, checks=portion), answers, left, named, seen, done)
+        elif partly := set(kept := _fewest(seen, present)) - whole:
+            portion, before = seen.take(partly, asked), len(seen.cases)
+            again = again or {name: tried[name] for name in named} | _seen_by_fewer(
+                WANTED, unlike, named, seen)
+            _look(replace(hidden, checks=portion), answers, again, named, seen, done)
+            whole.update(range(before, len(seen.cases)))
+            again = {}
+        elif not old_are_asked and (left := _seen_by_fewer(1, unlike, named, seen)):
+            _look(replace(hidden, checks=asked), answers, left, named, seen, done)
+            old_are_asked = True
+        else:
             break
-        _look(replace(hidden, checks=portion), answers, left, named, seen, done)
-        left = _seen_by_fewer(WANTED, left, named, seen)
-    if not keep and (left := _seen_by_fewer(1, unlike, named, seen)):
-        _look(replace(hidden, checks=asked), answers, left, named, seen, done)
-    again = tried  # at first all of them, as cases that are known to see much make a small set
-    while partly := set(kept := _fewest(seen, present)) - whole:
-        portion, before = seen.take(partly, asked), len(seen.cases)
-        again = again or {name: tried[name] for name in named} | _seen_by_fewer(
-            WANTED, unlike, named, seen)
-        _look(replace(hidden, checks=portion), answers, again, named, seen, done)
-        whole.update(range(before, len(seen.cases)))
-        again = {}
     known, counts = [*named, *outside], seen.counts()
     once = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
@@ -160,6 +158,14 @@ def _portions(sample: int) -> Iterator[int]:
     while sample > 0:
         yield min(size, sample)
         size, sample = 2 * size, sample - size
+
+
+def _portion(asked: Mapping[str, Check], fresh: Mapping[str, Iterator[Case]],
+             left: Mapping[str, _Tried], size: int) -> dict[str, Check]:
+    """So many fresh cases of each check that one of the mutants is asked, while there are any."""
+    wanted = set().union(*(tried.checks for tried in left.values()))
+    return {name: replace(check, cases=cases) for name, check in asked.items()
+            if name in wanted and (cases := list(islice(fresh[name], size)))}
 
 
 def _seen_by_fewer(than: int, left: Mapping[str, _Tried], named: Mapping[str, Mutant],
