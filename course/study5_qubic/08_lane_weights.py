@@ -36,6 +36,7 @@ from tictactoe.games.qubic import LANES
 from tictactoe.show.weights import weights_on_board
 
 untrained = {"x": QPlayer(), "o": QPlayer()}
+empty = Greedily(greedy_moves, untrained, first=True)  # ties go to the lowest cell
 before = Qubic.from_moves([0, 1, 21, 2, 42, 3])
 before
 
@@ -165,7 +166,6 @@ def measured(learner, games, seed):
 
 
 control = measured(LaneLearner(), 100, 0).score
-empty = Greedily(greedy_moves, untrained, first=True)
 order = match(empty, WinOrBlock(), 100, seed=0, start=Qubic()).score
 for learner in learners:
     curve = [control]
