@@ -16,6 +16,7 @@ import tracemalloc
 
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
+from course.greedily import Greedily
 from tictactoe import Qubic, Random, WinOrBlock, match
 from tictactoe.games.playouts import random_games
 
@@ -24,22 +25,6 @@ EPISODES = int(os.environ.get("QUBIC_EPISODES", "20000"))
 SIZED_EPISODES = 200  # for the memory of a game
 LANE_GAMES, SEEDS = 10_000, (1, 2, 3)
 MATCH = 2_000  # games against a random player; half of them against WinOrBlock
-
-
-class Greedily:
-    """Plays the best moves of its learners, one for each side, without exploring."""
-
-    def __init__(self, study, learners, first: bool = False) -> None:
-        self.study, self.learners, self.first = study, learners, first
-
-    def reset(self, seed: int) -> None:
-        """Start the random numbers that break ties."""
-        self.chance = random.Random(seed)
-
-    def choose(self, state: Qubic) -> int:
-        """A best move: the lowest cell (`first`), or a random one among equals."""
-        moves = self.study.greedy_moves(self.learners[state.to_move].move_values(state))
-        return moves[0] if self.first else self.chance.choice(moves)
 
 
 def run() -> list[Result]:
@@ -62,20 +47,20 @@ def speed() -> list[Result]:
 
 def table(study) -> list[Result]:
     """The Q table against a random player, untrained and trained, and what a game costs."""
-    untrained = {"x": study.QPlayer(), "o": study.QPlayer()}
+    best, untrained = study.greedy_moves, {"x": study.QPlayer(), "o": study.QPlayer()}
     trained = {"x": study.QPlayer(seed=1), "o": study.QPlayer(seed=2)}
     results = [
         _score("control: untrained table, ties to the lowest cell",
-               Greedily(study, untrained, first=True), Random(), MATCH),
-        _score("control: the same", Greedily(study, untrained, first=True), WinOrBlock(),
+               Greedily(best, untrained, first=True), Random(), MATCH),
+        _score("control: the same", Greedily(best, untrained, first=True), WinOrBlock(),
                MATCH // 2),
-        _score("control: untrained table, random ties", Greedily(study, untrained), Random(),
+        _score("control: untrained table, random ties", Greedily(best, untrained), Random(),
                MATCH),
     ]
     seconds = _seconds(study.train, trained, EPISODES, Qubic())
     return [
         *results,
-        _score(f"table after {EPISODES:,} episodes, random ties", Greedily(study, trained),
+        _score(f"table after {EPISODES:,} episodes, random ties", Greedily(best, trained),
                Random(), MATCH),
         Result(f"training of {EPISODES:,} episodes", seconds, "s of computing"),
         Result("the tables grow by", _memory_of_a_game(study) / 1000, "kB/game"),
@@ -103,7 +88,7 @@ def lanes(study) -> list[Result]:
 
 
 def _both(study, learner) -> Greedily:
-    return Greedily(study, {"x": learner, "o": learner})
+    return Greedily(study.greedy_moves, {"x": learner, "o": learner})
 
 
 def _score(name: str, agent, rival, games: int) -> Result:

@@ -53,8 +53,8 @@ print(board.to_move, "to move, open cells", board.legal_moves())
 board
 
 # %% [markdown]
-# Boards do not change. `after` leaves the old board as it is and hands out another one.
-# That takes some getting used to, but it is a gift to a search: it can try a move, look around, and has nothing to take back.
+# Boards do not change. `after` leaves the old board as it is and returns a new one.
+# That takes some getting used to, but it makes a search simple: it can try a move, look around, and never has to take anything back.
 # It also lets a board be the key of a dictionary, which we will need.
 
 # %%
@@ -62,7 +62,7 @@ print(board.after(4), board, sep="\n\n")
 
 # %% [markdown]
 # The utility is +1 for a win, 0 for a draw and -1 for a loss. It is asked *for a player*: a game that x has won is worth +1 for x and -1 for o.
-# Such a game is called zero-sum, and it is why one number per position is enough. Only an end has a utility. Asking an unfinished board for its utility is an error: nobody knows yet.
+# Such a game is called *zero-sum*, and that is why one number per position is enough. Only an end has a utility. Asking an unfinished board for its utility is an error: nobody knows it yet.
 
 # %%
 end = Board("x_ooxxox_").after(8).after(1)
@@ -115,7 +115,7 @@ draw_tree(by_hand(board, (1, {
 # ## How large is the tree?
 #
 # The tree above has 14 nodes, and it starts close to the end. How large is the one that starts at the empty board?
-# We can find out without any search, layer by layer. Each layer maps a board to the number of ways to reach it. Every way is a node of the tree of its own.
+# We can find out without any search, layer by layer. Each layer maps a board to the number of ways to reach it. Each way is a node of its own in the tree.
 
 # %%
 layers = [Counter({Board(): 1})]
@@ -168,9 +168,9 @@ picture(axes, "Nodes and different states by depth. Nodes rise to 200,448 at dep
 # Three numbers say little about what went wrong, so a `Trace` records what your `value` function visits and returns, and `draw_tree` draws it.
 # Compare the picture with the one made by hand.
 #
-# How is a trace read? It follows the calls: below a node stand the nodes that were visited between the moment in which it was entered and the moment in which it returned.
+# A trace follows the calls: below a node stand the nodes that were visited after it was entered and before it returned.
 # A `value` that calls itself for each successor draws the game tree in this way. One that goes through the game layer by layer, in a loop, does not nest: its trace shows every node directly below the root.
-# That is no mistake, and its move, value and count may all be right. But such a picture does not show which position belongs to which.
+# That is no mistake, and its move, value and count may all be right. But such a picture does not show which position follows from which.
 
 # %%
 with Trace() as trace:
@@ -178,7 +178,7 @@ with Trace() as trace:
 draw_tree(trace)
 
 # %% [markdown]
-# The picture shows a tree that is finished. It does not show how the search came through it. The next cell does: it begins at the first leaf. Press *Next*, or the arrow keys on the tree, and follow your own search, step by step.
+# The picture shows the finished tree. It does not show how the search went through it. The next cell does: it begins at the first leaf. Press *Next*, or the arrow keys on the tree, and follow your own search, step by step.
 # A node is entered, then the nodes below it, and only when all of them are known does it return its value. Say what that value will be before you press *Next*. A click on a node takes you to the step at which it is entered.
 
 # %%
@@ -196,7 +196,7 @@ print(f"{perf_counter() - started:.2f} seconds")
 # You should see value 0: with best play on both sides tic-tac-toe is a draw. The move is 0, the first of nine equally good ones, and the count is 549,946, as computed above.
 # If you get 549,945, you started the search at the root's successors and forgot the root itself.
 #
-# The empty board is a poor test, though. A wrong agent can easily be right about a draw. The kit knows the exact value of every state. Here your values meet it on all states with at most five open cells:
+# The empty board is a poor test, though. A wrong agent can easily be right about a draw. The kit knows the exact value of every state. The next cell compares your values with it, on all states with at most five open cells:
 
 # %%
 small = [b for b in values() if b.text.count("_") <= 5 and not b.is_terminal()]
@@ -266,7 +266,7 @@ print("best moves:", mixed.best_moves(opening))
 print("drawn:", dict(sorted(draws.items())))
 
 # %% [markdown]
-# The corners hold the draw, each of the other four cells loses. In 1,000 draws every corner should come up about 250 times.
+# The corners hold the draw; each of the other four cells loses. In 1,000 draws every corner should come up about 250 times.
 
 # %%
 check("study1.mixed_tabular")
@@ -294,7 +294,7 @@ for sample in (25, 100, 400, 1600):
     print(f"{sample:5} games: x scores {score:.3f}, 95 % interval {low:.3f} to {high:.3f}")
 
 # %% [markdown]
-# A win counts 1 and a draw 0.5, so a score of 0.5 means that beginning is worth nothing. The interval says which true scores fit what was seen. It is made so that about 95 out of 100 such intervals hold the true score.
+# A win counts 1 and a draw 0.5, so a score of 0.5 means that beginning is worth nothing. The interval says which true scores fit what was seen. It is made so that about 95 out of 100 such intervals hold the true score. (It is made for wins and losses. Draws vary less, so here it is a little wider than it need be.)
 #
 # Look at how it shrinks: four times as many games make it about *half* as wide. And look at whether it contains 0.5. As long as it does, you cannot claim that x is better off, however nice the score looks.
 # A result without its number of games and its interval is an anecdote.

@@ -150,7 +150,7 @@ draw_tree(by_hand(game, (5, {
 # All of us should count the same nodes, so the details matter. They are rules 7 and 8 in the docstring of `tictactoe/nodes.py`. In short: *at least* beta and *at most* alpha, equality included; no further tricks; and among equal moves the first one stays.
 #
 # Other courses count by other rules. The textbook cuts on equality, as we do. The project on multi-agent search of Berkeley's CS188 forbids it: its autograder expects the states that a search visits which cuts only *beyond* alpha and beta.
-# Both find the same value. If you have written that project, change `>` to `>=` and `<` to `<=` here; what the difference is worth you will see below.
+# Both find the same value. If you have written that project, change `>` to `>=` and `<` to `<=` here. You will see below what the difference is worth.
 #
 # Try it on the tree of numbers. You know the answer: move 0, value 5, 10 nodes.
 
@@ -186,7 +186,7 @@ explore(AlphaBeta(), larger)
 # %% [markdown]
 # Trees with more than some twenty ends do not fit on a page. `draw_tree(trace, most_leaves=12)` closes subtrees until the rest fits, and "… n more" says how many nodes were visited inside.
 #
-# Alpha-beta must find the value that minimax finds, in every state. Let us ask all of them that are not over, 4,520 in number:
+# Alpha-beta must find the value that minimax finds, in every state. Let us try all 4,520 that are not over:
 
 # %%
 unfinished = [b for b in values() if not b.is_terminal()]
@@ -222,8 +222,8 @@ print(AlphaBeta().search(Board("x________")))
 check("study2.alpha_beta")
 
 # %% [markdown]
-# If a count is wrong and nothing in the table fits, look for the first node at which your search does something else than a right one. For some small positions the right search is published: which nodes, in which order, with which values.
-# Here your search and the published one stand together. *First difference* jumps to where they part. If they never do, it says so.
+# If a count is wrong and nothing in the table fits, look for the first node at which your search differs from a correct one. For some small positions the kit holds the correct search: which nodes, in which order, with which values.
+# Here your search and the correct one run side by side. *First difference* jumps to where they part. If they never do, it says so.
 
 # %%
 public = Board("___xxoo__")
@@ -314,7 +314,7 @@ picture(axes, "Nodes from the empty board by the order of moves: " + ", ".join(
     f"{name} {count:,}" for name, count in counts.items()) + "; minimax 549,946 in any order.")
 
 # %% [markdown]
-# The same search, the same value, and between the best order and the worst lies a factor of more than eighty. The board's own order is nothing special: the twelve shuffles take 10,610 to 17,456 nodes, and each of them is below its 18,297. A single shuffle would have told you little: between the luckiest and the unluckiest lies a factor of 1.6.
+# The same search and the same value, but the worst order costs more than eighty times as many nodes as the best. The board's own order is nothing special: the twelve shuffles take 10,610 to 17,456 nodes, and each of them is below its 18,297. A single shuffle would have told you little: the unluckiest takes 1.6 times as many nodes as the luckiest.
 #
 # Theory says how far it can go. In a tree where every node has *b* successors and all ends are at depth *d*, minimax looks at *b*<sup>*d*</sup> ends.
 # With the best move always first, alpha-beta looks at about twice *b*<sup>*d*/2</sup> (Knuth and Moore 1975): the exponent is halved, so in the same time it looks *twice as deep*.
@@ -349,7 +349,7 @@ picture(axes, "Mean nodes by open cells, minimax and alpha-beta: " + "; ".join(
     for n, m, a in zip(open_cells, minimax_means, alpha_beta_means, strict=True)) + ".")
 
 # %% [markdown]
-# On this axis a constant factor would be a constant distance between the curves. The distance grows: the gain is not a factor but an exponent.
+# On this axis a constant factor would be a constant distance between the curves. The distance grows: alpha-beta does not divide the nodes by some constant, it lowers the exponent.
 # With one or two open cells there is no gain at all. A cut needs a branch to compare with and something left to skip.
 #
 # ## Questions

@@ -61,7 +61,7 @@ print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 #    from the state and does not evaluate. An unfinished game has to lie strictly between: no
 #    promise may count as much as a win in the hand. (Shannon's example for chess gives the king
 #    more points than everything else together.)
-# 2. **It must go with the chances.** The better the position, the larger the number. It need not be
+# 2. **It must follow the chances.** The better the position, the larger the number. It need not be
 #    right each time, but it has to be right more often than not.
 # 3. **It must be cheap.** It runs at every place where the search stops. If it takes long, we could
 #    have searched deeper instead.
@@ -110,7 +110,7 @@ boards([board] * 8, belongs_to, lanes=board.lanes)
 
 # %% [markdown]
 # So P2 = 1, P1 = 2, O2 = 1, O1 = 1, and H = (3 + 2) - (3 + 1) = 1. For o the same position gives H
-# = -1: swap the players and every sign turns round. That is as it should be, since what one player
+# = -1: swap the players and every sign changes. That is as it should be, since what one player
 # wins the other loses.
 #
 # Look again, though. It is x's turn, and cell 2 wins on the spot. "A little better for x" is a poor
@@ -123,7 +123,7 @@ boards([board] * 8, belongs_to, lanes=board.lanes)
 #
 # * `state.lanes` lists the lanes, `state[cell]` is `"x"`, `"o"` or `EMPTY`.
 # * Take the lanes from the state. Then the function also works on a board of another shape.
-# * Only open lanes count. One foreign mark and the lane is dead.
+# * Only open lanes count. One mark of the other player, and the lane is dead.
 #
 # Try it on the position above. You know the answers.
 
@@ -144,7 +144,7 @@ check("study3.lane_counts")
 # ## Write `heuristic`
 #
 # H is a whole number, often larger than 1, and rule 1 wants numbers between -1 and +1. So divide.
-# The study divides by 10; why 10 is the question of the next section.
+# We divide by 10; why 10 is the question of the next section.
 #
 # One warning. It is tempting to put the tenths into the formula: 0.3 for a pair, 0.1 for a single
 # mark. Take one pair against three single marks. The two sides are level, so the result should be
@@ -246,7 +246,7 @@ boards(extremes, [f"H = {h(state)}\nexact value {value(state, 'x'):+d}" for stat
 # %% [markdown]
 # ## How good a guess is it?
 #
-# Rule 2: the estimate must go with the chances. We have the exact value of every position from
+# Rule 2: the estimate must follow the chances. We have the exact value of every position from
 # `tictactoe.solver`, so let us see. Take each unfinished position from the view of the player who
 # is to move. Is H negative, zero or positive? And is the position lost, drawn or won?
 
@@ -282,7 +282,7 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
         "all are lost; between them lie lost, drawn and won positions side by side.")
 
 # %% [markdown]
-# The right half is very good. If you are to move and H is positive, you win nearly always.
+# The right half is very good. If you are to move and H is positive, you nearly always win.
 #
 # The left half is odd. At the far end all is lost, as it should be. But from -6 to -1 you find
 # lost, drawn and won positions side by side. The opponent has more and better lanes there, and

@@ -40,7 +40,7 @@ boards(line, [f"depth {depth}: {state.to_move} to move" for depth, state in enum
 
 # %% [markdown]
 # Every book counts a little differently ("ply", "move", "half-move"), and an agent that is off by
-# one still plays. Only it does not do what its limit says. When in doubt, look into the docstring
+# one still plays; it just does not do what its limit says. When in doubt, look into the docstring
 # of `tictactoe.nodes`.
 #
 # ## A trap
@@ -80,7 +80,7 @@ boards(line, ["depth 0\no to move", "depth 1\nlooks good: +0.3", "depth 2\nx has
 # %% [markdown]
 # After o's corner x has no choice: it must block in cell 6. But the block makes two pairs, and o
 # can stop only one of them. At depth 1 none of this is visible. The +0.3 is mostly the 3 for the
-# pair 2-4, and that pair is about to be blocked. The search stopped in the midst of a fight and
+# pair 2-4, and that pair is about to be blocked. The search stopped in the middle of a fight and
 # counted the marks.
 #
 # Searching one level deeper would see through this trap. It would fall into another one. Wherever
@@ -157,7 +157,7 @@ picture(axes, "Bars: unfinished and quiescent positions by number of marks. " + 
 # With up to two marks everything is quiet. After that the quiet places get rare, and in the middle
 # of the game a search will have to go a long way to find one. Remember this picture.
 #
-# The second number keeps a promise from notebook 3. On quiescent states |H| stays far below 10.
+# The second number settles the divisor of notebook 3: on quiescent states |H| stays far below 10.
 #
 # ## The order of the tests
 #
@@ -271,8 +271,8 @@ boards(mistakes("x"), [f"x plays {choice(state)}" for state in mistakes("x")])
 boards(mistakes("o"), [f"o plays {choice(state)}" for state in mistakes("o")])
 
 # %% [markdown]
-# Eight are left, and turned or mirrored they are only two. So Type A does not play perfectly. Has
-# anybody noticed? Follow all games in which one side is Type A and the other does what it likes.
+# Eight are left, and turned or mirrored they are only two. So Type A does not play perfectly. Does
+# it ever get there? Follow all games in which one side is Type A and the other does what it likes.
 
 # %%
 def met(agent_plays):
@@ -293,9 +293,9 @@ for side in "xo":
     print(f"as {side}: {len(states)} states, {len(states & set(mistakes(side)))} mistakes")
 
 # %% [markdown]
-# None. (With a hard limit there were 113 mistakes.) By its own earlier moves the agent steers clear
-# of all eight. You cannot beat it from the first move on. You could if it took over somebody else's
-# game.
+# None. By its own earlier moves the agent steers clear of all eight. (Over all positions, the hard
+# limit made 113 mistakes.) You cannot beat it from the first move on. You could if it took over
+# somebody else's game.
 
 # %% [markdown]
 # **Question.** Take one of the eight positions and find the right move. (`value` tells you what
@@ -398,8 +398,8 @@ picture(axes, "Stacked bars of nodes by depth: " + ", ".join(
 # end here, since the end is near. Take a game whose end is far: tic-tac-toe on a cube of 4 x 4 x 4
 # cells, four in a lane to win (notebook 7). Your functions ask the state for its lanes, so the same
 # agent plays it. A limit of 2 means 1 + 64 + 64 x 63 nodes, all of them quiet; that is a second or
-# two. And alpha-beta? Suppose that each game ended with the same move and the best move always came
-# first. Then it would have to look at about twice the square root of all games.
+# two. And alpha-beta? Suppose that all games had the same length and the best move always came
+# first. Then it would have to look at about twice the square root of the number of games.
 
 # %%
 print("Type A on the cube:", TypeA(limit=2).search(Qubic()))

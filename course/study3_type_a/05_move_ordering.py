@@ -62,8 +62,8 @@ worst_first = by_hand(board, (1, {
 draw_tree(worst_first)
 
 # %% [markdown]
-# No cut at all: 14 nodes in the place of 10. The move and the value are the same. **Order changes
-# what a search costs, never what it finds** (but for ties).
+# No cut at all: 14 nodes instead of 10. The move and the value are the same. **Order changes what a
+# search costs, never what it finds** (except among equal moves).
 #
 # Four nodes are not much. In a large tree the difference grows with depth. With b moves everywhere
 # and depth d, no cuts means b to the power d leaves. If the best move always comes first,
@@ -82,8 +82,8 @@ for d in (2, 4, 6, 8):
 #
 # ## Five priorities
 #
-# The guess is a number for each move, from 1 (try it first) to 5 (try it last). It is always seen
-# by the player who makes the move, MAX or MIN. The first line that applies decides.
+# The guess is a number for each move, from 1 (try it first) to 5 (try it last). It is always from
+# the view of the player who makes the move, MAX or MIN. The first line that applies decides.
 #
 # | priority | the move ... |
 # |---|---|
@@ -253,8 +253,8 @@ for move in row.legal_moves():
 # full agent visits 36 nodes; after x at cell 0 it visits 331, and 1,720 in board order.
 #
 # The tree is a trace of the position from the beginning. In parentheses is the window (alpha, beta)
-# with which a node was entered. Which of the two trees up there does it look like, and where does
-# it differ?
+# with which a node was entered. Which of the two trees above does it look like, and where does it
+# differ?
 
 # %%
 def board_order(state):
@@ -286,7 +286,7 @@ check("study3.type_a_plus")
 #
 # Here are sixteen positions: the empty board, the three kinds of first move, and the twelve kinds
 # of position with two marks. (All others with at most two marks are one of these, turned or
-# mirrored.) The counts of minimax and alpha-beta are published ones. The counts of Type A are
+# mirrored.) The counts of minimax and alpha-beta come with the course. The counts of Type A are
 # *yours*: what you have not written yet is left out.
 
 # %%
@@ -357,13 +357,13 @@ compare_counts({"Type A": TypeA(), "Type A, pruned": TypeAPlus(order=board_order
 #   at depth 2, and Type A searches all of it. On nine cells a limit alone saves nothing over
 #   alpha-beta. (On the cube at the end of notebook 4 there is no move without one.)
 # * **Pruned**, Type A comes to where alpha-beta is: in most rows to its left, in some to its right.
-#   The limit ends the quiet lines. But a cut needs a value that is at least as good, and draws are
-#   often equal where estimates are not.
+#   The limit ends the quiet lines. But a cut needs a value that is at least as good. Draws are all
+#   equal; two estimates seldom are.
 # * **Ordered**, it falls again, by a factor of about five after a corner opening. Fights are what
 #   the priorities are made for: wins first, then blocks.
 #
 # Is this so all through the game? The next picture is about every unfinished position. It adds up
-# the nodes over all positions with the same number of marks. All its counts are published ones.
+# the nodes over all positions with the same number of marks. All its counts come with the course.
 
 # %%
 totals = published["totals"]

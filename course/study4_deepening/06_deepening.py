@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 6. Deeper within a budget
 #
-# In tic-tac-toe depth hardly matters: nine cells are searched to the end. In Connect Four it decides
-# games. There are some 4.5 million million positions, and an agent that has to move soon gets a
-# budget: so many nodes, and then it plays. This notebook is about what to do with them. In the end
-# your agent sees a move or two further than a plain search with the same budget. It is no quicker: it
-# only wastes less.
+# In tic-tac-toe depth hardly matters: nine cells are searched to the end. In Connect Four it
+# decides games. There are some 4.5 million million positions, and an agent that has to move soon
+# gets a budget: so many nodes, and then it plays. This notebook is about how to spend them. In the
+# end your agent sees a move or two further than a plain search with the same budget. It is no
+# quicker: it only wastes less.
 #
 # You will write the module `deepening.py`. It takes no code from other studies; if you have done the
 # studies on alpha-beta and on Type A, you will meet old friends.
@@ -86,21 +86,17 @@ riddle
 # Its quiescence says little, though. Of the positions after 12 random moves about one in a hundred
 # is quiet, so a search that goes on until all is quiet goes on to the end. Here we cut off at the
 # limit, quiet or not, and use another estimate, `potential`: a lane in which only one player has
-# marks counts 1, 4 or 9 thousandths for one, two or three of them.
-
-# %%
-print(potential(riddle, "x"), potential(riddle, "o"))
-print(riddle.legal_moves(), centre_first(riddle))
-
-# %% [markdown]
+# marks counts 1, 4 or 9 thousandths for one, two or three of them, and the opponent's lanes are
+# subtracted.
+#
 # **Predict.** How deep does a search get with a budget of 1,000 nodes, if it prunes nothing? There
 # are seven columns.
 #
 # <details><summary>Answer</summary>
 #
 # Three moves deep. 1 + 7 + 49 + 343 nodes are 400, and the next level alone has 2,401. Each move
-# deeper costs seven times as much, so seven times the budget buys one move. To look one move
-# deeper for less, a search must visit fewer nodes, not be a faster one.
+# deeper costs seven times as much, so seven times the budget buys one move, and so would a machine
+# that is seven times as fast. To look deeper for less, a search must visit fewer nodes.
 #
 # </details>
 #
@@ -128,9 +124,12 @@ print(riddle.legal_moves(), centre_first(riddle))
 # </details>
 #
 # Write `DepthLimited.visit`. A child is searched by `self.value`, which counts the node and calls
-# `visit` again. `self.cut` and `self.moves` are there for later; call them as the text says.
+# `visit` again. `self.cut` and `self.moves` are there for later; call them as the docstring says.
+#
+# Try it on the tree and on the riddle. What does the search see there that the estimate does not?
 
 # %%
+print("the riddle, estimated:", potential(riddle, "x"), "for x,", potential(riddle, "o"), "for o")
 tree = NumberTree(((5, 9), (3, 8)))
 print(DepthLimited(limit=2).search(tree))  # move 0, value 5, and 6 of the 7 nodes
 print(DepthLimited(limit=5).search(riddle))
@@ -146,8 +145,9 @@ check("study4.limited")
 # the worse order visit: 1.2, 3 or 9 times?
 
 # %%
+empty = ConnectFour()
 for order in (board_order, centre_first):
-    print(f"{order.__name__:13}", DepthLimited(6, order=order).search(ConnectFour()))
+    print(f"{order.__name__:13}", order(empty), DepthLimited(6, order=order).search(empty))
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -176,6 +176,14 @@ check("study4.promoted")
 # so again (Akl and Newborn 1977).
 #
 # `WithKillers` keeps the last two of them for each depth. Write `cut` and `moves`.
+#
+# **Predict.** Killers are tried before everything else. Do they save nodes
+#
+# * on the empty board, columns from left to right,
+# * on the empty board, the centre first,
+# * in the riddle, with either order?
+#
+# The cell below the check counts them.
 
 # %%
 agent = WithKillers(limit=5)
@@ -184,13 +192,6 @@ print(agent.killers)
 
 # %%
 check("study4.killers")
-
-# %% [markdown]
-# **Predict.** Killers are tried before everything else. Do they save nodes
-#
-# * on the empty board, columns from left to right,
-# * on the empty board, the centre first,
-# * in the riddle, with either order?
 
 # %%
 @cache
@@ -209,7 +210,7 @@ for title, state in (("empty board", ConnectFour()), ("the riddle", riddle)):
 #
 # From left to right killers are a great help. With the centre first they make the search of the empty
 # board a little *dearer*: there are no threats yet, and what caused a cut elsewhere takes the place
-# of a move that was better. They earn their keep where one reply answers many moves.
+# of a move that was better. They pay where one reply answers many moves.
 #
 # </details>
 #
@@ -220,21 +221,19 @@ for title, state in (("empty board", ConnectFour()), ("the riddle", riddle)):
 #
 # **Predict.** There are 7 * 7 * 7 * 7 * 7 = 16,807 ways to play five moves. How many different
 # positions do they lead to?
-
-# %%
-reached = Counter({ConnectFour(): 1})
-for number in range(1, 6):
-    following = Counter()
-    for state, ways in reached.items():
-        for move in state.legal_moves():
-            following[state.after(move)] += ways
-    reached = following
-    print(f"{number} moves: {sum(reached.values()):6,} ways, {len(reached):5,} positions")
-
-# %% [markdown]
+#
 # <details><summary>Answer</summary>
 #
-# 4,263, a quarter; and the deeper, the smaller the share.
+# 4,263, a quarter; and the deeper, the smaller the share. (The cell that counts layers in notebook
+# 1 counts these, too, with `ConnectFour` instead of `Board`.)
+#
+# | moves | ways | positions |
+# |---|---|---|
+# | 1 | 7 | 7 |
+# | 2 | 49 | 49 |
+# | 3 | 343 | 238 |
+# | 4 | 2,401 | 1,120 |
+# | 5 | 16,807 | 4,263 |
 #
 # </details>
 #
@@ -268,6 +267,9 @@ check("study4.answers")
 # %% [markdown]
 # Now write `WithTable`. Besides answers it gives a move: the one that was best the last time, even if
 # the entry is too shallow to answer, is a good one to begin with.
+#
+# `WithBoth` is given, and has no code of its own: the table's move first, then the killers, then the
+# order of the game. It works if each of your methods calls `super()`.
 
 # %%
 agent = WithTable(limit=6)
@@ -277,10 +279,6 @@ print(Counter(entry.bound for entry in agent.table.values()))
 # %%
 check("study4.table")
 
-# %% [markdown]
-# `WithBoth` is given, and has no code of its own: the table's move first, then the killers, then the
-# order of the game. It works if each of your methods has asked `super()`.
-
 # %%
 check("study4.both")
 
@@ -288,11 +286,11 @@ check("study4.both")
 # ## Iterative deepening
 #
 # Which limit can an agent afford? That depends on the position, and nobody knows beforehand. So it
-# searches to limit 1, then to limit 2, then 3, and plays what the last finished limit has found when
-# the budget is used up.
+# searches to limit 1, then to limit 2, then 3. When the budget is used up, it plays what the last
+# finished limit has found.
 #
 # **Predict.** A search to limit 7 visits, say, 60,000 nodes without a table. What does it cost to
-# search to limits 1, 2, 3, 4, 5 and 6 *before*: a sixth more, as much again, or six times as much?
+# search to limits 1 to 6 *first*: about a third more, as much again, or six times as much?
 # And with a table, which keeps what it has learned from limit to limit?
 #
 # Write `Deepening`: `search` and `visit`.
@@ -311,7 +309,8 @@ check("study4.together")
 
 # %% [markdown]
 # And now the answer. The next cell searches the empty board to limit 7, the columns from left to
-# right, once directly and once by way of all limits before.
+# right, once directly and once by way of all limits before. Below that it shows all four agents:
+# how many nodes has it taken them to finish each limit? Turn the knob between the two orders.
 
 # %%
 for once, deepening in ((DepthLimited, Deepening), (WithTable, DeepeningTable)):
@@ -319,23 +318,6 @@ for once, deepening in ((DepthLimited, Deepening), (WithTable, DeepeningTable)):
     step_by_step = deepening(10**6, 7).search(ConnectFour()).nodes
     print(f"{once.__name__:12}: limit 7 alone {directly:6,} nodes, limits 1 to 7 {step_by_step:6,}")
 
-# %% [markdown]
-# <details><summary>What happened there?</summary>
-#
-# Without a table the six searches before cost less than a third on top: each is several times
-# smaller than the next. With a table all seven together cost *half* of the last one alone. The
-# short searches fill the table with good first moves, and the order decides.
-#
-# Their values are of no use, by the way. In Connect Four each move adds a mark, so a state stands at
-# the same depth however it is reached, and what limit 6 found there is one move too shallow for
-# limit 7. Only the moves help.
-#
-# </details>
-#
-# Turn the knob between the two orders, and look at all four agents: how many nodes has it taken them
-# to finish each limit?
-
-# %%
 AGENTS = {"alpha-beta only": Deepening, "with killers": DeepeningKillers,
           "with a table": DeepeningTable, "with both": DeepeningBoth}
 
@@ -368,8 +350,20 @@ def by_limit(order, state=ConnectFour()):
 knob("order", list(ORDERS), by_limit)
 
 # %% [markdown]
+# <details><summary>What happened there?</summary>
+#
+# Without a table the six searches before add less than a third: each is several times smaller than
+# the next. With a table all seven together cost *half* of the last one alone. The short searches
+# fill the table with good first moves, and the order decides.
+#
+# Their values are of no use, by the way. In Connect Four each move adds a mark, so a state stands
+# at the same depth however it is reached, and what limit 6 found there is one move too shallow for
+# limit 7. Only the moves help.
+#
 # From left to right, table and killers together leave about an eighth of the nodes. With the centre
 # first, less is left to be learned.
+#
+# </details>
 #
 # **Question.** When do killers help, and when do they harm? Choose two positions of your own, one
 # without any threats and one with several, and both orders. Give a table of the nodes that your
@@ -416,9 +410,9 @@ picture(axes, "Strength by budget. " + ". ".join(told))
 #
 # Four times the nodes look about one move deeper, and win about two thirds of the points. A quarter
 # of the nodes costs less than one might think: 0.43, and the interval holds 0.5. Table and killers
-# are worth a move or more of depth once there are nodes enough to learn from: with 1,600 nodes they
-# look nearly as deep as alpha-beta alone with 6,400. In points a hundred games cannot tell such agents
-# apart; look at the intervals.
+# are worth a move or more of depth once there are enough nodes to learn from: with 1,600 nodes they
+# look nearly as deep as alpha-beta alone with 6,400. In points a hundred games cannot tell such
+# agents apart; look at the intervals.
 #
 # </details>
 #
@@ -447,9 +441,9 @@ lost
 # %% [markdown]
 # ## Play against it
 #
-# 3,000 nodes for each move. The plan from the beginning will not do any more.
-# With enough nodes nobody would beat it: Connect Four is solved, and x wins by beginning in the middle
-# (Allis 1988).
+# It has 3,000 nodes for each move, and the plan from the beginning is not enough any more. With
+# enough nodes nobody could beat it as x: Connect Four is solved, and x wins by beginning in the
+# middle (Allis 1988).
 
 # %%
 play_against(DeepeningBoth(3_000, order=centre_first), start=ConnectFour())

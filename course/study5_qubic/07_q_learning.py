@@ -22,6 +22,7 @@ from collections import Counter
 from math import comb
 
 from course.check import check
+from course.greedily import Greedily
 from course.plots import figure, picture
 from qlearning import GAMMA, QPlayer, epsilon_greedy, greedy_moves, play_episode, step, train
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent, play
@@ -53,9 +54,9 @@ print(len(LANES), "lanes; cells by the number of their lanes:",
 # middle, four in every other cell. `Qubic` is a state like `Board`: it has `to_move`,
 # `legal_moves()`, `after(move)`, `is_terminal()` and `utility(player)`.
 #
-# Qubic is solved: with perfect play the first player wins. Patashnik (1980) proved it with a program
-# and much advice from its author, Allis (1994) with a program that needed none. So there is a right
-# answer to learn. Nobody tells it to the agents of this notebook.
+# Qubic is solved: with perfect play the first player wins. Patashnik (1980) proved it with a
+# program and much advice from its author, Allis (1994) with a program that needed none. So there is
+# a right answer to learn, but no agent of this notebook is told it.
 
 # %%
 diagonal = Qubic.from_moves([0, 1, 21, 2, 42, 3, 63])
@@ -111,18 +112,21 @@ check("study5.step")
 # %% [markdown]
 # ## A table of values
 #
-# Q-learning keeps a number Q(s, a) for every state s and every move a: the rewards that will come,
-# the later the less. A reward that is n turns away counts gamma to the power n. The homework takes
-# gamma = 0.9. What was never tried has the value 1.
+# Q-learning keeps a number Q(s, a) for every state s and every move a: an estimate of the rewards
+# still to come, in which later rewards count less. A reward that is n turns away is multiplied by
+# gamma to the power n (gamma is the *discount*). The homework takes gamma = 0.9. A move that was
+# never tried has the value 1.
 #
 # After a move the player is given its reward r and finds itself in the next state s', where it can
-# move again. What it now knows better is used to correct the old number a little (alpha = 0.3):
+# move again. The old number then moves a little towards what is now known (alpha = 0.3 is the
+# *learning rate*):
 #
 # > **Q(s, a) <- Q(s, a) + alpha (r + gamma max Q(s', a') - Q(s, a))**
 #
-# The maximum is over all moves a' that are legal in s'. This is the **Bellman update**. Do it by
-# hand. Q(s, a) is 0.5, nothing was won yet, and in s' the best number is 0.8. And then for a move
-# that won the game, with the same old number. Open the answers when you have them.
+# The maximum is over all moves a' that are legal in s'. This is the **Q-learning update**, also
+# called the Bellman update. Do it by hand: Q(s, a) is 0.5, nothing was won yet, and in s' the best
+# number is 0.8. Then do it for a move that won the game, with the same old number. Open the answers
+# when you have them.
 #
 # <details><summary>Answers</summary>
 #
@@ -200,10 +204,11 @@ check("study5.episode")
 # %% [markdown]
 # ## It learns, if the board is small
 #
-# Nothing in your code says how large the board is. So try it where it has a chance: tic-tac-toe
-# has 5,478 positions. The cell below plays 10,000 games, and measures now and then how well the
-# greedy moves do against a random player. Beside it learns a second pair of players, by what the
-# code listed in the homework really does. It differs from the formula in two places:
+# Nothing in your code says how large the board is. So try it where it has a chance: tic-tac-toe has
+# 5,478 positions. The cell below plays 10,000 games, and measures now and then how well the greedy
+# moves do against a random player. (`Greedily`, in `course/greedily.py`, plays the best moves of a
+# pair of players and explores no more.) Beside them a second pair learns in the way in which the
+# code listed in the homework really does it. It differs from the formula in two places:
 #
 # * It updates each move at once, so that s' is a state in which *the opponent* is to move. A
 #   player's own table has no entry for any such state, so the maximum is always the initial 1.
@@ -211,20 +216,6 @@ check("study5.episode")
 #   -0.1.
 
 # %%
-class Greedily:
-    """Plays the best moves of its learners, one for each side, and explores no more."""
-
-    def __init__(self, learners, first=False):
-        self.learners, self.first = learners, first  # first: ties go to the lowest cell
-
-    def reset(self, seed):
-        self.chance = random.Random(seed)
-
-    def choose(self, state):
-        moves = greedy_moves(self.learners[state.to_move].move_values(state))
-        return moves[0] if self.first else self.chance.choice(moves)
-
-
 class Listed(QPlayer):
     """A player that learns by the listing in the homework."""
 
@@ -258,7 +249,7 @@ for kind, episode, name in ((QPlayer, play_episode, "the formula"),
     curve = []
     for done in range(when[-1] + 1):
         if done in when:
-            curve.append(match(Greedily(players), Random(), 300, seed=done).score)
+            curve.append(match(Greedily(greedy_moves, players), Random(), 300, seed=done).score)
         episode(players, Board())
     axes.plot(when, curve, label=name)
     said.append(f"{name}: " + ", ".join(f"{score:.2f}" for score in curve))
@@ -275,11 +266,12 @@ picture(axes, "Score of the greedy moves against a random player on the small bo
 # The formula learns, slowly. It begins with a long flat stretch: everything that was never tried is
 # worth 1, as much as a win, so the agent tries everything before it repeats anything.
 #
-# The listing learns something too, and at first it is no worse. Where the opponent is to move it
-# always reads a 1, so a move that decides nothing tends to 0.9, whatever comes of it later. A win
-# tends to 1.9, a move that is answered by a loss to -0.1. So the listing knows which moves win or
-# lose at once, and will never know more. The formula's numbers travel back from move to move. Give
-# both twice as many games, and the formula's players score 0.95, the listing's still 0.87.
+# The listing learns something too, and for thousands of games it is ahead. Where the opponent is to
+# move it always reads a 1, so a move that decides nothing tends to 0.9, whatever comes of it later.
+# A win tends to 1.9, a move that is answered by a loss to -0.1. So the listing knows which moves
+# win or lose at once, and will never know more. The formula's numbers travel back from move to
+# move. Give both twice as many games, and the formula's players score 0.95, the listing's still
+# 0.87.
 #
 # Small board, right formula: the method works. Now the cube.
 #
@@ -293,7 +285,7 @@ EPISODES = 800
 cube = {"x": QPlayer(seed=1), "o": QPlayer(seed=2)}
 untrained = {"x": QPlayer(), "o": QPlayer()}
 train(cube, EPISODES, Qubic(), lambda done: done % 200 or print(done, "games"))
-print(match(Greedily(cube), Random(), games=400, seed=1, start=Qubic()))
+print(match(Greedily(greedy_moves, cube), Random(), games=400, seed=1, start=Qubic()))
 
 # %% [markdown]
 # Hardly a trace of learning. But look at this. The same two tables, with one difference: among
@@ -301,17 +293,18 @@ print(match(Greedily(cube), Random(), games=400, seed=1, start=Qubic()))
 
 # %%
 for name, players in (("trained", cube), ("untrained", untrained)):
-    print(f"{name}:", match(Greedily(players, first=True), Random(), 400, seed=1, start=Qubic()))
+    agent = Greedily(greedy_moves, players, first=True)
+    print(f"{name}:", match(agent, Random(), 400, seed=1, start=Qubic()))
 
 # %% [markdown]
 # What a success! Until one reads the second line: **the untrained table does it as well.** Many
-# authors stop before the second line. (Ours give no score at all.)
+# authors stop before the second line. (The homework gives no score at all.)
 #
 # How can an empty table win nearly every game? Watch one, and see what the same table does against
 # a better opponent.
 
 # %%
-empty = Greedily(untrained, first=True)
+empty = Greedily(greedy_moves, untrained, first=True)
 for name, agent in (("the empty table", empty), ("a random player", Random())):
     print(f"{name} against WinOrBlock:", match(agent, WinOrBlock(), 200, seed=2, start=Qubic()))
 play({"x": empty, "o": Random(3)}, start=Qubic()).final
@@ -320,9 +313,9 @@ play({"x": empty, "o": Random(3)}, start=Qubic()).final
 # All values are 1, so the agent plays 0, 1, 2, 3: a row. If the random player happens to get in the
 # way there is the next row. It is the order of the cells that plays.
 #
-# `WinOrBlock` wins if it can, blocks if it must, and else plays at random. That is a better
-# yardstick: a random player scores next to nothing against it. The empty table still takes about two
-# games in five, since its marks stand close together, and sooner or later one move makes two
+# `WinOrBlock` wins if it can, blocks if it must, and otherwise plays at random. That is a better
+# yardstick: a random player scores next to nothing against it. The empty table still takes about
+# two games in five, since its marks stand close together, and sooner or later one move makes two
 # threats. That is a strategy, and not a bad one. Only nobody has learned it.
 #
 # So: ties at random, always. And no result without its control.
@@ -361,7 +354,7 @@ def seen_before(players, games=100):
     """Of the states that a greedy agent meets against a random player: by move, the share known."""
     known = {name: {state for state, _ in player.table} for name, player in players.items()}
     met, found = Counter(), Counter()
-    agent, rival = Greedily(players), Random(5)
+    agent, rival = Greedily(greedy_moves, players), Random(5)
     agent.reset(7)
     for number in range(games):
         state, moves = Qubic(), 0
@@ -387,8 +380,8 @@ picture(axes, "Share of the states in new games that training had met, by moves 
         + ", ".join(f"{move}: {share:.0%}" for move, share in enumerate(shares)) + ".")
 
 # %% [markdown]
-# After three or four moves everything is new, and in a new state all values are 1. The agent then
-# plays at random for the other thirty moves.
+# After three or four moves everything is new, and in a new state all values are 1. A game has some
+# thirty moves more, and in all of them the agent plays at random.
 #
 # And the table grows. Every game adds nearly all of its moves, since hardly any of them was there
 # before.
@@ -409,8 +402,8 @@ for moves in (2, 4, 8, 16):
 # (Beside what Python counts there is what the system needs: the whole process grows by 8.3 kB a
 # game.) Training for 200,000 games took seven minutes and 1.7 GB. The score against a random player
 # was then 0.498, with a 95 % interval from 0.476 to 0.520. The formula is right, the code is right,
-# and it is hopeless. What is missing is that nothing learned in one state says anything about
-# another.
+# and it is hopeless. What is missing is *generalisation*: nothing learned in one state says
+# anything about another.
 
 # %% [markdown]
 # **Question.** (a) In a state that the agent has met once, it made one move there and updated it.

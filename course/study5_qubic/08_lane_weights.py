@@ -23,11 +23,11 @@
 # %load_ext autoreload
 # %autoreload 2
 # %load_ext course.unwritten
-import random
 from collections import Counter
 from statistics import mean
 
 from course.check import check
+from course.greedily import Greedily
 from course.plots import figure, picture
 from qlearning import (KINDS, LaneLearner, QPlayer, canonical, greedy_moves, lane_kinds, symmetries,
                        train_lanes)
@@ -35,22 +35,8 @@ from tictactoe import Qubic, Random, WinOrBlock, match
 from tictactoe.games.qubic import LANES
 from tictactoe.show.weights import weights_on_board
 
-
-class Greedily:
-    """Plays the best moves of its learners, as in notebook 7."""
-
-    def __init__(self, learners, first=False):
-        self.learners, self.first = learners, first  # first: ties go to the lowest cell
-
-    def reset(self, seed):
-        self.chance = random.Random(seed)
-
-    def choose(self, state):
-        moves = greedy_moves(self.learners[state.to_move].move_values(state))
-        return moves[0] if self.first else self.chance.choice(moves)
-
-
 untrained = {"x": QPlayer(), "o": QPlayer()}
+empty = Greedily(greedy_moves, untrained, first=True)  # ties go to the lowest cell
 before = Qubic.from_moves([0, 1, 21, 2, 42, 3])
 before
 
@@ -60,8 +46,8 @@ before
 # Notebook 3 judged a board by its lanes. A lane with three of my marks and an open cell is good for
 # me *wherever* it lies and whatever else is on the board. So let us not learn a number for each
 # state, but one for each *kind of lane*: (own marks, opponent's marks). Empty lanes and dead ones
-# weigh nothing. Nor does a lane that the opponent has completed: then I could not have moved. Seven
-# kinds are left, and a lane of mine that is complete is one of them.
+# weigh nothing. Nor does a lane that the opponent has completed: I could not have moved after it.
+# Seven kinds are left, and a lane of mine that is complete is one of them.
 
 # %%
 KINDS
@@ -70,10 +56,10 @@ KINDS
 # All 76 lanes share these seven weights, in all positions and for both players. One game teaches
 # every position something.
 #
-# A second change saves us the moves. To choose a move, it is enough to know what is left *after*
-# it: the **afterstate**, the state that I leave to my opponent (Sutton and Barto 2018, section 6.8).
-# V(afterstate) is its value for the player who has just moved. The weights of its lanes are added
-# up, and the hyperbolic tangent brings the sum between -1, lost, and +1, won:
+# A second change does without a value for each move. To choose a move, it is enough to know what is
+# left *after* it: the **afterstate**, the state that I leave to my opponent (Sutton and Barto 2018,
+# section 6.8). V(afterstate) is its value for the player who has just moved. The weights of its
+# lanes are added up, and the hyperbolic tangent squeezes the sum between -1, lost, and +1, won:
 #
 # > **V = tanh(sum of the weights of its 76 lanes)**
 #
@@ -144,8 +130,8 @@ check("study5.lane_values")
 #
 # (This is the gradient of the cross-entropy of V; the slope of the tangent drops out.) Some twenty
 # lanes move together, so alpha has to be small. And it should become smaller, or the last few games
-# shake what all the others have taught: `train_lanes`, which is given, begins with alpha = 0.01,
-# halves it in 500 games, and goes on so.
+# shake what all the others have taught: `train_lanes`, which is given, begins with alpha = 0.01.
+# After 500 games it is half of that, after 1,000 a third, after 1,500 a quarter.
 #
 # Write `target`, `update` and `self_play`.
 
@@ -175,11 +161,12 @@ learners, curves = [LaneLearner(seed) for seed in (1, 2, 3)], []
 
 def measured(learner, games, seed):
     """The match of the learner's greedy moves against the player that looks one move ahead."""
-    return match(Greedily({"x": learner, "o": learner}), WinOrBlock(), games, seed, start=Qubic())
+    agent = Greedily(greedy_moves, {"x": learner, "o": learner})
+    return match(agent, WinOrBlock(), games, seed, start=Qubic())
 
 
 control = measured(LaneLearner(), 100, 0).score
-order = match(Greedily(untrained, first=True), WinOrBlock(), 100, seed=0, start=Qubic()).score
+order = match(empty, WinOrBlock(), 100, seed=0, start=Qubic()).score
 for learner in learners:
     curve = [control]
     train_lanes(learner, when[-1], Qubic(),
@@ -210,9 +197,9 @@ picture(axes, "Score against WinOrBlock by games of self-play, mean of three see
 trained = learners[0]
 agents = {
     "random": Random(),
-    "Q table, untrained, lowest cell": Greedily(untrained, first=True),
-    "lanes, untrained": Greedily(dict.fromkeys("xo", LaneLearner())),
-    "lanes, 1000 games": Greedily(dict.fromkeys("xo", trained)),
+    "Q table, untrained, lowest cell": empty,
+    "lanes, untrained": Greedily(greedy_moves, dict.fromkeys("xo", LaneLearner())),
+    "lanes, 1000 games": Greedily(greedy_moves, dict.fromkeys("xo", trained)),
 }
 print(f"{'':32}{'against random':>24}{'against WinOrBlock':>24}")
 for name, agent in agents.items():
@@ -223,8 +210,8 @@ for name, agent in agents.items():
         for result in results))
 
 # %% [markdown]
-# With 10,000 games, which is half a minute or less, the reference scored 0.97 to 0.99 with each of
-# three seeds. More is not needed, for there are only seven numbers to learn.
+# With 10,000 games, which is half a minute or less, our own learner scored 0.97 to 0.99 with each
+# of three seeds. More is not needed, for there are only seven numbers to learn.
 #
 # ## What has it learned?
 
@@ -285,10 +272,10 @@ weights_on_board(snapshots, threatened, worth,
 #
 # The weight of four own marks grows from the beginning. At first only the end of a game tells
 # anything, and a game ends with a complete lane. Meanwhile the weights of one and two marks swing up
-# and down. Every position has so many lanes of these kinds that each error shakes them. What four are worth has to
-# travel backwards: once the learner knows that they win, it can find out that three of the other's
-# are about to. Until then x would rather make lanes of its own than save itself. With the
-# reference's learner, cell 3 is best from about 500 games on.
+# and down. Every position has so many lanes of these kinds that each error shakes them. What four
+# are worth has to travel backwards: once the learner knows that they win, it can find out that three
+# of the other's are about to. Until then x would rather make lanes of its own than save itself. With
+# our own learner, cell 3 is best from about 500 games on.
 #
 # </details>
 
@@ -331,9 +318,9 @@ check("study5.symmetry")
 # %% [markdown]
 # **Think first.** Would symmetry rescue the table? Suppose that every state is replaced by its
 # canonical one. (a) By what factor do the states become fewer, at most? Up to which move would
-# 200,000 games then have seen most states? Use the numbers of positions in notebook 7. (b) What would it
-# cost at every move? (c) The lane weights use symmetry as well. In what way, and how much more than
-# the 192 do they assume?
+# 200,000 games then have seen most states? Use the numbers of positions in notebook 7. (b) What would
+# it cost at every move? (c) The lane weights use symmetry as well. In what way, and how much more
+# than the 192 do they assume?
 #
 # <details><summary>An answer</summary>
 #

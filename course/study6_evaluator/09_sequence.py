@@ -5,8 +5,8 @@
 # a table. *Sequence* has cards: you do not know what the opponent holds, nor what will be drawn.
 # This notebook shows you the game and the code that plays it. All studies from here on need it.
 #
-# You will write one small function, `places`, in `evaluator.py` beside this notebook. It is a warm
-# up; the evaluator itself is the subject of notebook 10.
+# You will write one small function, `places`, in `evaluator.py` beside this notebook. It is a
+# warm-up; the evaluator itself is the subject of notebook 10.
 #
 # Sequence (Reuter 1982) is a trade mark. This course is not made or approved by its publisher.
 
@@ -24,11 +24,12 @@ from sequence import (LINES, TABLE, Greedy, Random, State, card_at, cells_with, 
                       play, sketch)
 from sequence.agents.beliefs import may_hold, sample, unseen_cards
 from sequence.board.layout import BIT, CELLS, LINES_THROUGH, cells_of, mask_of
+from sequence.widget import play as play_on_board
 
 # %% [markdown]
 # ## The board
 #
-# Ten by ten cells. On every cell but the corners a card is printed. Two full decks are played with,
+# Ten by ten cells. On every cell but the corners a card is printed. The game uses two full decks,
 # 104 cards, and each card that is no jack stands on exactly two cells.
 
 # %%
@@ -85,11 +86,12 @@ picture(axes, "Heat map of the board: the number of lines of five through each c
 # filled from the deck. (That row is a variant. In the published game you draw blind, and there is
 # no heart. `sequence.OFFICIAL` has those rules, but all studies play with the row.)
 #
-# `State.deal(seed=1)` deals a game. The same seed deals the same cards.
+# `State.deal(seed=1)` deals a game. The same seed deals the same cards. At the end of a cell a
+# state is drawn, with the hand of the player to move.
 
 # %%
 state = State.deal(seed=1)
-print(state)
+state
 
 # %%
 actions = state.legal_actions()
@@ -105,7 +107,8 @@ print(after)
 # there are hundreds.
 #
 # An action is a named tuple: `kind` ("place" or "remove"), `play_card`, `draft_card` and `coords`.
-# States never change. `after(action)` makes the next one.
+# States never change. `after(action)` makes the next one. `print` shows all of a state, both hands
+# included.
 #
 # There is one kind of turn that is different. A card whose two cells are both taken is **dead**. If
 # you hold one when your turn begins, you first decide about it: *trade* it for a card of the row,
@@ -216,6 +219,13 @@ check("study6.places")
 # %% [markdown]
 # ## Playing
 #
+# First a game of your own, against the given agent `Greedy`. Click a card of your hand, a lit cell,
+# and the card to take.
+
+# %%
+play_on_board(against=Greedy(), seed=3)
+
+# %% [markdown]
 # `play([first, second], seed)` plays a game between two agents. An agent is anything with a method
 # `choose(observation)`. Two are given. `Random` plays any legal action. `Greedy` plays what looks
 # best at once; it counts the chips in the lines through a cell, and you can read all of it in
@@ -224,7 +234,7 @@ check("study6.places")
 # %%
 game = play([Greedy(), Random()], seed=7)
 print(game)
-print(game.final)
+game.final
 
 # %% [markdown]
 # Is one better than the other? One game says nothing: the cards may have been good. So we take two
@@ -235,7 +245,7 @@ print(game.final)
 # 2. **An interval.** From a few games you know the strength only roughly. Wilson's 95 % interval
 #    says how roughly.
 #
-# `compare(first, second, deals)` takes both. Its score is the share of the points that `first` wins,
+# `compare(first, second, deals)` does both. Its score is the share of the points that `first` wins,
 # and a tie, which it calls drawn, counts half.
 
 # %%
@@ -243,9 +253,9 @@ print("Greedy against Random:", compare(Greedy(), Random(), deals=30))
 print("Random against Random:", compare(Random(), Random(), deals=30))
 
 # %% [markdown]
-# The second line is a **control**. Nobody is better there, so the interval ought to hold 0.5. A
-# method that finds a difference between equals is broken, and it is good to know that before you
-# believe it about anything else.
+# The second line is a **control**. Nobody is better there, so the interval ought to hold 0.5 (in
+# about 95 of 100 such controls it does). A method that keeps finding differences between equals is
+# broken, and it is good to know that before you believe it about anything else.
 #
 # One last measurement: why not search this game as we searched tic-tac-toe? Count the legal actions
 # in games that are played at random.
@@ -270,7 +280,7 @@ picture(axes, f"Histogram of the number of legal actions in {len(counts):,} turn
         "with a two-eyed jack in hand.")
 
 # %% [markdown]
-# Fifty ways to go, then fifty replies by a hand that you do not know, then a card that nobody
+# Some fifty ways to go, then fifty replies by a hand that you do not know, then a card that nobody
 # knows. Two turns ahead there are already thousands of ends. So the next study begins at the other
 # end: without any search, how well can one judge an action by looking at the board?
 

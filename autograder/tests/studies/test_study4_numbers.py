@@ -1,5 +1,6 @@
 """The numbers of notebook 6 and of the model answers of study 4 are those of the reference."""
 
+from collections import Counter
 from random import Random
 
 import pytest
@@ -43,6 +44,19 @@ def test_the_limits_before_cost_less_than_nothing():
             for kind in (STUDY.Deepening, STUDY.DeepeningTable, STUDY.DeepeningBoth)}
     assert (plain, table) == (58704, 29779)
     assert list(deep.values()) == [76283, 15740, 9373]
+
+
+def test_the_ways_and_the_positions_of_five_moves():
+    """The table of notebook 6: 16,807 ways to make five moves lead to 4,263 positions."""
+    layers = [Counter({ConnectFour(): 1})]
+    for _ in range(5):
+        following = Counter()
+        for state, ways in layers[-1].items():
+            for move in state.legal_moves():
+                following[state.after(move)] += ways
+        layers.append(following)
+    assert [(layer.total(), len(layer)) for layer in layers[1:]] == [
+        (7, 7), (49, 49), (343, 238), (2_401, 1_120), (16_807, 4_263)]
 
 
 def test_the_tree_by_hand():

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.benchmarks.qubic import Greedily
 from autograder.verdicts import hidden_study
 from autograder.workspace import load_answer
+from course.greedily import Greedily
 from course.probes import load_study
 from course.probes.ask import reply
 from course.probes.outcome import is_right
@@ -115,7 +115,8 @@ def test_the_formula_beats_the_listing_on_the_small_board(episode, least, most, 
     players = {"x": STUDY.QPlayer(seed=1), "o": STUDY.QPlayer(seed=11)}
     for _ in range(20_000):
         episode(players, Board())
-    assert least < match(Greedily(STUDY, players), Random(), 1_000, seed=1).score < most
+    agent = Greedily(STUDY.greedy_moves, players)
+    assert least < match(agent, Random(), 1_000, seed=1).score < most
     assert max(players["x"].table.values()) == pytest.approx(largest, abs=0.05)
 
 
@@ -125,7 +126,7 @@ def test_the_formula_beats_the_listing_on_the_small_board(episode, least, most, 
 def test_an_untrained_table_beats_random_by_the_order_of_the_cells():
     """With ties to the lowest cell next to no game is lost, and training has no part in it."""
     untrained = {"x": STUDY.QPlayer(), "o": STUDY.QPlayer()}
-    agent = Greedily(STUDY, untrained, first=True)
+    agent = Greedily(STUDY.greedy_moves, untrained, first=True)
     assert match(agent, Random(), 300, seed=1, start=Qubic()).score > 0.99
     assert 0.3 < match(agent, WinOrBlock(), 200, seed=1, start=Qubic()).score < 0.55
 
@@ -134,7 +135,8 @@ def test_with_random_ties_the_table_does_not_learn():
     """After 300 games 0.5 lies in the interval of the score, and hardly a new state is known."""
     players = {"x": STUDY.QPlayer(seed=1), "o": STUDY.QPlayer(seed=2)}
     STUDY.train(players, 300, Qubic())
-    low, high = match(Greedily(STUDY, players), Random(), 400, seed=1, start=Qubic()).interval
+    agent = Greedily(STUDY.greedy_moves, players)
+    low, high = match(agent, Random(), 400, seed=1, start=Qubic()).interval
     assert low < 0.5 < high
     entries = sum(len(player.table) for player in players.values())
     assert 32 < entries / 300 < 37
@@ -202,7 +204,7 @@ def test_seven_hundred_games_are_enough_to_beat_the_yardstick():
     """With a fixed seed the learner beats WinOrBlock in most games, and has found what wins."""
     learner = STUDY.LaneLearner(seed=1)
     STUDY.train_lanes(learner, 700, Qubic())
-    agent = Greedily(STUDY, {"x": learner, "o": learner})
+    agent = Greedily(STUDY.greedy_moves, {"x": learner, "o": learner})
     assert match(agent, WinOrBlock(), 60, seed=1, start=Qubic()).score > 0.6
     heaviest = sorted(learner.weights, key=lambda kind: abs(learner.weights[kind]))[-3:]
     assert heaviest == [(3, 0), (0, 3), (4, 0)]
@@ -210,11 +212,13 @@ def test_seven_hundred_games_are_enough_to_beat_the_yardstick():
 
 
 def test_the_weights_that_are_followed_in_the_notebook():
-    """Four own marks grow steadily; from about 500 games on, cell 3 is best and stays so."""
-    learner, snapshots = STUDY.LaneLearner(seed=1), []
+    """Four own marks grow steadily; from about 500 games on, cell 3 is best and stays so. After 500
+    games alpha is half of what it was."""
+    learner, snapshots, alphas = STUDY.LaneLearner(seed=1), [], []
     threatened = Qubic.from_moves([21, 0, 22, 1, 42, 2])
 
     def note(done):
+        alphas.append(learner.alpha)
         if done % 20 == 0:
             values = learner.move_values(threatened)
             snapshots.append((done, learner.weights[4, 0], max(values, key=values.get)))
@@ -224,6 +228,7 @@ def test_the_weights_that_are_followed_in_the_notebook():
     assert fours == sorted(fours)
     since = max(done for done, _, best in snapshots if best != 3)
     assert 400 < since < 600
+    assert alphas[500] == pytest.approx(alphas[0] / 2)
 
 
 @pytest.mark.slow
@@ -232,7 +237,7 @@ def test_ten_thousand_games_reach_what_is_asked(seed):
     """Each of three seeds scores at least 0.85 against WinOrBlock after 10,000 games."""
     learner = STUDY.LaneLearner(seed)
     STUDY.train_lanes(learner, 10_000, Qubic())
-    agent = Greedily(STUDY, {"x": learner, "o": learner})
+    agent = Greedily(STUDY.greedy_moves, {"x": learner, "o": learner})
     assert match(agent, WinOrBlock(), 400, seed=1, start=Qubic()).score >= 0.85
 
 
