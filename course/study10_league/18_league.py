@@ -5,9 +5,9 @@
 # You may use whatever you have learned in this course, and anything else that is yours. The agent
 # has one second for an action, and it is told no more than a player at the table would see.
 #
-# You will write `MyAgent` in `my_agent.py` beside this notebook. How good it is will not be judged
-# by how good your classmates' agents are. There is a **ladder**: a fixed list of opponents, from weak
-# to strong, and the more of its games your agent wins against each of them, the more points it gets.
+# You will write `MyAgent` in `my_agent.py` beside this notebook. It is not judged by how good your
+# classmates' agents are. There is a **ladder**: a fixed list of opponents, from weak to strong, and the
+# more of its games your agent wins against each of them, the more points it gets.
 
 # %%
 # %load_ext autoreload
@@ -67,9 +67,9 @@ for points in (10, 11, 12, 13):
     print(f"{points} of 16: from {low:.3f} to {high:.3f}", "beaten" if low > 0.5 else "not shown")
 
 # %% [markdown]
-# **Think first.** You have changed your agent. Against `Greedy` the old version has won 9 of 16 games and the new one
-# 13 of 16, on other deals. Is the new one better? (Compute both intervals. Only one of the two
-# versions "beats" `Greedy`: does that settle it?) You have the time for a hundred games more: who
+# **Think first.** You have changed your agent. Against `Greedy` the old version has won 9 of 16 games,
+# and the new one 13 of 16 on other deals. Is the new one better? (Compute both intervals. Only one of
+# the two versions "beats" `Greedy`: does that settle it?) You have time for a hundred more games: who
 # plays whom, on which deals and seats? And what is wrong with playing on until the interval lies
 # above one half, and stopping then?
 #
@@ -79,8 +79,8 @@ for points in (10, 11, 12, 13):
 # equally good: "shown" against "not shown" is not better against worse.
 #
 # With a hundred more games, let the two play each other, or both play `Greedy` on the *same* deals,
-# each deal from both seats, and fix the number of games first. Whoever looks after each game and
-# stops when the interval lies above one half gives chance a hundred opportunities.
+# each deal from both seats, and fix the number of games first. If you look after each game and stop
+# when the interval lies above one half, you give chance a hundred opportunities.
 #
 # </details>
 
@@ -89,11 +89,11 @@ for points in (10, 11, 12, 13):
 #
 # The league calls `choose(observation)` of your agent and gives it one second, fifteen for the first
 # action of a game. These are seconds of computing: what else the machine does costs you nothing.
-# Whoever is late, raises an error or plays what the rules forbid is warned, and a random legal action
-# is played instead. The third warning forfeits the game. In the ladder the first action has five
-# seconds, and whoever forfeits the first two games against an opponent plays no more. In the league
-# and in the ladder your agent lives in a process of its own; the state of the game is not in there,
-# so there is nothing to peek at.
+# An agent that is late, raises an error or plays what the rules forbid is warned, and a random legal
+# action is played instead. The third warning forfeits the game. In the ladder the first action has five
+# seconds, and an agent that forfeits the first two games against an opponent plays no more. In the
+# league and in the ladder your agent runs in a process of its own; the state of the game is not in
+# there, so there is nothing to peek at.
 #
 # An observation has all that you need. `legal_actions()` lists what you may play.
 
@@ -107,12 +107,12 @@ print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_act
 #
 # Begin with something that works, and measure. Some ideas, from simple to strong:
 #
-# 1. the evaluation of study 6, 6 or 7 that you like best, copied into `my_agent.py`;
+# 1. the evaluation of study 6, 7 or 8 that you like best, copied into `my_agent.py`;
 # 2. the same, but with the cards: a line whose missing cells you *hold cards for* is worth more;
 # 3. the opponent: which of its lines does it hold cards for (it drafted them in the open)?
 # 4. sampled states: `sequence.agents.beliefs.sample(observation, rng)` gives a full state that fits what
-#    you have seen, so you can look ahead in several of them and take the action that is best on the
-#    average. `sequence.agents.worth` has the evaluation and the quick player that `ISMCTS` uses.
+#    you have seen, so you can look ahead in several of them (study 7) or grow one tree over all of them
+#    (study 9). `sequence.agents.worth` has the evaluation and the quick player that `ISMCTS` uses.
 #
 # All of `sequence` is there for you, except for the players. `Greedy` and `ISMCTS` are opponents and
 # not building blocks: in the ladder they cannot be imported. An agent that holds the code of one, or
@@ -128,7 +128,7 @@ print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 # %% [markdown]
 # ## The ladder
 #
-# The points for an opponent grow with your rate of wins: nothing up to one rate, all of them from
+# The points for an opponent grow with your rate of wins: none up to one rate, all of them from
 # another one on, and in a straight line between the two.
 #
 # | opponent | no points up to | all points from |
@@ -142,11 +142,11 @@ print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 # sooner where your rate is clearly above the higher bound or below the lower one; an agent whose
 # true rate *is* the bound is misjudged so in at most one of a hundred cases.
 # So luck hardly counts: over other cards the 15 points have a standard deviation of less than half a
-# point. Whoever earns nothing against an opponent does not go on to the next one.
+# point. An agent that earns nothing against an opponent does not go on to the next one.
 #
 # All games of the ladder together have an hour, shared equally among the opponents; when it is over,
-# the games played so far decide. An agent that takes a tenth of a second for an action, or less,
-# has time enough.
+# the games played so far decide. An agent that takes at most a tenth of a second for an action has
+# time enough.
 #
 # The cell below plays at most 12 deals against each opponent. Its points are as uncertain as the
 # picture above says.
@@ -180,15 +180,15 @@ picture(result.plot().axes[0], "Ratings of the agents with their intervals.")
 replay(play([MyAgent(), Greedy()], seed=3))
 
 # %% [markdown]
-# Report on your agent: one change that you made and why, what it did to the results (how many
-# games, which interval), what you conclude, and one thing that did not work.
+# **Question.** Report on your agent: one change that you made and why, what it did to the results (how
+# many games, which interval), what you conclude, and one thing that did not work.
 
 # %% [markdown] answer="what-worked"
 # *Write your answer here.*
 
 # %% [markdown]
-# You have measured your agent in the ladder *and* changed it until the ladder was happy. Is the last
-# result still an honest estimate of its strength?
+# **Question.** You have measured your agent in the ladder *and* changed it until you liked the result.
+# Is the last result still an honest estimate of its strength? If not, how would you get one?
 
 # %% [markdown] answer="honest-estimate"
 # *Write your answer here.*

@@ -4,7 +4,7 @@
 # In tic-tac-toe nothing is hidden and nothing is left to chance. In Sequence cards are drawn, and the
 # opponent's are hidden. Before we go there, here is a game that fits on a page: three cards, two
 # players, one bet. It is small enough for exact answers, and large enough for a mistake that is easy
-# to make in every card game.
+# to make in any card game.
 #
 # There is no module to fill in and nothing to hand in. All the code is in the cells, so change it and
 # see what happens. What you learn here you will need in notebook 12.
@@ -32,7 +32,7 @@ from tictactoe.show.tree import draw_tree
 #   **call** with one more point.
 # * If nobody folds, the higher card wins: one point, or two if a bet was called.
 #
-# Do you have three cards and a neighbour? Then play ten games before you read on. Here is one:
+# Do you have three cards and a neighbour? Then play ten games before you read on. Here is a game:
 
 # %%
 state = Kuhn()
@@ -45,7 +45,7 @@ for move in (2, 1, "pass", "bet", "call"):
 # `Kuhn` is a state like all others, with `legal_moves`, `after` and `utility`. One thing is new: where
 # a card is dealt, it is nobody's turn. There `to_move` is `CHANCE`.
 #
-# **What do you expect?** Write down your answers. Each of them will be a number before the end.
+# **What do you expect?** Write down your answers. By the end each of them will be a number.
 #
 # 1. You are o, you hold the 1, and x has passed. If the cards are compared you lose. You can pass, or
 #    bet and hope that x folds. Does a perfect player ever bet here?
@@ -55,9 +55,9 @@ for move in (2, 1, "pass", "bet", "call"):
 # ## Chance, and nothing hidden
 #
 # We start with an easier version. x's card lies face up. o's card stays in the pack until the cards
-# are compared, and nobody has seen it. So nothing is hidden, but at the end there is chance. MAX and
-# MIN are joined by a third, who wants nothing: a **chance node** is worth the *mean* of its
-# successors, weighted by their probabilities.
+# are compared, and nobody has seen it. So no player knows more than the other, but at the end there
+# is chance. MAX and MIN are joined by a third player, who wants nothing: a **chance node** is worth
+# the *mean* of its successors, weighted by their probabilities.
 #
 # | to move | value of the state |
 # |---|---|
@@ -118,8 +118,8 @@ for card in (1, 2, 3):
 # <details><summary>Answer</summary>
 #
 # It folds. To minimax a call is worth -2, because the pack would deal the 3. So it loses one point for
-# certain where a call breaks even on average. To expect the worst of something that has no will is not
-# safe play: it is a wrong model.
+# certain where a call breaks even on average. To expect the worst from something that has no will is
+# not safe play: it is a wrong model.
 #
 # </details>
 #
@@ -145,9 +145,9 @@ for card in (1, 2, 3):
 # ## Hidden cards
 #
 # Now the real game. Both cards are dealt at the beginning, and each player looks at one. The *state*
-# holds more than the player to move knows. What the player knows is `state.information`: the own card
-# and all that was said. States with the same information form an **information set**. In all of them a
-# player has to do the same, since to the player they are the same.
+# holds more than the player to move knows. What the player knows is `state.information`: their own
+# card and all that was said. States with the same information form an **information set**. A player
+# must do the same in all of them, since nothing tells them apart.
 #
 # **Guess** how many information sets there are, and how many states are in each.
 
@@ -172,8 +172,8 @@ for information, states in worlds.items():
 # Six for each player, with two states each: the other player may hold either of the other two cards.
 #
 # The picture shows x with the 2, once for each card that o may hold. A dotted line joins states that
-# x cannot tell apart. The values are those of expectimax, which sees both cards all the same. Look at
-# the two thick lines below the second dotted line. Could anybody play like that?
+# x cannot tell apart. But the values are those of expectimax, which sees both cards. Look at the two
+# thick lines below the second dotted line. Could anybody play like that?
 
 # %%
 with Trace() as trace:
@@ -220,12 +220,13 @@ print("x can make sure of", max(min(row) for row in table))
 print("o can make sure that x gets no more than", min(max(column) for column in zip(*table)))
 
 # %% [markdown]
-# The two numbers differ, so there is no pair of plans with which both could be content. If x's plan is
-# known, o has an answer that makes it worth -1/6 or less. If o's is known, x has one worth 1/6 or more. In tic-tac-toe this
-# could not happen: a perfect player may tell everybody how it will play.
+# The two numbers differ, so there is no pair of pure plans with which both players are content. If
+# x's plan is known, o has an answer that makes it worth -1/6 or less. If o's is known, x has an answer
+# worth 1/6 or more. In tic-tac-toe this cannot happen: a perfect player may tell everybody how it will
+# play.
 #
-# The way out is to bring in chance of one's own. A **mixed** plan has probabilities between 0 and 1.
-# Nobody can answer what is not decided yet. This is one for each player:
+# The way out is to leave the choice to chance. A **mixed** plan has probabilities between 0 and 1:
+# nobody can prepare for a choice that is not made yet. Here is one for each player:
 #
 # | | 1 | 2 | 3 |
 # |---|---|---|---|
@@ -245,9 +246,9 @@ print("o can make sure that x gets no more than",
       max(worth(Kuhn(), x | mixed_o) for x in plans("x")))
 
 # %% [markdown]
-# Now both numbers are the same, and with that the game is solved. It is worth -1/18 to x: x can have
-# that much against anybody, and o need not pay more to anybody. (Why is it enough to try pure plans?
-# A mixed plan is worth a mean of what pure ones are worth, and no mean is beyond all of them.)
+# Now both numbers are the same, and so the game is solved. It is worth -1/18 to x: x can make sure of
+# that against anybody, and o need never concede more. (Why is it enough to try pure plans? What a mixed
+# plan is worth is a mean of what pure ones are worth, and no mean lies beyond all of them.)
 #
 # And o does **bet with the 1**, one time in three. How much does that bluff matter? Leave the rest of
 # o's plan as it is, and change only how often o bluffs.
@@ -269,18 +270,18 @@ picture(axes, f"Bluff rate of o and the most that x can win with any plan: {most
 # <details><summary>Your predictions 1 and 2</summary>
 #
 # A perfect player does bluff. If o never bets with the 1, x can fold the 2 against every bet, so that
-# o's 3 is not paid for. If x then bets with its own 3 it wins 1/18 a game. If o bluffs one time in three, *o* wins at least 1/18 a game,
-# whatever x does. If o bluffs more often than that, x calls with the 2. And going second pays: o has
-# heard what x said.
+# o's 3 wins less. If x then bets with its own 3, it wins 1/18 a game. If o bluffs one time in three,
+# *o* wins at least 1/18 a game, whatever x does. If o bluffs more often than that, x calls with the 2.
+# And going second pays: o has heard what x said.
 #
 # </details>
 #
 # ## The average over samples
 #
 # In Sequence there are too many plans to list, and too many states in an information set. So programs
-# do the obvious thing. They *sample* hidden cards that fit everything seen so far. They search each
-# sample as if all cards were face up. And they play the move with the best mean. Russell and Norvig
-# (2021, section 5.6) call this **averaging over clairvoyance**.
+# do the obvious thing. They *sample* hidden cards that fit everything seen so far, search each sample
+# as if all cards were face up, and play the move with the best mean. Russell and Norvig (2021, section
+# 5.6) call this **averaging over clairvoyance**.
 #
 # Here we need not even sample. There are two states in an information set, so we take both.
 #
@@ -316,15 +317,15 @@ for card in "123":
 # but the 3 is worth 7/6.
 #
 # Look at the tree again, at the two ends of the second dotted line. If o has the 1, x calls; if o has
-# the 3, x folds. So it says in the tree, and from there the values come. But it is *one* information
+# the 3, x folds. That is what the tree assumes, and its values rest on it. But it is *one* information
 # set, and x must do the same at both ends. The average adds up the profits of two plans that nobody
 # can follow at once. This is **strategy fusion** (Frank and Basin 1998). The player's own plans are
-# fused, and the opponent's as well: bluffs seem useless because an x with the 2 is thought to call
+# fused, and the opponent's as well: bluffs seem useless because an x with the 2 is expected to call
 # exactly when o has the 1.
 #
-# There is a second fault. In o's plan the bets with the 1 and with the 3 belong together: the 3 is
-# paid because it could be the 1. A search that values a state by what comes after it cannot see that
-# the 1's bet is good for the 3. Frank and Basin call this *non-locality*.
+# There is a second fault. In o's plan the bets with the 1 and with the 3 belong together: the bet with
+# the 3 is called because it could be a bluff. A search that values a state by what comes after it
+# cannot see that betting with the 1 helps the 3. Frank and Basin call this *non-locality*.
 #
 # </details>
 #
@@ -356,8 +357,8 @@ picture(axes, f"Running means of three seeds after {SAMPLES} samples: "
         + ", ".join(f"{means[-1]:.2f}" for means in runs) + f"; the exact value is {exact}.")
 
 # %% [markdown]
-# The lines settle, and not at the exact value. More samples take away the luck of sampling and nothing
-# else. It was never the samples that were wrong.
+# The lines settle, but not at the exact value. More samples take away the luck of sampling and nothing
+# else. The fault was never in the samples.
 #
 # ## What it costs
 #
@@ -378,13 +379,14 @@ print("as o it concedes", max(worth(Kuhn(), averaging | x) for x in plans("x")),
 # **Think first.** (a) Which answer of o makes the averaging x lose most? Find o's best plan by a line
 # of code, and say what it exploits. (b) Suppose that x makes only *one* more decision in the whole
 # game, and o none. Can averaging still go wrong? (c) With the 3 the averages of "pass" and "bet" are
-# equal, for x at the beginning and for o after a pass. If ties went to "bet", would the averaging player be safer?
+# equal, for x at the beginning and for o after a pass. If ties went to "bet", would the averaging
+# player be safer?
 #
 # <details><summary>An answer</summary>
 #
 # (a) `min(plans("o"), key=lambda o: worth(Kuhn(), averaging | o))` bets after a pass with the 3 and with
 # no other card. The averaging x calls with the 2, since -2 and +2 have mean 0, and that is more than -1.
-# It does not ask *who* would bet here: only somebody with the 3.
+# It does not ask *who* would bet here: only a player with the 3.
 #
 # (b) If o has nothing to decide and has decided nothing before, no. In each world the value of a move is
 # then the true one, and their mean is the expected utility. The fault comes from later decisions that
@@ -402,8 +404,8 @@ print("as o it concedes", max(worth(Kuhn(), averaging | x) for x in plans("x")),
 # * What you have seen of the game is your **information**. The first thing to do is to find out which
 #   worlds fit it: in notebook 12 you will keep a catalogue of what the opponent may hold.
 # * `SampledSearch`, at the end of notebook 12, is **averaging over clairvoyance**, with your own
-#   alpha-beta on each sample. You know now what it cannot see. It is quick to write all the same, and
-#   much of what matters in Sequence lies open on the board.
+#   alpha-beta on each sample. You know now what it cannot see. But it is quick to write, and much of
+#   what matters in Sequence lies open on the board.
 # * Notebook 17 searches one tree of information sets in place of many trees of states.
 
 # %% [markdown]

@@ -2,9 +2,9 @@
 # # 12. Look-ahead in Sequence
 #
 # Hidden cards and chance, as in notebook 11, but with a hundred and four cards and up to a thousand
-# legal actions. This notebook builds an agent that looks two actions ahead all the same: what does
-# my action bring, and what is the best that the opponent can do then? After that it goes deeper, with
-# the alpha-beta search that you wrote in study 2.
+# legal actions. This notebook still builds an agent that looks two actions ahead: what does my action
+# bring, and what is the best that the opponent can do then? After that it goes deeper, with the
+# alpha-beta search that you wrote in study 2.
 #
 # You will fill `lookahead.py`, piece by piece. The rules are in the docstring of `sequence.board.rules`.
 
@@ -56,18 +56,18 @@ picture(axes, f"Histogram of the number of legal actions: median {median(widths)
         f"a long tail to {max(widths)}, where a hand holds a two-eyed jack.")
 
 # %% [markdown]
-# The tail on the right belongs to the two-eyed jacks, which go anywhere, each with five cards to
-# take. So no full search. The authors of the method that we follow here looked at each of their
-# actions and at the best reply only, with a score that is quick to compute:
+# The tail on the right comes from the two-eyed jacks, which go anywhere, each with five cards to
+# take. So a full search is out of the question. The authors of the method that we follow here looked
+# at each of their actions and at the best reply only, with a score that is quick to compute:
 #
 # > **value = reward of the action + 0.8 x value of the card taken - 0.9 x best reply**
 #
-# ## The heat of a square
+# ## The heat of a cell
 #
 # A cell in the middle lies in more lines of five than one at the edge, and the four cells of the
 # **heart** win at once, all four together. So every cell gets some points for its place alone:
-# `HEAT_PEAK` in the heart, and `HEAT_DECAY` times as much with every step away from it. A step is
-# a king's: diagonal steps count one.
+# `HEAT_PEAK` in the heart, and `HEAT_DECAY` times as much with every step away from it. Steps are
+# those of a king in chess: a diagonal step counts as one.
 #
 # By hand: (3, 3) is one step from the heart cell (4, 4). With a peak of 4 and a decay of one half
 # that makes 2. And (0, 5)? Row 0 is four steps above row 4: 4 x (1/2)^4 = 0.25. Write `heat`.
@@ -110,13 +110,13 @@ check("study7.heat")
 # %% [markdown]
 # ## Four lines as text
 #
-# A chip on a square matters in four lines: down, across, and the two diagonals. No five with the
-# square in it goes further than four cells to either side. So we write each line as a text of at
-# most nine letters. `#` is the square, `x` an own chip, `o` another's, `_` is empty, `*` is a
+# A chip on a cell matters in four lines: down, across, and the two diagonals. No five with the cell in
+# it goes further than four cells to either side. So we write each line as a text of at most nine
+# characters. `#` is the cell itself, `x` an own chip, `o` a chip of the others, `_` is empty, `*` is a
 # corner, which is everybody's. Capital letters are chips in completed sequences.
 #
-# Take the position below and the square (4, 5). We are x. Across, row 4 from column 1 to column 9:
-# `___x#x___`. Down, column 5 from row 0 to row 8: `__ox`, the square, then `o___`. The directions
+# Take the position below and the cell (4, 5). We are x. Across, row 4 from column 1 to column 9:
+# `___x#x___`. Down, column 5 from row 0 to row 8: `__ox`, the cell, then `o___`. The directions
 # come in the order of `DIRECTIONS`. Write `line_text`.
 
 # %%
@@ -136,7 +136,7 @@ check("study7.line_text")
 # o, so `broken` is 0.
 #
 # In the column `__ox#o___` every window that leaves out one o holds the other. So we make nothing
-# here. And the x next to the square spoils every window of theirs above it; below, `#o___` has one
+# here. And the x next to the cell spoils every window of theirs above it; below, `#o___` has one
 # of theirs and none of ours, so `broken` is 1.
 #
 # Two details. A corner counts for both sides. And a new sequence may use **one** chip of an old
@@ -156,10 +156,10 @@ check("study7.links")
 #
 # An agent reads thousands of lines, and most of them do not change from one action to the next.
 # `scan(chips, cell, direction)` is given; it remembers every answer by its arguments (`lru_cache`).
-# As it is that does not help much: one more chip anywhere, and the argument `chips` is another one.
+# By itself that does not help much: one more chip anywhere, and the argument `chips` is a new one.
 #
 # Write `line_links`: it hands `scan` only those chips that lie in the line. `reach(cell,
-# direction)` is the mask of the line.
+# direction)` is the mask of the line. After the check a game is timed: every line of every cell.
 
 # %%
 check("study7.line_links")
@@ -170,7 +170,7 @@ views = [Chips.seen_by(state) for state in states]
 
 
 def seconds(function):
-    """How long the function takes for all lines of all squares on all boards of a game."""
+    """How long the function takes for all lines of all cells on all boards of a game."""
     start = perf_counter()
     for view in views:
         for cell in CELLS[:96]:
@@ -192,14 +192,14 @@ for name, spent in (("plain", plain), ("remembered", first), ("a second time", a
 #
 # The reward of a placement adds up four lines and the heat. `line_reward` looks `made` and `broken`
 # up in two tables, `LINK_MADE` and `LINK_BROKEN`, whose numbers are ours: four times as much for each
-# chip more, and sixteen times as much for the last step, a sequence made or prevented. A removal by a one-eyed jack is worth the links that it breaks. An action without a square
-# is worth nothing.
+# chip more, and sixteen times as much for the last step, a sequence made or prevented. A removal by a
+# one-eyed jack is worth the links that it breaks. An action without a cell is worth nothing.
 
 # %%
 board_picture(drawn, {action.coords: reward(chips, action)
                       for action in plays_of(chips, ["jd"])},
-              "Reward of placing on each square, for x",
-              "The board of the example with the reward of placing on every empty square: the "
+              "Reward of placing on each cell, for x",
+              "The board of the example with the reward of placing on every empty cell: the "
               "largest between and beside the own chips in row 4.")
 
 # %%
@@ -223,12 +223,12 @@ check("study7.draft_value")
 # card it plays. So we keep a catalogue: what it holds for certain, and what it may hold.
 #
 # By hand. Suppose that the opponent took 2s, then jd, and then played 2s. Known: jd. It has five
-# more cards. Which? Not those of which we have seen both copies; any other card is possible. Write
+# more cards. Which? None of which we have seen both copies; any other card is possible. Write
 # `catalogue`. It reads the game from the beginning (`observation.plays()`), so it needs no memory.
 #
 # How much of the hand is known as the game goes on? **Guess**: after twenty actions, how many of the
 # six cards are known, and how many of the 52 kinds of card are possible? The cell after the check
-# follows the game of the timing cell and looks into the true hand, as only a referee may. `may_hold` from
+# follows the game that was timed and looks into the true hand, as only a referee may. `may_hold` from
 # `sequence.agents.beliefs` is the exact answer to "what is possible". It also knows that a player who
 # placed a chip held no dead card at that moment, so now and then it excludes a card that your catalogue
 # allows.
@@ -328,15 +328,14 @@ reply_board(seen, list(with_best_card.values())[:12], considered, split)
 # completes the sequence. Its chips are then locked, and no reply is worth a hundred.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## Faster replies (optional, extra credit)
 #
-# `plain_replies` asks for every reply to every action: a hundred squares for each of up to a
-# hundred plays. But an action on one square changes only the lines through that square. All other
-# replies keep their reward. So find and sort all replies once, and for each action look again at
-# the squares in its neighbourhood, and there only at the line through both. That is an
-# **incremental** scan. Write `quick_replies`; it has to give the very same numbers.
+# `plain_replies` asks for every reply to every action: a hundred cells for each of up to a hundred
+# plays. But an action on one cell changes only the lines through that cell. All other replies keep
+# their reward. So find and sort all replies once. Then, for each action, look again at the cells in
+# its neighbourhood, and there only at the line through both. That is an **incremental** scan. Write
+# `quick_replies`; it has to give the very same numbers.
 
 # %%
 def milliseconds(finder, sixth=6):
@@ -360,8 +359,9 @@ check("study7.quick_replies")
 # ## Does the reply help?
 #
 # An agent that sees what the opponent can do should beat one that does not. **What do you expect**, and
-# by how much? Then measure. The luck of the deal is large, so every deal is played twice, with seats
-# changed. A tie counts as half, and Wilson's interval says how far luck may have carried the score.
+# by how much? Then measure. The luck of the deal is large, so every deal is played twice, with the
+# seats exchanged. A tie counts as half, and Wilson's interval says how far luck may have carried the
+# score.
 # Three agents play against the one without a reply: any *possible* card may reply, only *known* ones
 # may, and a **control**, which is the agent without a reply again. The control must come out at one
 # half *exactly*, since the same agent on the same deal wins from one seat what it loses from the
@@ -398,8 +398,8 @@ picture(axes, "Scores with intervals against the agent without a reply. " + ". "
 # %% [markdown]
 # Twelve games say next to nothing. How many would be enough? Suppose that an agent is truly worth
 # 0.55. With some four hundred games the interval leaves one half out if you see exactly 0.55. But half
-# of the time you will see less, and then you will find nothing! To find the difference four times in
-# five (a *power* of 80 %) takes about twice as many games.
+# of the time you will see less, and then you cannot tell! To find the difference four times in five (a
+# *power* of 80 %) takes about twice as many games.
 #
 # And where could an effect come from at all? A reply term changes the choice only if different
 # actions leave *different* best replies. Count how often it does.
@@ -424,7 +424,7 @@ for state in states:
 print(f"of {len(states)} choices the reply changes {changed['possible']} (possible cards) and "
       f"{changed['known']} (known cards)")
 print(f"different best replies to the actions of a turn: median {median(spread):.0f}; "
-      f"just one in {spread.count(1)} turns")
+      f"only one in {spread.count(1)} turns")
 
 # %% [markdown]
 # **Question.** `reward` adds up four lines, `draft_value` uses `reward` again, and the best reply
@@ -458,8 +458,9 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 # "In twelve games it scored s against the agent without a reply (95 % interval from l to h). The
 # interval contains one half, so these games show neither that the reply helps nor that it harms." A
 # plan: a difference worth finding is 0.05, so `games_needed(0.55)` games, which is 783, or 392
-# deals from both seats: about an hour. If the interval still held one half, the reply would
-# probably not be worth 0.05. The number of games is fixed before the first one.
+# deals from both seats. The cell above played 36 games, so that is about 22 times as long: minutes, not
+# hours. If the interval still contained one half, the reply would probably not be worth 0.05. The
+# number of games is fixed before the first one.
 #
 # An agent that forgets the term still plays well: it beats a random player, and every action is
 # legal. A test of *values* finds it at once, on a position where the values must differ by 0.9
@@ -467,11 +468,19 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 #
 # </details>
 #
+# <details><summary>What 250 paired deals say</summary>
+#
+# With any possible card the agent has 0.43 (0.39 to 0.47) against the one without a reply: the term
+# does harm. With known cards it has 0.54 (0.50 to 0.59), and the interval just contains one half: if
+# the reply helps there, it is by little. Did you expect that?
+#
+# </details>
+#
 # ## Deeper, but selective
 #
 # The authors name two ways to go on: alpha-beta, and the best k actions only. You have alpha-beta.
 # It knows nothing of cards, but it only asks a state for `to_move`, `legal_moves`, `after`,
-# `is_terminal` and `utility`. So we dress a Sequence state up as a small game of that kind.
+# `is_terminal` and `utility`. So we wrap a Sequence state in a small game of that kind.
 #
 # * `legal_moves()` are the `k` actions with the highest gain, the best first.
 # * The game is over after `depth` actions, or when the real one is.
@@ -486,7 +495,7 @@ check("study7.top_k")
 
 # %%
 class RandomPlay:
-    """For those who have no search at hand: what a game is worth if both sides play at random."""
+    """For those without a search of their own: what a game is worth if both play at random."""
 
     def search(self, game):
         """Search(move, value, nodes) for the player to move; it looks for no move."""
@@ -534,10 +543,10 @@ for k, depth in ((2, 2), (2, 4), (4, 3)):
 #
 # ## Hidden cards: sample them
 #
-# There is one cheat left. `TopK` wraps a *full* state, with the opponent's hand and even the order of
-# the deck. We do not have that state, but `sample(observation, rng)` deals one that fits everything we
-# have seen. Deal several, search each, and take the mean. This is averaging over
-# clairvoyance (Russell and Norvig 2021, section 5.6), and notebook 11 says what it is too sure of: plans
+# We still cheat in one thing. `TopK` wraps a *full* state, with the opponent's hand and even the order
+# of the deck. We do not have that state, but `sample(observation, rng)` deals one that fits everything
+# we have seen. Deal several, search each, and take the mean. This is averaging over clairvoyance
+# (Russell and Norvig 2021, section 5.6), and notebook 11 shows what is wrong with it: it relies on plans
 # that differ between states that nobody can tell apart. Write `SampledSearch.values` and `choose`.
 
 # %%
@@ -560,8 +569,8 @@ for action, value in deep.values(seen).items():
 # that is broken is worth about half of a link that is made, so k attacks come before the block that
 # saves the game.
 #
-# (b) A sum of gains keeps what was undone on the way, and leaves out what stood before. But the
-# gains are known already, from choosing the k actions.
+# (b) A sum of gains still counts what was undone on the way, and leaves out what stood before. But it
+# costs nothing: the gains are known already, from choosing the k actions.
 #
 # </details>
 #

@@ -7,10 +7,10 @@
 # further down of 3^96. The first is an estimate, and too large: cards apart, there are not more
 # boards than 3^96, and not all of these can be reached.)
 #
-# One way out is to describe a board by a handful of *patterns*, an action by what it does to them,
+# One way out is to describe a board by a handful of *patterns* and an action by what it does to them,
 # and to learn a value for each pair of descriptions. In this notebook you write the patterns and the
-# scores that are made of them. Notebook 14 makes an agent of it, and looks closely at what its
-# table has learned, and at what wins the games. They need not be the same.
+# scores that are made of them. Notebook 14 turns them into an agent, and looks closely at what its
+# table has learned and at what wins the games. The two need not be the same.
 #
 # All your code goes into `sarsa.py`.
 
@@ -62,8 +62,8 @@ for ours, other in zip(rows(mine), rows(theirs), strict=True):
 # ## Reading in one direction
 #
 # Take the empty cell 4,4, between our chips. What would a chip there be part of? Look along the
-# row, first to the right (the **front**), then to the left (the **back**). `ray` gives what one
-# meets on the way, up to the edge, which is a wall `#`.
+# row, first to the right (the **front**), then to the left (the **back**). `ray` gives what you
+# meet on the way, up to the edge, which is a wall `#`.
 
 # %%
 print("front", ray(mine, (4, 4), (0, 1)))
@@ -87,8 +87,8 @@ print("back ", ray(mine, (4, 4), (0, -1)))
 #
 # <details><summary>Answer</summary>
 #
-# `(0, 2, 2, True)`. The third `m` is behind a third gap, and it is not counted. The end that counts
-# is where the reading stopped: behind the second discrete chip, and that cell is empty.
+# `(0, 2, 2, True)`. The third `m` is behind a third gap, so it is not counted. The end that counts
+# is where you stopped reading: behind the second discrete chip, and that cell is empty.
 #
 # </details>
 #
@@ -189,10 +189,9 @@ for name in PATTERN_VALUES:
         print(f"{name:12}{promised[name]:7,} times, one chip short of five {kept[name]:5,} times")
 
 # %% [markdown]
-# Every live four keeps its promise. Some of the chong fours do not, and among the patterns that
-# are called NONE there are some that are one chip short of five.
-
-# %% [markdown]
+# Every live four keeps its promise. Some of the chong fours do not, and some of the patterns that are
+# called NONE are one chip short of five.
+#
 # **Question.** Find one drawing (a line like `#_mm_t_`) for each of the two mistakes: a
 # `CHONG_FOUR` that no single chip finishes, and a `NONE` that one chip does finish. Then a third
 # one: a `LIVE_TWO` that can never become five, however often its owner moves. What do the attributes
@@ -209,11 +208,11 @@ for name in PATTERN_VALUES:
 # four in the row (10,000). In the other directions it stands alone. So what is the sum? Look at the
 # names that your code has just printed, and add the opponent's: would *they* make anything there?
 #
-# Taking a chip away is worth a jack in one case only: if the chip is part of a live four.
+# Removing a chip is worth a one-eyed jack in one case only: if the chip is part of a live four.
 #
 # Notice what is assumed. The author took Sequence for a kind of Gomoku in which everybody always
-# holds two-eyed jacks and may place a chip anywhere. These scores ask what a chip *would* be worth
-# on a cell. Whether anybody has the card for it they do not ask.
+# holds two-eyed jacks and may place a chip anywhere. These scores say what a chip *would* be worth
+# on a cell. They do not ask whether anybody holds the card for it.
 #
 # ## Write `place_score` and `remove_score`
 
@@ -264,11 +263,11 @@ check("study8.cells")
 # ### Cards
 #
 # A turn also takes a card from the draft row. A card is worth the best that it could be used for on
-# the board as it is. That gives one best card, and the agent looks only at actions that take it:
-# the others are dropped, five times less to rate. If a dead card can be traded for the best card,
-# only such trades are left.
+# the board as it is. That gives one best card, and the agent looks only at actions that take it: with
+# five cards in the row, that leaves a fifth of the actions. If a dead card can be traded for the best
+# card, only such trades are left.
 #
-# Then there are two numbers for an action, and it pays to keep them apart.
+# Then there are two numbers for an action, and you should keep them apart.
 #
 # * Its **reward** is what it does *to the board*, now.
 # * Its **score** is the reward plus half of what the card is worth.

@@ -2,12 +2,12 @@
 # # 15. Weights from games
 #
 # The table of notebook 14 has a number for each pair of descriptions, and most pairs it never sees
-# twice. This notebook learns *ten* numbers for the whole game instead, and learns them from games of
-# players who choose at random. It is a notebook to read, run and change; there is nothing to write
-# into a module, and it uses what you have written into `sarsa.py`.
+# twice. This notebook learns *ten* numbers for the whole game instead, from games of players who choose
+# at random. It is a notebook to read, run and change: it uses what you have written into `sarsa.py`,
+# and adds nothing to it.
 #
-# Before you begin, predict. Two players who know nothing play 200 games against one another. An
-# agent learns what lines are worth from 150 of these games and from who won them. Then it plays
+# Before you begin, predict. Two players who know nothing play 200 games against each other. From 150
+# of these games, and from who won them, an agent learns what lines are worth. Then it plays
 # against `Greedy`. Look up in notebook 14 what the rewards alone got there. What share of the points
 # will this agent get: none, a tenth, a quarter, more than a third? Write it down.
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from course.plots import COLOURS, MARKERS, figure, picture
 from course.weights_from_games import weights_from_games
-from sarsa import EMPTY, MINE, PATTERNS, THEIRS, WALL, Scores, lines_of, state_features, views, with_chip
+from sarsa import (EMPTY, MINE, PATTERNS, THEIRS, WALL, Scores, lines_of, state_features, views,
+                   with_chip)
 from sequence import Greedy, Random, compare, example, play
 
 # %% [markdown]
@@ -62,8 +63,8 @@ board
 #
 # For each position of each game we keep the ten counts, as the player to move sees the board, and
 # 1 if that player won in the end, 0 if not. Nobody says which action was a mistake. Whenever the
-# later loser is to move the position gets a 0, the good ones too. The hope is that such errors
-# cancel out over many games.
+# player who will lose is to move, the position gets a 0, however good it is. The hope is that such
+# errors cancel out over many games.
 #
 # **Think first.** We let *random* players play. What would be missing in games of two good players,
 # who always block a line of four?
@@ -72,7 +73,8 @@ board
 #
 # What they never do. If a line of four is always blocked, games with a line of four are lost as
 # often as others, and the learner concludes that it is worth little. Players who make every mistake
-# now and then show what a mistake costs. (It is the reason why the agents of notebooks 7 and 14 explore.)
+# now and then show what a mistake costs. (That is one reason why the agents of notebooks 7 and 14
+# explore.)
 #
 # </details>
 
@@ -106,15 +108,15 @@ rows = played()
 # $$p = \frac{1}{1 + e^{-(w_0 + w_1 x_1 + \dots + w_{10} x_{10})}}$$
 #
 # It is judged by its **log loss**, the mean of $-\ln p$ where the mover won and of $-\ln(1-p)$ where
-# not. Whoever always says 1/2 has $\ln 2 = 0.693$. The gradient of the loss is short: for each weight the
-# mean of $(p - y) x$. So we go downhill, step by step. A small penalty for large weights keeps them
-# finite.
+# not. A model that always says 1/2 has $\ln 2 = 0.693$. With y = 1 for a win and 0 for a loss, the
+# gradient of the loss is short: for each weight the mean of $(p - y) x$. So we go downhill, step by
+# step. A small penalty for large weights keeps them finite.
 #
 # The counts differ in size: there are many lines with one chip and few with four. One step size would
 # not suit all of them. So `fit` first shifts and scales each count to mean 0 and spread 1, and at the
 # end turns the weights back, so that they fit the counts themselves. ($w_0$ is a constant, and changes
-# no choice.) (Buro 1995 found the weights of an Othello program in this way; Samuel 1959 was the first
-# to let a program find its own.)
+# no choice.) Buro (1995) found the weights of an Othello program in this way; Samuel (1959) was the
+# first to let a program find its own.
 
 # %%
 def fit(X, y, steps=2000, rate=0.5, penalty=0.001):
@@ -165,30 +167,31 @@ picture(axes, "Bars: the weights of our lines with 1 to 5 chips are "
         + ", ".join(f"{weight:.2f}" for weight in weights[6:]) + ".")
 
 # %% [markdown]
-# Nobody put this order into it. Each chip more makes a line better, theirs are as bad as ours are
-# good, and the steps grow. Compare `LineCounter` in notebook 10: there a person decided that each
+# Nobody put this order into it. Each chip more makes a line better, theirs are about as bad as ours
+# are good, and the steps grow. Compare `LineCounter` in notebook 10: there a person decided that each
 # chip makes a line four times as good.
 #
 # ## What was held out
 #
 # We judged the weights by games that they had not seen. Why whole games, and not every fourth
-# position? Look what happens with few games if the positions are drawn one by one.
+# position? Look at what happens with few games if the positions are drawn one by one.
 
 # %%
 few = rows[rows[:, 0] < 20]
 drawn = np.random.default_rng(1).random(len(few)) < 0.25
 careless = fit(few[~drawn, 1:-1], few[~drawn, -1])
-print(f"20 games, tested on a quarter of their positions: {loss(careless, few[drawn, 1:-1], few[drawn, -1]):.3f}")
-print(f"the same weights, tested on other games:          {loss(careless, held_out[:, 1:-1], held_out[:, -1]):.3f}")
+for name, test in (("20 games, tested on a quarter of their positions", few[drawn]),
+                   ("the same weights, tested on other games", held_out)):
+    print(f"{name:50}{loss(careless, test[:, 1:-1], test[:, -1]):.3f}")
 
 # %% [markdown]
 # **Think first.** Where does the difference come from? Which of the two numbers would you publish?
 #
 # <details><summary>An answer</summary>
 #
-# Positions of one game have the same winner and nearly the same lines. Whoever has seen the
-# position before and the position after knows how the game ended, so the positions in between are no
-# test. The second number is the honest one: games are independent of one another, positions are not.
+# Positions of one game have nearly the same lines, and the same winner. A learner that has seen the
+# position before and the position after knows how the game ended, so the position in between is no
+# test. The second number is the honest one: games are independent of each other, positions are not.
 # Wherever data come in groups (games, patients, users), hold out whole groups.
 #
 # </details>
@@ -293,12 +296,12 @@ picture(axes, "Four lines, the log loss by the number of games. " + " ".join(
 # ## What the table lacked
 #
 # Both learned from games: the table from its own, the weights from games of random players. The
-# table asks "have I met exactly this?". The
-# weighted sum asks "what do I know about lines of three?", and each position of each game answers
-# that. It *generalises*. The price is that it can only say what a sum of these counts can say.
+# table asks "have I met exactly this?". The weighted sum asks "what do I know about lines of three?",
+# and each position of each game helps to answer that. It *generalises*. The price is that it can only
+# say what a sum of these counts can say.
 #
-# And they learned different things: the table learned rewards, which are never negative, and the
-# weights learned who won.
+# And they learned different things: the table learned rewards, which are never negative; the weights
+# learned who won.
 #
 # ## Go on from here
 #

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 16. Games at random, and a tree of them
 #
-# Every search so far needed somebody to judge positions: the rules, at the end of the game, or a
-# heuristic before it. This notebook does without. It plays games at random and counts who wins.
+# Every search so far either looked ahead to the end of the game or needed a heuristic to judge
+# positions before it. This notebook does without both. It plays games at random and counts who wins.
 # That sounds too simple to work, and at first it does not quite work. Then a tree is put on top,
 # and the result is **Monte Carlo tree search**, the idea behind the Go programs that beat the best
 # human players.
@@ -45,16 +45,16 @@ play_against(WinOrBlock(seed=1), side="o", start=trap)
 #
 # </details>
 #
-# Somebody who plays *at random* from here has no idea of threats. Guess before you read on: if both
-# sides play at random after o's move, do corners look better than edges?
+# Random players know nothing of threats. Guess before you read on: if both sides play at random after
+# o's move, do corners look better than edges?
 #
 # ## One game at random
 #
 # A simulated game (a *playout*, or *rollout*) needs two things. `reward` turns an end into a number
-# from 0 to 1: a win 1, a draw 0.5, a loss 0. `MonteCarlo.simulate` plays to the end. All draws come
-# from the agent's own generator, `self.rng`, and in a fixed order: one
-# `self.rng.choice(state.legal_moves())` for each move. So the same seed plays the same games, yours
-# and everybody's, and your counts can be compared with right ones.
+# from 0 to 1: a win 1, a draw 0.5, a loss 0. `MonteCarlo.simulate` plays to the end. All random
+# choices come from the agent's own generator, `self.rng`, and in a fixed order: one
+# `self.rng.choice(state.legal_moves())` for each move. So the same seed plays the same games in
+# everybody's code, and your counts can be compared with right ones.
 #
 # Write `reward` and `simulate` now.
 
@@ -72,8 +72,9 @@ check("study9.simulate")
 # %% [markdown]
 # ## Whose reward?
 #
-# Games are added up in **nodes**. A `Node` stands for a move. It has a number of `visits` and a
-# `total` of rewards, and one decision has to be made once and for all: *rewards for whom?*
+# The results of games are added up in **nodes**. A `Node` stands for a move. It has a number of
+# `visits` and a `total` of rewards, and one decision has to be made once and for all: *rewards for
+# whom?*
 #
 # Here a node's total is from the view of its `mover`, the player who makes the move. This player is
 # the one who compares the node with its siblings, and so both players can do the same thing: take
@@ -110,8 +111,8 @@ check("study9.backup")
 # ## Flat Monte Carlo
 #
 # The simplest agent: after each legal move play the same number of random games, then take the move
-# with the best mean. Write `best_mean` and the class `FlatMonteCarlo`. (`most_visited` is a line of
-# the same kind, and its time will come; `rows()` of a node gives what both of them need.)
+# with the best mean. Write `best_mean`, `most_visited` and the class `FlatMonteCarlo`. (`most_visited`
+# is a line of the same kind, and you need it later; `rows()` of a node gives what both of them need.)
 
 # %%
 for row in FlatMonteCarlo(playouts=100, seed=1).search(trap).rows():
@@ -165,12 +166,13 @@ knob("games after each move", (1, 10, 100, 1000), lambda playouts: bars(
 #
 # Three slot machines. You have pulled the first ten times (mean 0.6), the second ten times (0.5)
 # and the third twice (0.5). Where does the next coin go? The first looks best, the third is the
-# least known. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) adds to each mean what it *could* still be:
+# least known. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) adds to each mean a bonus for what is not
+# known yet:
 #
 #     mean + c * sqrt(ln(visits of all) / visits of this one)
 #
-# and takes the largest sum. The second term grows, slowly, while a machine is left alone, and
-# shrinks when it is played. By hand, with c = 1 and ln 22 = 3.09: which of the three?
+# and takes the largest sum. The bonus grows, slowly, while a machine is left alone, and shrinks when
+# it is played. By hand, with c = 1 and ln 22 = 3.09: which of the three?
 #
 # <details><summary>Answer</summary>
 #
@@ -224,11 +226,11 @@ check("study9.expand")
 check("study9.uct")
 
 # %% [markdown]
-# Watch it grow, down to the second level. In a node stand its visits. Below it stand the mean for
-# its `mover`, the player whose move led to it, and after a "+" the number of nodes further down. The thick path is that
-# of the iteration, a dashed node is new, and the move with the most visits is grey. **Before you
-# move the slider, say** which kind of move will have the most visits after 100 iterations, and
-# which after 300: a corner or an edge?
+# Watch it grow, down to the second level. The number in a node is its visits. Below it are the mean
+# for its `mover`, the player whose move led to it, and after a "+" the number of nodes further down.
+# The thick path is that of the iteration, a dashed node is new, and the move with the most visits is
+# grey. **Before you move the slider, say** which kind of move will have the most visits after 100
+# iterations, and which after 300: a corner or an edge?
 
 # %%
 growing_tree(UCT(iterations=300, seed=1), trap)
@@ -309,14 +311,14 @@ picture(axes, "Mean rewards by iterations, the means over the seeds. " + "".join
 # <details><summary>Answer</summary>
 #
 # To the exact values, 0.5 and 0; Kocsis and Szepesvári prove it. But slowly: a mean never forgets the
-# games in which the right reply was not known yet. And that does not matter. To play well the search
+# games in which the right reply was not known yet. That does not matter much. To play well the search
 # needs to know which move is *best*, not what the others are worth.
 #
 # </details>
 #
 # ## Turn c
 #
-# c sets the price of not knowing. **Predict** what happens with c = 0, and with a very large c.
+# c says how much not knowing counts. **Predict** what happens with c = 0, and with a very large c.
 
 # %%
 def by_c(c):
@@ -340,18 +342,19 @@ knob("c", (0.0, 0.1, 0.5, 1.0, 2.0, 10.0), by_c, at=3)
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# With c = 0 a move that loses its first game is never tried again: the search stays with the first
-# thing that works, and with bad luck that is a corner. With c = 10 all moves are tried almost equally
-# often, at every level: it is flat Monte Carlo again. In between is a wide valley where the exact
-# number hardly matters. It depends on the game and the budget, so it has to be tried out.
+# With c = 0 a move that loses its first game is hardly ever tried again: the search stays with the
+# first thing that works, and with bad luck that is a corner. With c = 10 all moves are tried almost
+# equally often, at every level: it is flat Monte Carlo again. The best c lies in between. Of these
+# six it is 0.5 here, and c = 2 is already no better than c = 10. Which c is best depends on the game
+# and the budget, so it has to be tried out.
 #
 # </details>
 #
 # ## How good is it?
 #
-# Sixty unfinished positions, taken at equal distances from a list of all. How often does each agent
-# make a mistake, that is, a move that gives away part of the exact value? Both get the same number of
-# games.
+# Sixty unfinished positions, evenly spaced in a list of all. How often does each agent make a mistake,
+# that is, a move that gives away part of the exact value? Both get the same number of games.
+# **Predict** who makes fewer, and whether flat Monte Carlo still makes any with 300 games.
 
 # %%
 positions = sorted((board for board in values() if not board.is_terminal()),
@@ -372,12 +375,17 @@ for games in (10, 30, 100, 300):
     print(f"{games:4} games: flat {flat:2} mistakes, UCT {tree:2} mistakes in {len(some)}")
 
 # %% [markdown]
+# Except with ten games, when both know next to nothing, the tree makes fewer mistakes. But with 300
+# games flat Monte Carlo makes none either, although we know a position in which it never learns. That
+# position is not among the sixty: in a game as small as this such traps are rare. An average over
+# positions does not show them, so let us build some.
+#
 # ## Where it is fooled
 #
-# Here is a game of nothing but a trap. Move 0 is a safe draw. After move 1 the opponent has `width`
-# replies: all of them lose, except one that wins. (`NumberTree` is a game that is nothing but its
-# tree; a number is the utility for x, who begins.) A deeper trap takes `depth` right replies, with
-# one move of x in between.
+# Here is a game that is only a trap. Move 0 is a safe draw. After move 1 the opponent has `width`
+# replies: all of them lose, except one that wins. (`NumberTree` is a game given by its tree alone; a
+# number is the utility for x, who begins.) A deeper trap takes `depth` right replies, with one move of
+# x in between.
 
 # %%
 def refuted(width):
@@ -402,10 +410,10 @@ for depth in (1, 2, 3):
     print(f"{depth} deep:", {n: fooled(game, n, 6) for n in (30, 100, 300, 1000)})
 
 # %% [markdown]
-# Minimax looks one reply ahead and is never fooled by the widest trap, at the price of 43 nodes. UCT
-# has to *happen* on the reply, and then to believe it. Ramanujan, Sabharwal and Selman (2010) found
-# many such traps in chess, even in games of grandmasters, and offer this as a reason why UCT does
-# better in Go, where they are rare.
+# Minimax looks one reply ahead and is not fooled even by the widest trap, at the price of 43 nodes.
+# UCT has to *happen* on the reply, and then to believe it. Ramanujan, Sabharwal and Selman (2010)
+# found many such traps in chess, even in games of grandmasters, and offer this as a reason why UCT
+# does better in Go, where they are rare.
 #
 # **Question.** Measure your own UCT on such traps: how many iterations does it take, for at least
 # three widths *or* three depths of your choice, until at most one search in ten is fooled? Give a
@@ -419,7 +427,7 @@ for depth in (1, 2, 3):
 # ## Most visits, or best mean?
 #
 # UCT plays the most visited move. `best_mean` would play the one that looks best. Usually these are
-# the same move, and where they differ one of the two is an old favourite and the other a newcomer.
+# the same move. Where they differ, one of the two is an old favourite and the other a newcomer.
 
 # %%
 def differing(game, iterations, c, searches=100):
@@ -443,7 +451,7 @@ for c in (0.2, 1.0, 3.0):
 # %% [markdown]
 # ## Play against it
 #
-# 500 simulated games for each move, and not a line in it that knows tic-tac-toe.
+# 500 simulated games for each move, and not one line of the search knows anything about tic-tac-toe.
 
 # %%
 play_against(UCT(500, seed=1), side="o")

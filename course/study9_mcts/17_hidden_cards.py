@@ -2,11 +2,10 @@
 # # 17. One tree for many worlds
 #
 # A tree needs states, and in Sequence nobody sees the state: the opponent's cards are hidden, and so
-# is the next card of the deck. This notebook takes the tree of notebook 16 there. First with a
-# separate tree for each world that could be the true one, then with one tree for all of them, and we
-# find out what the difference is. In the end we ask why an agent that simulates *ten* games for a
-# move already beats `Greedy`, which looks at every action. The reason is not the one that most people
-# give.
+# is the next card of the deck. This notebook takes the tree of notebook 16 there: first with a
+# separate tree for each world that could be the true one, then with one tree for all of them. We find
+# out what the difference is. In the end we ask why an agent that simulates *ten* games for a move
+# already beats `Greedy`, which looks at every action. The reason may surprise you.
 #
 # You will write the rest of `mcts.py`: `EnsembleUCT` and `ISUCT`.
 
@@ -52,8 +51,8 @@ position = sketch("x 4,2 4,3 4,4 / o 6,3 6,4 6,5 / hand 4h qs 9c / row ah 9s qh"
 position
 
 # %% [markdown]
-# The opponent's six cards could be almost any. **Guess** how many different worlds there are, hands
-# and order of the deck counted. More or fewer than positions of chess (fewer than 10 to the power 45)?
+# The opponent's six cards could be almost any. **Guess** how many different worlds there are if you
+# count hands and orders of the deck. More or fewer than 10 to the power 100?
 
 # %%
 hidden = len(unseen_cards(position))
@@ -65,17 +64,17 @@ for seed in range(3):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Far more: the order of some ninety cards alone has more than a hundred digits. Nobody enumerates
-# that. But nobody needs to: a *sample* is enough to estimate a mean, as the random games of notebook
-# 16 were. `sample` draws a full state that fits everything the player has seen. Filling in what is
-# hidden is called **determinisation**.
+# Far more: the number of orders of some ninety cards alone has more than a hundred digits. Nobody can
+# go through them all, and nobody needs to: a *sample* is enough to estimate a mean, as the random games
+# of notebook 16 were. `sample` draws a full state that fits everything the player has seen. Filling in
+# what is hidden is called **determinisation**.
 #
 # </details>
 #
-# In a game the hidden cards do not stay hidden: what a player takes from the draft row everybody
-# sees. Follow a game with the eyes of player 0. **Before you move the slider, say** how many of the
-# opponent's six cards are known after twenty actions, and how many kinds of card are still possible
-# when the game ends. The knob opens the true hand.
+# As the game goes on, less is hidden: everybody sees what a player takes from the draft row. Follow a
+# game through the eyes of player 0. **Before you move the slider, say** how many of the opponent's six
+# cards are known after twenty actions, and how many kinds of card are still possible when the game
+# ends. The knob opens the true hand.
 
 # %%
 hidden_hand(play_game([Greedy(), Greedy()], seed=1).states)
@@ -98,11 +97,11 @@ check("study9.ensemble")
 # %% [markdown]
 # ## A coin under a cup
 #
-# What is wrong with it shows in a game that fits on a page. A coin lies under a cup, and x has not
+# A game that fits on a page shows what is wrong with it. A coin lies under a cup, and x has not
 # seen it. x may take half a point now, or play on and say heads or tails: right is worth a point,
 # wrong costs a tenth of one.
 #
-# The right play is to take the half point: a guess is worth 0.45.
+# The right play is to take the half point: a guess is worth 1/2 × 1 + 1/2 × (-0.1) = 0.45.
 
 # %%
 @dataclass(frozen=True)
@@ -162,8 +161,8 @@ print("ensemble:", told(ensemble.search(None)))
 # What x can tell apart are not worlds but *information sets*: all worlds in which x has seen the
 # same. Single-observer ISMCTS (Cowling, Powley and Whitehouse 2012) grows one tree over what has been
 # *done*, and each iteration goes down that tree in a freshly sampled world. At "heads or tails?" there
-# is one node for both worlds, its children are visited in both, and their means are honest: one half
-# each.
+# is one node for both worlds, its children are visited in both, and their means are honest: about
+# 0.45 each.
 #
 # One difficulty is left. Which actions are legal depends on the world: the opponent can only play a
 # card that is in the hand *this time*. A child that is rarely possible has few visits for a reason,
@@ -235,7 +234,7 @@ print("nodes by depth:", dict(sorted(Counter(levels(root)).items())))
 # opponent may hold nearly any card, and every one of those actions is tried once before any is tried
 # twice. Sequence is wide, and cards make it wider.
 #
-# Two remedies, and `SequenceUCT`, which is given, has a switch for each:
+# There are two remedies, and `SequenceUCT`, which is given, has a switch for each:
 #
 # * `width`: look at the few **actions** that look best at once, and at no others (`ranked`).
 # * `leaf`: how a new node is **judged**. "random" is a random game to its end, "judged" an estimate
@@ -372,11 +371,11 @@ picture(axes, "Scores against Greedy with ten iterations: " + ", ".join(
 # at matters most.
 #
 # And then there is the row of the quick player, which plays what the ranking puts first and searches
-# *nothing*. It does better than all six. With five actions and ten games each action is tried twice,
-# and two games in two worlds say less than the ranking did. The given `ISMCTS`, which looks at the
-# actions in the order of the ranking, does about as well as the quick player. So ten iterations beat
-# `Greedy` because the *ranking* beats `Greedy`. With a hundred iterations the search has caught up
-# with the quick player; the intervals are wide.
+# *nothing*. It scores higher than all six. With five actions and ten games each action is tried about
+# twice, and two games in two worlds say less than the ranking did. The given `ISMCTS`, which looks at
+# the actions in the order of the ranking, does about as well as the quick player. So ten iterations
+# beat `Greedy` because the *ranking* beats `Greedy`. With a hundred iterations the search has caught
+# up with the quick player, as far as the wide intervals can say.
 #
 # </details>
 #
@@ -395,7 +394,7 @@ picture(axes, "Scores against Greedy with ten iterations: " + ", ".join(
 play(against=SequenceUCT(iterations=30, seed=1), seed=5)
 
 # %% [markdown]
-# What `ISMCTS` does beyond this stands in its docstring: it looks at few actions first and at more as
+# The docstring of `ISMCTS` says what it does beyond this: it looks at few actions first and at more as
 # it goes on, and the actions at the root meet the same worlds. Your own agent for the league may do
 # what you like.
 

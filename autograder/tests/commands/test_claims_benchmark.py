@@ -57,6 +57,7 @@ def test_measurements_have_the_names_that_the_run_has():
     ("layered_greedy", r"with layers has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
     ("layeredblocking_greedy", r"both together ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
     ("blocking_evaluator", r"it wins ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+    ("linecounter_evaluator", r"the line counter has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
     ("defendfirst_greedy", r"Stop first, and it has ()()(0.\d\d)()()"),
 ])
 def test_the_notebook_has_these_numbers(name, row):
@@ -67,6 +68,24 @@ def test_the_notebook_has_these_numbers(name, row):
     shown = re.search(row, text).groups()
     assert [number for number in shown if number] == [
         f"{number:.2f}" for number, place in zip(wanted, shown, strict=True) if place]
+
+
+@pytest.mark.parametrize(("notebook", "name", "games", "said"), [
+    ("study7_lookahead/12_lookahead.py", "look_without", 500,
+     "With any possible card the agent has"),
+    ("study7_lookahead/12_lookahead.py", "known_without", 500, "With known cards it has"),
+    ("study8_sarsa/14_sarsa.py", "sarsa_greedy", 500, "*mixed* has"),
+    ("study8_sarsa/14_sarsa.py", "sarsa_reward", 500, "against `Greedy` and"),
+    ("study8_sarsa/14_sarsa.py", "neither_random", 100, "*neither* has"),
+])
+def test_later_notebooks_have_these_numbers(notebook, name, games, said):
+    """What notebooks 12 and 14 say of many games is what the benchmark has measured."""
+    text = " ".join((COURSE / notebook).read_text("utf-8").replace("\n#", " ").split())
+    measured = _claims_page.measured()
+    share, low, high = (measured[f"{name}{part}"] for part in ("", "_low", "_high"))
+    assert f"{said} {share:.2f} ({low:.2f} to {high:.2f})" in text
+    assert measured[f"{name}_games"] == games
+    assert f"ver {games // 2} paired deals" in text or f"{games // 2} paired deals say" in text
 
 
 @pytest.mark.parametrize(("name", "agent"), [

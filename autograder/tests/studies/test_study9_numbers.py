@@ -12,7 +12,7 @@ from course.probes.made_up import NumberTree
 from sequence import sketch
 from sequence.agents.beliefs import unseen_cards
 from tictactoe import Board
-from tictactoe.solver import value
+from tictactoe.solver import value, values
 
 MCTS = load_answer("study9")
 TRAP = Board("x___o___x")
@@ -67,6 +67,34 @@ def test_one_reply_of_five_refutes_a_corner():
 def test_uct_sees_the_trap():
     """With 500 iterations it plays an edge, whatever the seed."""
     assert all(MCTS.UCT(500, seed=seed).choose(TRAP) in EDGES for seed in range(10))
+
+
+def test_the_price_of_not_knowing():
+    """Of the knob's values 0.5 is wrong least often, and 2 no less often than 10."""
+    wrong = {c: sum(MCTS.most_visited(MCTS.UCT(150, c, seed).search(TRAP).rows()) in CORNERS
+                    for seed in range(30)) for c in (0.0, 0.1, 0.5, 1.0, 2.0, 10.0)}
+    assert wrong[0.5] == min(wrong.values()) < wrong[0.1]
+    assert wrong[2.0] >= wrong[10.0] > wrong[1.0] > wrong[0.5]
+
+
+def test_mistakes_in_sixty_positions():
+    """The trap is not among them; with more than ten games the tree makes fewer mistakes, and with
+    300 neither agent makes any."""
+    every = sorted((board for board in values() if not board.is_terminal()),
+                   key=lambda board: board.text)
+    some = every[::len(every) // 60][:60]
+    assert TRAP not in some
+
+    def mistakes(choose):
+        return sum(value(board.after(choose(board)), board.to_move) < value(board, board.to_move)
+                   for board in some)
+
+    found = {games: (mistakes(lambda board, games=games: MCTS.FlatMonteCarlo(
+        max(1, games // len(board.legal_moves())), seed=1).choose(board)),
+        mistakes(lambda board, games=games: MCTS.UCT(games, seed=1).choose(board)))
+        for games in (30, 100, 300)}
+    assert all(tree < flat for flat, tree in (found[30], found[100]))
+    assert found[300] == (0, 0)
 
 
 def test_the_machine_that_is_least_known_comes_next():
