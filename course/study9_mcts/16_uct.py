@@ -138,8 +138,8 @@ def bars(rows, title):
     for place, worth in zip(places, exact, strict=True):
         axes.plot([place - 0.45, place + 0.45], [worth, worth], color="black", linewidth=3,
                   marker="", label="" if place else "exact value")
-    axes.set_xticks(places, [f"cell {row.move}\n{row.visits} visits" for row in rows])
-    axes.set(ylim=(0, 1), ylabel="for o", title=title)
+    axes.set_xticks(places, [f"{row.move}\n({row.visits})" for row in rows])
+    axes.set(ylim=(0, 1), xlabel="cell (visits)", ylabel="for o", title=title)
     axes.figure.legend(loc="outside right upper")
     return picture(axes, title + ": " + ", ".join(
         f"cell {row.move} {row.mean:.2f}, exact {worth}"

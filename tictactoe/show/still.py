@@ -17,7 +17,7 @@ from tictactoe.show.beside import beside
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CALM = 0.3  # seconds between a change of the board and that of the picture below it
-GO_ON = "A picture of the last position: run this cell to go on."
+GO_ON = "A still picture: run this cell to go on."
 OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", ".click-board", ".board-still"
 STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
          f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>")

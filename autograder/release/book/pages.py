@@ -23,6 +23,8 @@ from tictactoe.games.pictures import DARK_RULE
 PICTURES = "pictures"  # the folder beside the pages
 BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE = "course/bibliography.md", "bibliography.html"
 TEXT_WIDTH = 760  # pixels: a wider picture is scrolled, any other shrinks with the window
+LEAST = 0.7  # of its size: smaller, its words cannot be read, so it is scrolled too
+ALWAYS_FITS = 480  # pixels: of these, that much fits a telephone
 POINT = 4 / 3  # pixels in a point, as CSS has it
 ENDINGS = {"svg+xml": "svg", "png": "png", "jpeg": "jpg"}
 EMBEDDED = re.compile(r"<img\b[^>]*\bsrc=\"data:image/(svg\+xml|png|jpeg);base64,([^\"]+)\"[^>]*>")
@@ -160,10 +162,11 @@ def _with_files(page: str, where: str, pictures: MutableMapping[str, bytes]) -> 
         name = f"{hashlib.sha256(content).hexdigest()[:16]}.{ENDINGS[kind]}"
         pictures[name] = content
         width, height = _size(content) if kind == "svg+xml" else (0, 0)
-        fits = width <= TEXT_WIDTH
+        fits = width <= TEXT_WIDTH or "max-width:100%;" in found[0]
         size = f' width="{width}" height="{height}"' if width else ""
+        least = f"min-width:{round(LEAST * width)}px;" if fits and width > ALWAYS_FITS else ""
         tag = found[0].replace(f"data:image/{kind};base64,{data}", f"{PICTURES}/{name}")
-        tag = tag.replace("max-width:none;", "").replace(' style=""', "")
+        tag = re.sub("max-width:(none|100%);", least, tag).replace(' style=""', "")
         return tag.replace("<img", f'<img class="{"fits" if fits else "scrolls"}"{size}', 1)
 
     return EMBEDDED.sub(link, page.replace(DARK_RULE, ""))  # the book has a dark theme of its own

@@ -10,7 +10,8 @@ from autograder.release.assignments import add_students
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
 from autograder.tests.browser.axe import GRAVE, axe_core, findings, table
-from autograder.tests.browser.harness import KIT, serve
+from autograder.tests.browser.fits import misfits
+from autograder.tests.browser.harness import KIT, WINDOW, serve
 from autograder.tests.browser.school import (
     STUDY,
     hand_in,
@@ -24,6 +25,7 @@ from autograder.workspace import answer_path
 from course.start import PAGE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+LONG = f"An answer: <https://example.org/{'a' * 90}>, `{'b' * 90}`, {'c' * 90}."
 OURS = ".jp-RenderedHTMLCommon"  # what a notebook shows; the window around it is JupyterLab's
 
 
@@ -36,7 +38,7 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
     desk = make_desk(tmp_path / "desk", course)
     add_students(course, [("ada", "Ada", "Lovelace")])
     slip = next(m for m in load_mutants(STUDY.name) if m.name == "diagonals_missed")
-    hand_in(course, desk, "ada", slip.apply(answer_path(STUDY).read_text("utf-8")), "An answer.")
+    hand_in(course, desk, "ada", slip.apply(answer_path(STUDY).read_text("utf-8")), LONG)
     work = course.submission(STUDY.assignment, "ada")
     work.parent.mkdir(parents=True)
     (desk / STUDY.assignment).rename(work)
@@ -53,6 +55,8 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
         browser.page.goto(path.as_uri())
         found[name] = findings(browser.page)
         browser.screenshot(f"page-{Path(path).stem}")
+    assert misfits(browser, list(files.values())) == {}
+    browser.page.set_viewport_size(WINDOW)
     found["report, dark and narrow"] = narrow(browser, files["report"])
     found["start page"] = in_lab(browser, students_course(tmp_path), tmp_path / "a")
     found["overview"] = in_lab(browser, course.root, tmp_path / "b")

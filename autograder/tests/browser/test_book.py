@@ -4,6 +4,7 @@ import pytest
 
 from autograder.release.book import sources, write_book
 from autograder.tests.browser.axe import GRAVE, findings
+from autograder.tests.browser.fits import SIZES, misfits
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots
@@ -37,6 +38,58 @@ def test_a_page_is_whole_without_a_network(browser, book, page):
     assert wrong == []
     assert browser.elsewhere == []
     assert all(url.startswith((book.as_uri(), "data:,")) for url in asked)
+
+
+def test_every_page_fits_its_window(browser, book):
+    """No page scrolls sideways, pages of modules included; no line on top takes much of it."""
+    pages = sorted(book.rglob("*.html"))
+    assert {path.name for path in pages} > {"bibliography.html", "league.html", "actions.html"}
+    assert misfits(browser, pages) == {}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_link_leads_to_a_heading_that_is_seen(browser, book, size):
+    """The line on top covers no heading."""
+    width, height = SIZES[size]
+    browser.page.set_viewport_size({"width": width, "height": height})
+    browser.page.goto(f"{(book / '03_lane_heuristic.html').as_uri()}#too-many-games")
+    assert browser.evaluate("""() => { const { left, top } = document.querySelector(":target")
+        .getBoundingClientRect(); return document.elementFromPoint(left + 5, top + 5).id }""") == (
+        "too-many-games")
+
+
+def test_long_contents_show_where_one_is(browser, book):
+    """The line of the page that is read is in view, and the page begins at its beginning."""
+    browser.page.set_viewport_size({"width": 1366, "height": 400})
+    browser.page.goto((book / "bibliography.html").as_uri())
+    assert browser.evaluate("""() => { const box = document.querySelector("[aria-current]")
+        .getBoundingClientRect(); return box.top > 0 && box.bottom < innerHeight }""")
+    assert browser.evaluate("() => scrollY") == 0
+
+
+def test_pictures_stay_readable_on_a_telephone(browser, book):
+    """They shrink, but not so far that their words cannot be read: then they scroll."""
+    width, height = SIZES["telephone"]
+    browser.page.set_viewport_size({"width": width, "height": height})
+    for name in CHAPTERS:
+        browser.page.goto((book / f"{name}.html").as_uri())
+        shares = browser.page.locator(".output img").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().width / one.naturalWidth)")
+        assert min(share for share in shares if share) >= 0.69  # one in closed details has none
+
+
+def test_the_contents_of_a_module_open_by_keyboard(browser, book):
+    """Where they are folded: the way back to the book is the first stop, the second opens them."""
+    width, height = SIZES["zoomed"]
+    browser.page.set_viewport_size({"width": width, "height": height})
+    browser.page.goto((book / "packages" / "tictactoe" / "nodes.html").as_uri())
+    browser.page.keyboard.press("Tab")
+    assert browser.evaluate("() => document.activeElement.innerText") == "The given packages"
+    contents = browser.page.locator("nav .memberlist").first
+    assert contents.is_hidden()
+    browser.page.keyboard.press("Tab")
+    browser.page.keyboard.press("Space")
+    assert contents.is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

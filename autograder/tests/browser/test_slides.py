@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.release.slides import sources_of, write_slides
+from autograder.tests.browser.fits import SIZES, misfits
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -11,7 +12,7 @@ LEAST = 12  # pixels of the smallest text of a slide, on the smallest of them
 MISFITS = """() => [...document.querySelectorAll(".content")].filter(box =>
     box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1)
     .map(box => box.parentElement.id)"""
-SIZES = """() => [...document.querySelectorAll(".text, .code")].map(
+SIZES_OF_TEXT = """() => [...document.querySelectorAll(".text, .code")].map(
     part => parseFloat(getComputedStyle(part).fontSize))"""
 NUMBER = """() => [...document.querySelectorAll(".slide")].findIndex(
     slide => Math.abs(slide.getBoundingClientRect().top) < 2)"""
@@ -33,9 +34,23 @@ def test_everything_fits_on_the_screen(browser, deck, projector):
     browser.page.goto(deck.as_uri())
     assert browser.evaluate("() => [...document.images].filter(i => !i.naturalWidth).length") == 0
     assert browser.evaluate(MISFITS) == []
-    assert min(browser.evaluate(SIZES)) >= LEAST
+    assert min(browser.evaluate(SIZES_OF_TEXT)) >= LEAST
     assert (wrong, browser.elsewhere) == ([], [])
     browser.screenshot(f"slides-{projector}")
+
+
+@pytest.mark.parametrize("size", ["telephone", "zoomed"])
+def test_slides_are_read_one_below_the_other_in_a_small_window(browser, deck, size):
+    """Every word has the size of other pages there, nothing is cut, and keys lead on."""
+    assert misfits(browser, [deck]) == {}
+    width, height = SIZES[size]
+    browser.page.set_viewport_size({"width": width, "height": height})
+    browser.page.goto(deck.as_uri())
+    assert min(browser.evaluate(SIZES_OF_TEXT)) >= 13
+    assert browser.evaluate(MISFITS) == []
+    browser.page.keyboard.press("ArrowRight")
+    assert browser.evaluate(NUMBER) == 1
+    browser.screenshot(f"slides-{size}")
 
 
 def test_keys_turn_the_slides(browser, deck):

@@ -381,6 +381,22 @@ def test_pictures_become_files_that_are_shared():
     assert made.body.count(shown) == 2
 
 
+@pytest.mark.parametrize(("limit", "width", "tag"), [
+    ("none", 300, '<img class="fits" width="300"'),
+    ("none", 700, '<img class="fits" width="700" height="60" alt="tree" style="min-width:490px;"'),
+    ("100%", 900, '<img class="fits" width="900" height="60" alt="tree" style="min-width:630px;"'),
+    ("none", 900, '<img class="scrolls" width="900" height="60" alt="tree" src='),
+])
+def test_pictures_shrink_only_as_far_as_they_can_be_read(limit, width, tag):
+    """What may shrink keeps 0.7 of its size, however wide it is; what may not is scrolled."""
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="60"></svg>'
+    data = base64.b64encode(svg.encode()).decode()
+    page = (f'<img alt="tree" style="max-width:{limit};" '
+            f'src="data:image/svg+xml;base64,{data}"/>')
+    cell = new_code_cell("tree", outputs=[new_output("display_data", {"text/html": page})])
+    assert tag in chapter(STUDY, "given", new_notebook(cells=[cell]), {}).body
+
+
 def test_headings_have_different_anchors():
     """The same heading twice has two places to go to."""
     text = "# One\n\n## Write `f`\n\nFirst.\n\n## Write `f`\n\nSecond."

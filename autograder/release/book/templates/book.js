@@ -148,6 +148,13 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Of long contents, the line of this page is in view; what is read stays where it is.
+const contents = document.getElementById("contents");
+const line = contents.querySelector("[aria-current]");
+if (line && line.offsetTop > contents.clientHeight / 2) {
+  contents.scrollTop = line.offsetTop - contents.clientHeight / 3;
+}
+
 // What scrolls sideways can be reached by the keyboard, and nothing else is a stop on the way.
 function reach() {
   for (const box of document.querySelectorAll("main .wide, main .output, main pre")) {

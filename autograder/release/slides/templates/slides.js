@@ -6,8 +6,8 @@ const BEFORE = ["ArrowLeft", "ArrowUp", "PageUp"];
 const SMALLEST = 0.6; // of the size that the style gives: below, nobody reads it
 
 function here() {
-  const middle = innerHeight / 2;
-  return slides.findIndex((slide) => slide.getBoundingClientRect().bottom > middle);
+  const line = Math.min(innerHeight, slides[0].offsetHeight) / 2; // in small windows slides are short
+  return slides.findIndex((slide) => slide.getBoundingClientRect().bottom > line);
 }
 
 function show(number) {
