@@ -75,10 +75,11 @@ def test_games_have_no_positions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, 9])
 def test_a_seed_gives_a_set_that_sees_all(tmp_path, seed):
     """For other seeds other positions, which show every loss that the mutants' table lists, and
-    every wrong module of outsiders."""
+    every wrong module of outsiders. With seed 9 all fresh positions that show one of these losses
+    spoil another mutant's table, and an old position has to take their place."""
     need_isolation()
     choice = choose_cases("study1", seed, sample=100)
     assert choice.missing == []
