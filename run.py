@@ -28,9 +28,9 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   lock                renew the lock files (needs uv)
   help                this text
 
-Everything else is the autograder's: release, grade, feedback, report, evening (grade,
-feedback and report in one), late, export, solutions, slides, doctor, positions, build, roster,
-and of nbgrader's exchange hand-out, collect and hand-back.
+Everything else is the autograder's: plan (a course of 6, 10 or 14 weeks, set up), release, grade,
+feedback, report, evening (grade, feedback and report in one), late, export, solutions, slides,
+doctor, positions, build, roster, and of nbgrader's exchange hand-out, collect and hand-back.
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """
@@ -47,7 +47,7 @@ BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024"
            "--no-emit-package", "jupyterlab-widgets", "--no-emit-package", "widgetsnbextension"]
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 AUTOGRADER = ("book", "build", "collect", "doctor", "evening", "export", "feedback", "grade",
-              "hand-back", "hand-out", "late", "positions", "release", "report", "roster",
+              "hand-back", "hand-out", "late", "plan", "positions", "release", "report", "roster",
               "site", "slides", "solutions")
 
 

@@ -12,6 +12,7 @@ from course.probes import load_check, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome, mark_by_file, others_of
 from course.progress import note, shown
+from tictactoe.show.time_left import Line
 
 if sys.platform == "emscripten":  # in a browser
     from course.probes.in_process import ask_module
@@ -62,55 +63,14 @@ def check(check_id: str, folder: str | Path = ".",
     if not module.is_file():
         raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
                                 "open the notebook in the folder that holds it")
-    progress = _Progress()
-    replies = ask_module(module, asked, seconds, tell=progress.tell)
-    progress.end()
+    line = Line()
+    replies = ask_module(module, asked, seconds, tell=lambda said: line.tell(
+        f"{asked.id}: {said} ..."))
     outcome = mark_by_file(asked, replies, study.expected_file,
                            others_of(asked.id, [c.id for c in study.checks.values()],
                                      shown(module)))
     note(module, outcome)
-    _show(Explanation(outcome))
+    line.show(Explanation(outcome))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and outcome.earned < outcome.points:
         print(as_text(outcome), file=sys.stderr)  # all that nbgrader's Validate shows of a cell
     return None if asked.extra_credit else Points(outcome.earned)
-
-
-class _Progress:
-    """Shows how games go, on one line that is written anew and goes away in the end."""
-
-    def __init__(self) -> None:
-        self._shown = None
-
-    def tell(self, said: str) -> None:
-        """Show this in the place of what was shown before."""
-        if _in_notebook():
-            from IPython.display import Markdown, display
-
-            if self._shown is None:
-                self._shown = display(Markdown(said), display_id=True)
-            else:
-                self._shown.update(Markdown(said))
-        elif sys.stderr.isatty():
-            self._shown = True
-            print(f"\r{said:<79}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Leave nothing behind."""
-        if self._shown:
-            self.tell("")
-
-
-def _in_notebook() -> bool:
-    try:
-        return hasattr(get_ipython(), "kernel")  # defined by IPython, and only there
-    except NameError:
-        return False
-
-
-def _show(explanation: Explanation) -> None:
-    if not _in_notebook():
-        print(explanation)
-    else:
-        from IPython.display import display
-
-        display(explanation)

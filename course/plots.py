@@ -1,6 +1,7 @@
 """Plots for the notebooks: one style, colours that everybody can tell apart, and alternative texts.
 
-`figure()` makes matplotlib axes in the course's style, `picture(axes, alt)` ends a cell with them.
+`figure()` makes matplotlib axes in the course's style, `board_figure()` those of Sequence's board;
+`picture(axes, alt)` ends a cell with them.
 `boards(states, captions)` draws several boards side by side. Without matplotlib, in a browser, axes
 draw nothing, and pictures are those of `course.drawn_before`.
 """
@@ -51,6 +52,18 @@ def figure(width: float = 7.0, height: float = 4.0) -> "Axes | NoAxes":
         return NoAxes()
     with _style():
         return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def board_figure(title: str, width: float = 5.8, height: float = 5.0) -> "Axes | NoAxes":
+    """New axes for what is said of the cells of Sequence's board: cell (row, col) is at (col, row).
+
+    Rows are counted from the top.
+    """
+    axes = figure(width, height)
+    axes.set(xlim=(-0.5, 9.5), ylim=(9.5, -0.5), aspect="equal", title=title, xlabel="column",
+             ylabel="row", xticks=range(10), yticks=range(10))
+    axes.grid(visible=False)
+    return axes
 
 
 def picture(axes: "Axes | NoAxes", alt: str) -> Picture:

@@ -34,11 +34,30 @@ def note(module: Path, outcome: Outcome) -> None:
 
 
 def read_notes(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the last run of each check saw: "earned", "points" and the "module"'s digest, by id."""
+    """What the last run of each check saw: "earned", "points" and the "module"'s digest, by id.
+
+    What somebody else has written into the file, and is no note, is left out.
+    """
+    notes = _json(folder / NOTES)
+    return {check: noted for check, noted in notes.items() if _is_note(noted)} if isinstance(
+        notes, dict) else {}
+
+
+def _is_note(noted: Any) -> bool:
+    match noted:
+        case {"earned": int() | float(), "points": int() | float(), "module": str()}:
+            slips = noted.get("slips", [])
+            return (isinstance(noted.get("full", True), bool) and isinstance(slips, list)
+                    and all(isinstance(slip, str) for slip in slips))
+    return False
+
+
+def _json(path: Path) -> Any:
+    """What a file of JSON holds; None where there is none that can be read."""
     try:
-        return json.loads((folder / NOTES).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def shown(module: Path) -> dict[str, Shown]:
@@ -101,7 +120,8 @@ def _of_notebook(path: Path, study: Study) -> Progress:
     notes = {check: noted for check, noted in read_notes(path.parent).items() if check in found}
     now = _digest(path.parent / study.module)
     answers = [source for kind, source, metadata, _ in cells if kind == "markdown"
-               and metadata.get("nbgrader", {}).get("solution")]
+               and isinstance(metadata.get("nbgrader"), dict)
+               and metadata["nbgrader"].get("solution")]
     titles = (line[2:].strip() for kind, source, *_ in cells if kind == "markdown"
               for line in source.splitlines() if line.startswith("# "))
     return Progress(
@@ -115,12 +135,13 @@ def _of_notebook(path: Path, study: Study) -> Progress:
 
 
 def _cells(path: Path) -> Iterator[tuple[str, str, dict, bool]]:
-    """Kind, source and metadata of each cell, and whether it was run; none of a notebook that
-    cannot be read."""
-    try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return
-    for cell in cells:
-        yield (cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}),
-               cell.get("execution_count") is not None)
+    """Kind, source and metadata of each cell, and whether it was run; nothing of what is none."""
+    notebook = _json(path)
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    for cell in cells if isinstance(cells, list) else ():
+        match cell:
+            case {"cell_type": str(kind), "source": str() | [*_] as source}:
+                metadata = cell.get("metadata")
+                yield (kind, "".join(map(str, source)),
+                       metadata if isinstance(metadata, dict) else {},
+                       cell.get("execution_count") is not None)

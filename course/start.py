@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from course.probes import Study, load_study, studies
@@ -20,19 +21,23 @@ PAGE = "start.ipynb"
 # JupyterLab's defaults: clicks on widgets are handled in the thread that runs the cells, not in
 # another one beside it, which few students' agents are made for.
 LAB_DEFAULTS = Path(__file__).parent / "jupyter"
+STUDENTS = LAB_DEFAULTS / "students"  # theirs alone: no internals, no instructor's panels
 MADE_BY = "adversarial_search"  # in the metadata of a page that may be overwritten
 WELCOME = """\
 # Start here
 
-1. Open the notebook that says **next** below, read it from the top, and run its cells as you go
-   (Shift + Enter).
+This page follows what you save and check. Where it does not, as outside JupyterLab, click on the
+lines below and press Shift + Enter."""
+HOW = """\
+## How to go about it
+
+1. Open the next notebook, read it from the top, and run its cells as you go (Shift + Enter).
 2. Where it asks for code, open the module beside it and write the code there. Save the module; the
    notebook picks up the change.
 3. Run the `check(...)` cells: they say what is right and what to look at.
 4. Answer the questions in words, in the notebook.
-5. Hand in: menu *Nbgrader*, *Assignment List*, *Submit*, or as your course says.
-
-To update this page, click into the cell below and press Shift + Enter."""
+5. Hand in: menu *Nbgrader*, *Assignment List*, *Submit*, or as your course says."""
+FOLLOWED = "start-page"  # the class of what `follow.js` brings up to date
 CALL = "from course.start import start_page\n\nstart_page()"
 WORDS = {"done": "&#10003; done", "begun": "begun", "not started": "not started"}
 LEFT = "style='text-align:left'"
@@ -41,7 +46,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 @dataclass(frozen=True)
 class StartPage:
-    """What is done in a folder and what is left to do: a table in a notebook, text elsewhere."""
+    """What is done in a folder, and what is next: a page in a notebook, text elsewhere."""
 
     root: Path
     found: Sequence[tuple[Study, Sequence[Progress]]]
@@ -50,15 +55,24 @@ class StartPage:
     @property
     def next(self) -> Progress | None:
         """The first notebook that is not done."""
-        return next((p for _, ps in self.found for p in ps if p.state != "done"), None)
+        return next((p for p in self.notebooks if p.state != "done"), None)
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
 
     def _repr_html_(self) -> str:
-        return "\n".join(_page(self))
+        return "\n".join([f"<div class='{FOLLOWED}'>", *_page(self), "</div>"])
+
+    @property
+    def notebooks(self) -> list[Progress]:
+        """The progress in every notebook, in reading order."""
+        return [p for _, notebooks in self.found for p in notebooks]
 
     def _lines(self) -> Iterator[str]:
+        if self.next:
+            yield f"Next: {self.next.title}"
+        if self.found:
+            yield _total(self.notebooks)
         for study, notebooks in self.found:
             yield f"{study.title}: {_module_words(self.root, study)}"
             for p in notebooks:
@@ -96,6 +110,27 @@ def _answers(p: Progress) -> str:
     return f"{p.answered} of {p.questions} questions answered"
 
 
+def _total(of: Sequence[Progress]) -> str:
+    """What is done in all notebooks, in words."""
+    done = sum(p.state == "done" for p in of)
+    return f"{done} of {len(of)} notebooks done, {_sums(of)}"
+
+
+def _of_study(of: Sequence[Progress]) -> str:
+    """The state of a study's notebooks, and what is done of it; HTML."""
+    states = {p.state for p in of}
+    state = states.pop() if len(states) == 1 else "begun"
+    if state == "not started":
+        return f"{WORDS[state]}, {sum(p.points for p in of):g} points"
+    return f"{WORDS[state]}, {_sums(of)}"
+
+
+def _sums(of: Sequence[Progress]) -> str:
+    earned, points = sum(p.earned for p in of), sum(p.points for p in of)
+    answered, questions = sum(p.answered for p in of), sum(p.questions for p in of)
+    return f"{earned:g} of {points:g} points, {answered} of {questions} questions answered"
+
+
 def _module_words(root: Path, study: Study) -> str:
     left = to_write(root / study.assignment / study.module)
     if left is None:
@@ -104,19 +139,28 @@ def _module_words(root: Path, study: Study) -> str:
 
 
 def _page(page: StartPage) -> Iterator[str]:
-    """The table as HTML that notebooks show even before they are trusted."""
-    yield table_head("Points are for the public positions; marks come from other positions of the "
-                     "same kind.", ("Notebook", "State", "Points", "Questions answered"))
+    """The page as HTML that notebooks show even before they are trusted: what is next, the total,
+    and each study on a line, with its notebooks below it, unfolded where the next one is."""
+    if page.next:
+        yield (f"<p style='font-size:1.2em'><strong>Next: "
+               f"{link(page.root, page.next.path, page.next.title)}</strong></p>")
+    elif page.found:
+        yield "<p style='font-size:1.2em'><strong>Everything in this folder is done.</strong></p>"
+    if page.found:
+        yield (f"<p>So far: {_total(page.notebooks)}. Points are for the public positions; marks "
+               "come from other positions of the same kind.</p>")
     for study, notebooks in page.found:
-        yield (f"<tbody><tr><th scope='rowgroup' colspan='4' {LEFT}>{escape(study.title)}: "
-               f"you write {_module_link(page.root, study)}</th></tr>")
+        unfolded = " open" if page.next in notebooks else ""
+        yield (f"<details{unfolded}><summary><strong>{escape(study.title)}</strong>: "
+               f"{_of_study(notebooks)}</summary>")
+        yield table_head(f"You write {_module_link(page.root, study)}.",
+                         ("Notebook", "State", "Points", "Questions answered")) + "<tbody>"
         for p in notebooks:
             mark = "<strong>next:</strong> " if p == page.next else ""
             yield table_row(link(page.root, p.path, p.title), mark + WORDS[p.state],
                             escape(_points(p)) or "no checks",
                             f"{p.answered} of {p.questions}" if p.questions else "none to answer")
-        yield "</tbody>"
-    yield "</table>"
+        yield "</tbody></table></details>"
     if page.missing:
         yield ("<p>Not in this folder yet: "
                f"{', '.join(escape(study.title) for study in page.missing)}. Once released, fetch "
@@ -148,19 +192,22 @@ def _module_link(root: Path, study: Study) -> str:
     return link(root, path, name) + comma + escape(rest)
 
 
-def write_page(root: Path, welcome: str, call: str, shown: object) -> bool:
+def write_page(root: Path, welcome: str, call: str, shown: object, below: str = "") -> bool:
     """Write `start.ipynb` with the output of its one code cell; return whether that worked.
 
-    A file of that name that somebody else made is left alone.
+    With words `below` it, the call itself is folded away. A file of that name that somebody else
+    made is left alone.
     """
     path = root / PAGE
     if path.exists() and not _is_ours(path):
         return False
-    output = {"output_type": "execute_result", "execution_count": 1, "metadata": {},
-              "data": {"text/html": shown._repr_html_(), "text/plain": repr(shown)}}
+    output = put_out(shown._repr_html_(), repr(shown))
+    folded = {"jupyter": {"source_hidden": True}} if below else {}
     cells = [{"cell_type": "markdown", "id": "welcome", "metadata": {}, "source": welcome},
-             {"cell_type": "code", "id": "page", "metadata": {}, "execution_count": 1,
+             {"cell_type": "code", "id": "page", "metadata": folded, "execution_count": 1,
               "source": call, "outputs": [output]}]
+    if below:
+        cells.append({"cell_type": "markdown", "id": "below", "metadata": {}, "source": below})
     page = {"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {
         "kernelspec": KERNEL, "language_info": {"name": "python"}, MADE_BY: "start page"}}
     try:
@@ -170,6 +217,12 @@ def write_page(root: Path, welcome: str, call: str, shown: object) -> bool:
     return True
 
 
+def put_out(html: str, text: str) -> dict[str, Any]:
+    """The output of the page's one code cell, as notebooks keep it."""
+    return {"output_type": "execute_result", "execution_count": 1, "metadata": {},
+            "data": {"text/html": html, "text/plain": text}}
+
+
 def _is_ours(path: Path) -> bool:
     try:
         return MADE_BY in json.loads(path.read_text("utf-8"))["metadata"]
@@ -177,14 +230,15 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def open_lab(root: Path, page: bool, arguments: Sequence[str]) -> None:
+def open_lab(root: Path, page: bool, arguments: Sequence[str],
+             defaults: Sequence[Path] = (LAB_DEFAULTS,)) -> None:
     """Run JupyterLab with `root` as its root folder, at the start page if there is one.
 
-    The user's own settings take precedence over `LAB_DEFAULTS`.
+    The user's own settings take precedence over the folders of `defaults`.
     """
     from jupyterlab.labapp import main as lab
 
-    places = [str(LAB_DEFAULTS), os.environ.get("JUPYTER_CONFIG_PATH")]
+    places = [*map(str, defaults), os.environ.get("JUPYTER_CONFIG_PATH")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, places))
     start = [f"--LabApp.default_url=/lab/tree/{PAGE}"] if page else []
     sys.exit(lab([f"--ServerApp.root_dir={root}", *start, *arguments]))
@@ -193,7 +247,8 @@ def open_lab(root: Path, page: bool, arguments: Sequence[str]) -> None:
 def main(folder: str = ".", *arguments: str) -> None:
     """Write the start page of a folder and open JupyterLab there."""
     root = Path(folder).resolve()
-    open_lab(root, write_page(root, WELCOME, CALL, start_page(root)), arguments)
+    open_lab(root, write_page(root, WELCOME, CALL, start_page(root), HOW), arguments,
+             (LAB_DEFAULTS, STUDENTS))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A Dask cluster of processes on this machine, whose workers have the worker kit alone."""
 
 import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -44,6 +45,7 @@ class LocalCluster:
         self.kit = folder / worker_kit.NAME
         self.scheduler: subprocess.Popen | None = None
         self.workers: list[subprocess.Popen] = []
+        self._numbers = itertools.count()
 
     def start(self) -> "LocalCluster":
         """Start the scheduler and the workers, and wait until they are connected."""
@@ -61,7 +63,7 @@ class LocalCluster:
 
     def add_worker(self, *options: str, **environment: str) -> subprocess.Popen:
         """Start one more worker; if it dies, its nanny starts it again."""
-        number = len(self.workers)
+        number = next(self._numbers)
         self.workers.append(self._start(
             f"worker{number}", "worker", self.address, "--nthreads", "1", "--nworkers", "1",
             "--local-directory", str(self.folder / f"scratch{number}"), *options, **environment))
@@ -74,10 +76,14 @@ class LocalCluster:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
 
+    def end_worker(self, number: int) -> None:
+        """End a worker and its nanny, as if its machine were switched off."""
+        _end(self.workers.pop(number))
+
     def end_workers(self) -> None:
-        """End all workers, as if their machines were switched off."""
+        """End all workers."""
         while self.workers:
-            _end(self.workers.pop())
+            self.end_worker(-1)
 
     def restart_scheduler(self, away: float = 0.0) -> None:
         """Kill the scheduler and, after some seconds, start everything anew: workers end with it.

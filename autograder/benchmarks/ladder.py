@@ -17,6 +17,7 @@ import sequence
 from autograder import verdicts
 from autograder.benchmarks import Result
 from autograder.benchmarks._journal import Journal
+from autograder.benchmarks.agents import numbered
 from autograder.workspace import answer_path, answers_folder, ask_all
 from course.probes import Check, load_study, match
 from course.probes.match import AGENT, play_ladder
@@ -59,8 +60,9 @@ def agents() -> Mapping[str, Spec]:
     return {
         "reference": of("study10", AGENT), "Random": parse("Random"),
         "docs/my_agent.py": parse(f"{ROOT}/docs/my_agent.py:{AGENT}"),
-        "SARSA (7)": of("study8", "SarsaAgent"), "Evaluator (5)": of("study6", "Evaluator"),
-        "LookAhead (6)": of("study7", "LookAhead(cards='known')"),
+        numbered("SARSA", "sarsa"): of("sarsa", "SarsaAgent"),
+        numbered("Evaluator", "evaluator"): of("evaluator", "Evaluator"),
+        numbered("LookAhead", "lookahead"): of("lookahead", "LookAhead(cards='known')"),
     }  # fmt: skip
 
 

@@ -43,9 +43,9 @@ class Case(NamedTuple):
 
 def run(size: int = MANY) -> list[Result]:
     """Grade the classes up to this size, and compare the largest one with the smallest."""
-    need("scale", "distributed")
     if size < 2:
         raise LookupError("the benchmark 'scale' needs a class of two or more")
+    need("scale", "distributed")
     journal = journal_of_grading(Path(__file__), STUDY)
     found = {title: journal.measured((title, *case), lambda case=case: measured(case))
              for title, case in cases(size).items()}

@@ -276,14 +276,60 @@ def roster(file: Annotated[Path, typer.Argument(
            course: CoursePath) -> None:
     """Put a class on the roster of a course folder, which is created if it does not exist."""
     with told():
-        from autograder.commands.roster import add_roster, load_roster
+        found = class_of(file)
+        enrol(CourseFolder.create(course), found)
 
-        if not file.is_file():
-            raise Refused(f"there is no file {file}")
-        found = load_roster(file)
+
+def class_of(file: Path) -> list[dict[str, str]]:
+    """The students that a file lists; refused if there is no such file, or no class in it."""
+    from autograder.commands.roster import load_roster
+
+    if not file.is_file():
+        raise Refused(f"there is no file {file}")
+    return load_roster(file)
+
+
+def enrol(folder: CourseFolder, students: list[dict[str, str]]) -> None:
+    """Put students on the course's roster, and say how many."""
+    from autograder.commands.roster import add_roster
+
+    add_roster(folder, students)
+    say(f"put on the roster of {folder.root}, or brought up to date there: {len(students)}")
+
+
+@app.command()
+def plan(weeks: Annotated[int, typer.Argument(
+             metavar="WEEKS", help="6, 10 or 14, as in docs/teaching.", show_default=False)],
+         first_day: Annotated[str, typer.Option(
+             metavar="DATE", help="The day on which the first week begins, like 2027-01-11.",
+             show_default=False)],
+         course: CoursePath, roster: Annotated[Path | None, typer.Option(
+             metavar="FILE", help="Also put this class on the roster.", show_default=False)] = None,
+         percent_a_day: Annotated[float | None, typer.Option(
+             metavar="P", help="Late work loses so many percent a day begun.",
+             show_default=False)] = None,
+         at_most: Annotated[float, typer.Option(
+             metavar="P", help="Percent at most.")] = 100) -> None:
+    """Set a course up by a teaching plan: releases and due dates, the class and the late rule.
+
+    The folder is made if need be. Studies that were released stay as they are.
+    Run it again with another day, and the due dates move.
+    """
+    with told():
+        from autograder.commands.plan import day_of, due_dates, follow
+        from autograder.grading.late import require_percentages, set_rule
+
+        begin = day_of(first_day)  # all that is given is looked at before anything is made
+        due_dates(weeks, begin)
+        require_percentages(percent_a_day or 0, at_most)
+        found = class_of(roster) if roster else []
         folder = CourseFolder.create(course)
-        add_roster(folder, found)
-        say(f"put on the roster of {folder.root}, or brought up to date there: {len(found)}")
+        if percent_a_day is not None:
+            set_rule(folder, percent_a_day, at_most)
+        follow(folder, weeks, begin)
+        if found:
+            enrol(folder, found)
+        say(f"`python3 run.py lab {folder.root}` opens the course")
 
 
 @app.command("hand-out")
@@ -449,7 +495,7 @@ def by_machine(study: Study, seed: int, verbose: bool) -> list[str]:
         f"{len(proof.alive)} alive, {proof.seconds:.0f} s")
     if verbose:
         for mutant in proof.equivalent:
-            say(f"  equivalent, line {mutant.line}: {mutant.what}")
+            say(f"  equivalent, {mutant.name}")
     return [f"no hidden position of {alive.check} sees line {alive.mutant.line} of the answer with "
             f"{alive.mutant.what}; this case does: {dict(alive.case)}" for alive in proof.alive]
 

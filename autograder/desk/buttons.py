@@ -11,12 +11,14 @@ from pathlib import Path
 import ipywidgets as widgets
 from IPython.display import HTML, display
 
+from autograder.commands.plan import PLANS, due_dates
 from autograder.commands.roster import read_roster
 from autograder.course_folder import CourseFolder, rule_of
 from autograder.desk.jobs import Job
 from autograder.desk.overview import overview
 from autograder.errors import Refused, in_words
 from course.probes import load_study, studies
+from tictactoe.show.still import show_with_words
 
 MOST = 100  # percent
 FORMATS = ("gradebook", "canvas", "moodle")
@@ -27,6 +29,10 @@ HAND_BACK = "Students can fetch their feedback on {0} as soon as it is there. Ha
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org"
 OUTPUT = ("<pre role='log' aria-label='what the command says' tabindex='0' style='max-height:16em;"
           "overflow:auto;white-space:pre-wrap;line-height:1.4;margin:4px 0'>{}</pre>")
+SET_UP = ("By a plan of docs/teaching: its studies are released, each with a due date. The "
+          "class, and what late work loses, can be given here or later; all of it can be "
+          "changed. A folder that you name is made beside this one.")
+AGAIN = "The buttons are gone with their kernel. Run this cell to bring them back."
 NAMES = {0: "done", 1: "done, but something needs a look"}
 
 
@@ -45,13 +51,19 @@ class Desk:
         rule = rule_of(folder)
         self.due = widgets.Text(description="Due date", placeholder="2026-03-02 10:00 UTC")
         self.percent = widgets.BoundedFloatText(
-            description="% a day", min=0, max=MOST, value=rule.get("percent_a_day", 0),
-            layout={"width": "11em"})
+            description="Late: % a day", min=0, max=MOST, value=rule.get("percent_a_day", 0),
+            layout={"width": "12em"}, style={"description_width": "initial"})
         self.at_most = widgets.BoundedFloatText(
             description="at most %", min=0, max=MOST, value=rule.get("at_most", MOST),
-            layout={"width": "11em"})
+            layout={"width": "10em"}, style={"description_width": "initial"})
         self.students = widgets.Textarea(
             description="Students", placeholder=ROSTER, rows=3, layout={"width": "34em"})
+        self.place = widgets.Text(description="Folder", placeholder="this one",
+                                  layout={"width": "16em"})
+        self.weeks = widgets.Dropdown(description="Plan", options=[
+            (f"{weeks} weeks, {len(plan)} studies", weeks) for weeks, plan in PLANS.items()],
+            layout={"width": "auto"})
+        self.first_day = widgets.DatePicker(description="First day", layout={"width": "16em"})
         self.buttons = {
             "Release": self._release,
             "Hand out": lambda: self._ask_for("hand-out", HAND_OUT),
@@ -62,6 +74,7 @@ class Desk:
             "Grade, feedback and report": self._command("evening"),
             "Hand feedback back": lambda: self._ask_for("hand-back", HAND_BACK),
             "Mark written answers": self._mark,
+            "Set the course up": self._plan,
             "Put on the roster": self._roster,
             "Work out late penalties": self._late,
             "Export": lambda: self.run("export", "--format", self.format.value),
@@ -76,9 +89,16 @@ class Desk:
         self.output = widgets.HTML()
         self.below = widgets.VBox()
         self.made = made
+        new = not any(folder.root.glob("release/*/"))
+        self.wizard = widgets.Accordion(
+            [widgets.VBox([
+                _row(widgets.HTML(SET_UP)), _row(self.weeks, self.first_day, self.place),
+                _row(self.students, made["Put on the roster"]),
+                _row(self.percent, self.at_most), _row(made["Set the course up"])])],
+            titles=["Set up a course"], selected_index=0 if new else None)
         self.box = widgets.VBox([
-            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-3])),
-            _row(self.students, made["Put on the roster"]),
+            self.wizard,
+            _row(self.assignment, *(made[name] for name in list(self.buttons)[:-4])),
             _row(self.due, self.percent, self.at_most, made["Work out late penalties"]),
             _row(self.format, made["Export"]),
             self.ask, self.running, self.output, self.below])
@@ -88,17 +108,18 @@ class Desk:
     def show(self) -> None:
         """Display the overview, and the buttons below it."""
         self._table = display(HTML(self._overview()), display_id=True)
-        display(self.box)
+        show_with_words(self.box, AGAIN)
 
-    def run(self, *arguments: str) -> None:
-        """Start a command on this course; one at a time."""
+    def run(self, *arguments: str, folder: CourseFolder | None = None) -> None:
+        """Start a command on this course, or on that of another folder; one at a time."""
         if self.job and self.job.status is None:
             raise Refused("another command is running: wait for its end, or stop it")
         self.bar.value, self.bar.max = 0, 1
         self.output.value = ""
         self.status.value = escape(f"{arguments[0]}: starting ...")
         self._enable(False)
-        self.job = Job([*arguments, "--course", str(self.folder.root)], self._changed)
+        self.job = Job([*arguments, "--course", str((folder or self.folder).root)],
+                       self._changed)
 
     def _command(self, name: str) -> Callable[[], None]:
         """Starts a command on the assignment that is chosen then."""
@@ -158,30 +179,57 @@ class Desk:
             self.run("release", name)
 
     def _roster(self) -> None:
-        """Keep what was pasted as `roster.csv`, and put it on the roster."""
-        pasted, path = self.students.value, self.folder.root / "roster.csv"
-        if not pasted.strip():
+        """Keep what was pasted, and put it on the roster."""
+        if not self.students.value.strip():
             raise Refused("paste the class into the field first: a line of names of columns, then "
                           "a line for each student")
+        self._with_class(self.folder, lambda path: self.run("roster", str(path)))
+
+    def _with_class(self, folder: CourseFolder, work: Callable[[Path], object]) -> None:
+        """Keep what was pasted as the folder's `roster.csv`, and go on with that."""
+        pasted, path = self.students.value, folder.root / "roster.csv"
         read_roster(pasted)
 
         def put() -> None:
             path.write_text(pasted, "utf-8")
-            self.run("roster", str(path))
+            work(path)
 
         if path.exists() and path.read_text("utf-8", "replace") != pasted:
             self.confirm(f"There is another {path.name} in the course folder. Replace it?", put)
         else:
             put()
 
+    def _plan(self) -> None:
+        """Set this course up, or one beside it, as the fields of the wizard say."""
+        if self.first_day.value is None:
+            raise Refused("choose the day on which the first week begins")
+        due_dates(self.weeks.value, self.first_day.value)  # all is read before a folder is made
+        name = self.place.value.strip()
+        if name in (".", "..") or set("/\\") & set(name):
+            raise Refused(f"{name!r} is no name for a folder beside this one")
+        if self.students.value.strip():
+            read_roster(self.students.value)
+        folder = CourseFolder.create(self.folder.root.parent / name) if name else self.folder
+        arguments = ["plan", str(self.weeks.value), "--first-day", f"{self.first_day.value}",
+                     *self._rule(folder)]
+        if self.students.value.strip():
+            self._with_class(folder, lambda path: self.run(
+                *arguments, "--roster", str(path), folder=folder))
+        else:
+            self.run(*arguments, folder=folder)
+
+    def _rule(self, folder: CourseFolder) -> Sequence[str]:
+        """What the fields say that late work loses, if a course has another rule."""
+        asked, known = (self.percent.value, self.at_most.value), rule_of(folder)
+        if asked == (known.get("percent_a_day", 0), known.get("at_most", MOST)):
+            return ()
+        return "--percent-a-day", f"{asked[0]:g}", "--at-most", f"{asked[1]:g}"
+
     def _late(self) -> None:
         """The rule and the date as they stand in the fields; no date leaves the one that is set."""
         due = self.due.value.strip()
-        rule = (self.percent.value, self.at_most.value)
-        known = rule_of(self.folder)
-        asked = ["--percent-a-day", f"{rule[0]:g}", "--at-most", f"{rule[1]:g}"] if (
-            rule != (known.get("percent_a_day", 0), known.get("at_most", MOST))) else []
-        self.run("late", self.assignment.value, *(["--due", due] if due else []), *asked)
+        self.run("late", self.assignment.value, *(["--due", due] if due else []),
+                 *self._rule(self.folder))
 
     def _mark(self) -> None:
         from autograder.desk.marking import Marking  # slow to import

@@ -15,6 +15,7 @@ from autograder.desk import marks
 from autograder.errors import Refused, in_words
 from autograder.telling.questions import allowed, question
 from course.probes import Study
+from tictactoe.show.still import show_with_words
 
 HERE = Path(__file__).parent
 LONGEST = 20_000  # characters of an answer that are shown: ten lines are asked for
@@ -155,12 +156,9 @@ class Marking(anywidget.AnyWidget):
     def _again(self, _content: dict[str, Any]) -> None:
         self.read()
 
-    def _repr_mimebundle_(self, **kwargs):
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        still = (f"{self.study.title}: {len(self._answers)} answers to {self._cell[1]}; run this "
-                 "cell to mark them")
-        return data | {"text/html": f"<p>{still}</p>", "text/plain": still}, metadata
+    def _ipython_display_(self) -> None:
+        show_with_words(self, f"{self.study.title}: {len(self._answers)} answers to "
+                              f"{self._cell[1]}. Run this cell to mark them.")
 
 
 def mark_answers(assignment: str, question: str | None = None,

@@ -10,16 +10,23 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+import nbformat
+from nbformat.sign import NotebookNotary
+
 from autograder.commands.console import complain
 from autograder.course_folder import COURSE_ID, STUDENT_FILE, CourseFolder, CourseFolderError
-from course.start import link, open_lab, table_head, table_row, write_page
+from course.start import PAGE, link, open_lab, table_head, table_row, write_page
 
 WELCOME = """\
 # The course at a glance
 
-Click into the cell below and press Shift + Enter: this brings the table up to date, and below it
-buttons that release, grade and tell, as the commands do, and show written answers to be marked.
-nbgrader's own pages are in the menu *Nbgrader*, *Formgrader*."""
+<button class="jp-mod-styled jp-mod-accept" data-commandlinker-command="notebook:run-all-cells">
+Bring up to date, with buttons</button>
+
+This brings the table up to date, and below it come buttons that set the course up, release, grade
+and tell, as the commands do, and show written answers to be marked. Outside JupyterLab, click into
+the cell below and press Shift + Enter instead. nbgrader's own pages are in the menu *Nbgrader*,
+*Formgrader*."""
 CALL = "from autograder.desk.buttons import desk\n\ndesk()"
 COLUMNS = ("Assignment", "In the exchange", "Handed in", "Graded", "Waiting for a person",
            "Feedback written", "Report")
@@ -104,6 +111,8 @@ def main(root: str, *arguments: str) -> None:
         sys.exit(2)
     try:
         written = write_page(folder.root, WELCOME, CALL, overview(folder.root))
+        if written:  # else JupyterLab asks whether its button may run the cell
+            NotebookNotary().sign(nbformat.read(folder.root / PAGE, as_version=4))
     except Exception as error:  # JupyterLab is the place to mend what is wrong
         complain(f"cannot write the overview of {folder.root}: {type(error).__name__}: {error}")
         written = False

@@ -15,7 +15,7 @@ from itertools import islice
 from autograder import verdicts, workspace
 from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
-from autograder.doctor.reach import Reach
+from autograder.workspace.reach import Reach
 from course.probes import Case, Check, Study
 from course.probes.outcome import is_right
 from course.probes.questions import MATCHES

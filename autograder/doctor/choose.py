@@ -21,11 +21,11 @@ from typing import NamedTuple
 from autograder import verdicts, workspace
 from autograder.doctor.by_machine import LEAST, SLOWER, prove_by_machine
 from autograder.doctor.fresh_cases import fresh_cases
-from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
-from autograder.doctor.reach import Reach
+from autograder.doctor.machine_mutants import machine_mutants
 from autograder.errors import Refused
 from autograder.mutants import Mutant, load_mutants, load_outsiders
 from autograder.release.leaks import public_files
+from autograder.workspace.reach import Reach
 from course.probes import Case, Check, Observation, Study, load_study
 from course.probes.outcome import is_right
 from course.probes.question import texts_of
@@ -183,12 +183,8 @@ def _seen_by_fewer(than: int, left: Mapping[str, _Tried], named: Mapping[str, Mu
 
 def equivalent_mutants(study_name: str) -> set[str]:
     """The machine-made mutants that no present case sees: equivalent, as doctor has proved."""
-    return {_name(mutant) for mutant in prove_by_machine(
+    return {mutant.name for mutant in prove_by_machine(
         load_study(study_name), sample=0).equivalent}
-
-
-def _name(mutant: MachineMutant) -> str:
-    return f"line {mutant.line}: {mutant.what}"
 
 
 def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]]:
@@ -196,7 +192,7 @@ def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]
     answer = workspace.answer_path(study).read_text("utf-8")
     named = {mutant.name: mutant for mutant in load_mutants(study.name)}
     texts = {name: mutant.apply(answer) for name, mutant in named.items()}
-    texts |= {_name(mutant): mutant.text for mutant in machine_mutants(answer)}
+    texts |= {mutant.name: mutant.text for mutant in machine_mutants(answer)}
     outside = {f"outsider's {wrong.name}": wrong.apply(_answers(study)[-1])
                for wrong in load_outsiders(study) if not wrong.accepted}
     return texts | outside, named, list(outside)

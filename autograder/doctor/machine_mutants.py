@@ -8,6 +8,7 @@ player.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -36,6 +37,7 @@ Change = tuple[str, str, Callable[[], None], Callable[[], None]]  # what, slip, 
 class MachineMutant:
     """One change of the answer: `what` in a few words, `line` in the answer, the whole `text`.
 
+    `name` says both, and tells it from all others of the same answer: "line 3: + becomes - (2)".
     `slip` says it to students, without a word of the answer but an operator: "`<` where `<=`
     belongs". `function` is where it is: "Minimax.value".
     """
@@ -45,13 +47,14 @@ class MachineMutant:
     function: str
     line: int
     text: str
+    name: str
 
 
 def machine_mutants(answer: str) -> list[MachineMutant]:
     """Every mutant of the answer, in the order of its lines; each text once."""
     tree = parsed(answer)
     inside = _solution_lines(answer)
-    seen, found = {ast.unparse(tree)}, []
+    seen, found, alike = {ast.unparse(tree)}, [], Counter()
     for node, names, function in _nodes(tree):
         if getattr(node, "lineno", 0) not in inside:
             continue
@@ -61,7 +64,10 @@ def machine_mutants(answer: str) -> list[MachineMutant]:
             undo()
             if text not in seen:
                 seen.add(text)
-                found.append(MachineMutant(what, slip, function, node.lineno, text))
+                name = f"line {node.lineno}: {what}"
+                alike[name] += 1
+                found.append(MachineMutant(what, slip, function, node.lineno, text, name + (
+                    f" ({alike[name]})" if alike[name] > 1 else "")))
     return sorted(found, key=lambda mutant: mutant.line)
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from autograder import verdicts, workspace
 from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
-from autograder.doctor.reach import Reach
 from autograder.mutants.machine_made import (
     MachineSlips,
     digest,
@@ -23,6 +22,7 @@ from autograder.mutants.machine_made import (
     load_machine_slips,
     machine_file,
 )
+from autograder.workspace.reach import Reach
 from course.probes import Check, Study, load_expected
 from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies

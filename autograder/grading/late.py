@@ -48,10 +48,15 @@ class Late(NamedTuple):
 
 def set_rule(folder: CourseFolder, percent_a_day: float, at_most: float) -> None:
     """Keep the course's rule, for every assignment. Raises `Refused` for no percentage."""
-    for percent in (percent_a_day, at_most):
+    require_percentages(percent_a_day, at_most)
+    write_json(folder.root / LATE_FILE, {"percent_a_day": percent_a_day, "at_most": at_most})
+
+
+def require_percentages(*percents: float) -> None:
+    """Raise `Refused` unless all of them are percentages."""
+    for percent in percents:
         if not 0 <= percent <= 100:
             raise Refused(f"{percent:g} is no percentage: it must be from 0 to 100")
-    write_json(folder.root / LATE_FILE, {"percent_a_day": percent_a_day, "at_most": at_most})
 
 
 def set_due(folder: CourseFolder, study: Study, due: str) -> str:

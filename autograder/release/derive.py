@@ -5,7 +5,7 @@ byte with what is committed.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +19,7 @@ from autograder import verdicts, workspace
 from autograder.mutants import load_mutants
 from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
 from autograder.release.teaching import overview, teaching_pages
+from autograder.workspace.reach import Reach
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies, table_error
 from course.probes.outcome import is_right, same
@@ -87,9 +88,10 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
         for name, check in study.checks.items()})
     texts = workspace.module_texts(study)
     del texts["stub"]
+    asked = _asked(both, texts)
     with ThreadPoolExecutor(cpu_count()) as pool:
         replies = dict(zip(texts, pool.map(
-            lambda name: workspace.ask_all(both, texts[name], 60, _asked(both, name)),
+            lambda name: workspace.ask_all(both, texts[name], 60, asked[name]),
             texts), strict=True))
     for check, reply in replies["reference"].items():
         for case, seen in zip(both.checks[check].cases, reply.observations, strict=True):
@@ -140,11 +142,16 @@ def _confirm(study: Study, both: Study, first: Mapping[str, Replies],
                     "is no question, the text is ambiguous, or one of them is wrong")
 
 
-def _asked(study: Study, name: str) -> list[str]:
-    """The checks that a module is asked: games are played by the reference alone, as they identify
-    no slip."""
-    return [check.name for check in study.checks.values()
-            if name == "reference" or check.ask not in MATCHES]
+def _asked(study: Study, texts: Mapping[str, str]) -> dict[str, Collection[str]]:
+    """The checks that each module is asked: the mutants those that reach what they change.
+
+    Games are played by the reference alone, as they identify no slip.
+    """
+    questions = {name: check for name, check in study.checks.items() if check.ask not in MATCHES}
+    reach = Reach(replace(study, checks=questions), texts["reference"])
+    whole = {"reference": study.checks, "second": questions}
+    return {name: whole[name] if name in whole else reach.checks(text)
+            for name, text in texts.items()}
 
 
 def _differs(ask: str, expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:

@@ -6,9 +6,11 @@ no expected replies are in it: a worker is sent what it asks a submission, and f
 
 import tomllib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
+from autograder.release.assignments import ReleaseError
 from autograder.release.derive import COURSE
 from autograder.release.kit import (
     JUNK,
@@ -36,7 +38,10 @@ def make_worker_kit(path: Path) -> Kit:
 
 
 def contents() -> Contents:
-    """Every file of the worker kit, by path."""
+    """Every file of the worker kit, by path; raises `ReleaseError` where Dask is not installed."""
+    if not find_spec(DASK[-1]):
+        raise ReleaseError("the worker kit names what is installed here for workers, and Dask is "
+                           "not: `python3 run.py setup cluster` installs it")
     root = COURSE.parent
     paths = [root / "LICENSE", root / "LICENSE-texts", *_sandbox(root),
              *(path for path in packages(root) if "tests" not in path.parts)]

@@ -72,8 +72,13 @@ class Ran:
     def keep(self, number: int, frame: Mapping[str, Any]) -> None:
         """Keep what a cell put out, as its last message has it."""
         self.outputs[number] = [o for o in map(_output, _list(frame.get("outputs"))) if o]
-        count = frame.get("execution_count")
-        self.counts[number] = count if type(count) is int else None
+        self.counts[number] = _counted(frame)
+
+
+def _counted(said: Mapping[str, Any]) -> int | None:
+    """The execution count that a cell tells of, if a notebook can have it."""
+    count = said.get("execution_count")
+    return count if type(count) is int and count >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -494,8 +499,7 @@ def _output(data: Any):
                 _writable(mime): _writable(value) for mime, value in bundle.items()
                 if isinstance(value, str)})
             if kind == "execute_result":
-                count = data.get("execution_count")
-                output.execution_count = count if type(count) is int else None
+                output.execution_count = _counted(data)
             return output
     return None
 

@@ -9,7 +9,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,7 @@ from sequence.league.wire import observation_to_plain
 
 CONNECT = 10.0  # seconds for one attempt to reach the scheduler
 PATIENCE = 600.0  # seconds that a cluster may be away, or without a worker
+ANSWER = 60.0  # seconds for a scheduler that is there to answer
 LOOK = 5.0  # seconds between two looks at a cluster that does not answer
 MISSING = ("grading on a cluster needs Dask: install the extra `cluster` "
            "(python3 run.py setup cluster)")
@@ -43,6 +44,27 @@ class ClusterGone(RuntimeError):
 
 class _Lost(Exception):
     """What was submitted will get no reply over this connection."""
+
+
+class _Left(_Lost):
+    """None of the workers that may do it is there any more."""
+
+
+@contextlib.contextmanager
+def _connection(client: Any) -> Iterator[None]:
+    """What Dask raises as a connection ends is `_Lost`, whatever it is.
+
+    A client that another thread closes, or that gives up, makes of what is under way nearly any
+    exception. So what a task itself raises must not be told in here.
+    """
+    if client.status != "running":
+        raise _Lost
+    try:
+        yield
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, OSError | CancelledError):
+            raise
+        raise _Lost from error
 
 
 class Cluster:
@@ -72,12 +94,17 @@ class Cluster:
 
         Raises `ClusterGone` if there is no scheduler, or no such worker.
         """
-        client = self._connected(CONNECT)
-        self._examine(client, terms)
-        workers = self._workers(client)
-        if not workers:
-            raise ClusterGone(f"{self._no_worker()}{self._refusals()}")
-        return sum(workers.values())
+        while True:
+            client = self._connected(CONNECT)
+            try:
+                self._examine(client, terms)
+                workers = self._workers(client)
+            except _Lost:
+                self._forget(client)
+                continue
+            if not workers:
+                raise ClusterGone(f"{self._no_worker()}{self._refusals()}")
+            return sum(workers.values())
 
     def do(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run `function` on one of the workers, and give what it returns.
@@ -95,34 +122,55 @@ class Cluster:
                  **how: bool) -> Any:
         """The result of what is submitted, as often as connection or workers are lost."""
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
 
         while True:
             client = self._connected(self._patience)
             try:
                 workers = self._some_worker(client) if self._unfit else None
-                return self._awaited(client, client.submit(
-                    function, *arguments, workers=workers, pure=False, **how))
-            except Unfit as unfit:
-                self._refuse(unfit)
-            except KilledWorker as error:
+                with _connection(client):
+                    future = client.submit(function, *arguments, workers=workers, pure=False,
+                                           **how)
+                result, error = self._awaited(client, future, workers)
+            except _Lost:
+                self._forget(client)
+                continue
+            if isinstance(error, Unfit):
+                self._refuse(error)
+            elif isinstance(error, KilledWorker):
                 raise SandboxFault(f"workers of the cluster ended one after the other ({error})"
                                    ) from error
-            except (CancelledError, CommClosedError, _Lost):
-                self._forget(client)
+            elif error is not None:
+                raise error
+            else:
+                return result
 
-    def _awaited(self, client: Any, future: Any) -> Any:
-        """The result of a future. Raises what its task raised, `_Lost`, and `ClusterGone` where
-        there has been no worker for too long."""
+    def _awaited(self, client: Any, future: Any, workers: Sequence[str] | None
+                 ) -> tuple[Any, BaseException | None]:
+        """What a task returned, or what it raised; nothing else is told by an exception.
+
+        Raises `_Left` if none of the `workers` that may do it is there any more, `_Lost`, and
+        `ClusterGone` where there has been no worker for too long.
+        """
+        from distributed import wait
+
         while True:
+            with _connection(client), contextlib.suppress(TimeoutError):
+                wait(future, timeout=LOOK)
+            status = future.status  # may change at any time, as when a worker is lost with a result
             try:
-                return future.result(timeout=LOOK)
-            except TimeoutError:
-                if future.done():
+                with _connection(client):
+                    if status == "finished":
+                        return future.result(timeout=ANSWER), None
+                    if status == "error" and (error := future.exception(timeout=ANSWER)):
+                        return None, error
+            except Exception:
+                if future.status != "error":
                     raise
-            if not self._workers(client):
+            there = self._workers(client)
+            if not there:
                 self._some_worker(client)
-                raise _Lost  # the task may wait for workers that are gone
+            if not there or (workers and there.keys().isdisjoint(workers)):
+                raise _Left  # the task may wait for workers that are gone
 
     def _some_worker(self, client: Any) -> list[str]:
         """The workers that are not known to be unfit, as soon as there is one.
@@ -139,23 +187,21 @@ class Cluster:
 
     def _workers(self, client: Any) -> dict[str, int]:
         """The workers that are not known to be unfit, each with how much it does at once."""
-        if client.status != "running":
-            raise _Lost
-        try:
-            found = client.scheduler_info(n_workers=-1)["workers"]
-        except OSError as error:
-            raise _Lost from error
-        return {address: facts["nthreads"] for address, facts in found.items()
+        with _connection(client):
+            found = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
+        return {address: facts["nthreads"] for address, facts in found["workers"].items()
                 if address not in self._unfit}
 
     def _examine(self, client: Any, terms: Terms) -> None:
-        asked = {address: client.submit(worker.examine, terms, workers=[address], pure=False)
-                 for address in self._workers(client)}
+        with _connection(client):
+            asked = {address: client.submit(worker.examine, terms, workers=[address], pure=False)
+                     for address in self._workers(client)}
         for address, future in asked.items():
-            problem = future.exception(timeout=self._patience)
-            if problem is not None:
-                self._refuse(problem if isinstance(problem, Unfit) else
-                             Unfit(address, f"it lacks this kit's sandbox ({problem!r:.200})"))
+            with contextlib.suppress(_Left):
+                _, problem = self._awaited(client, future, [address])
+                if problem is not None:
+                    self._refuse(problem if isinstance(problem, Unfit) else
+                                 Unfit(address, f"it lacks this kit's sandbox ({problem!r:.200})"))
 
     def _refuse(self, unfit: Unfit) -> None:
         address, why = unfit.args
@@ -259,8 +305,8 @@ class ClusterPlayer:
             self.spent, reply = method(*arguments).result()
         except SandboxFault:
             raise
-        except (OSError, ValueError, CancelledError) as error:  # Dask's own, for a lost worker
-            raise SandboxFault(f"the worker of an agent was lost ({error})") from error
+        except Exception as error:  # Dask's own, of any kind, for a lost worker or connection
+            raise SandboxFault(f"the worker of an agent was lost ({error!r:.200})") from error
         if isinstance(reply, Fault):
             raise reply
         return reply

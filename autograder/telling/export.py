@@ -26,6 +26,7 @@ from autograder.telling.gradebook import (
     students_of,
     what_counts,
 )
+from course.probes.homes import in_order
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 CANVAS_POINTS = "    Points Possible"  # as Canvas itself writes it
@@ -58,12 +59,16 @@ class Roster:
 
 
 def read_marks(folder: CourseFolder) -> Roster:
-    """The marks of all assignments; raises `CourseFolderError` if there are no assignments, or if
-    some that were graded are not in the gradebook."""
+    """The marks of all assignments, study2 before study10.
+
+    Raises `CourseFolderError` if there are none, or if some that were graded are not in the
+    gradebook.
+    """
     roster = read_gradebook(folder, lambda gradebook: Roster(
         folder, students_of(gradebook), [
             _column(folder, gradebook, assignment, cells)
-            for assignment, cells in sorted(assignments_of(gradebook).items())]))
+            for assignment, cells in sorted(
+                assignments_of(gradebook).items(), key=lambda item: in_order(item[0]))]))
     for path in sorted(folder.root.glob("results/*")):  # what an older gradebook does not know
         if next(path.glob("*/submission.json"), None) and path.name not in {
                 column.assignment for column in roster.columns}:

@@ -18,6 +18,7 @@ from autograder.telling.remembered import remembered
 
 SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/latex",
          "text/plain"]  # the first of these that an output has; nothing that would run
+DARK = "monokai"  # for code: of Pygments' styles the one that is read most easily on our ground
 
 
 class FeedbackExporter(HTMLExporter):
@@ -37,6 +38,7 @@ class FeedbackExporter(HTMLExporter):
         lexer = str(language.get("pygments_lexer", language.get("name", "ipython3")))
         resources = self._init_resources(resources)
         resources["colours"] = HtmlFormatter().get_style_defs(".highlight")
+        resources["dark_colours"] = HtmlFormatter(style=DARK).get_style_defs(".highlight")
         self.register_filter("highlight_code", lambda source: highlighted(source, lexer))
         return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
 

@@ -131,11 +131,17 @@ def render(study: Study, mistakes: Mistakes | None) -> str:
         for check in study.checks}
     return environment.get_template("solutions.html").render(
         study=study, css=Markup(CSS.read_text("utf-8")), mistakes=mistakes, fewest=FEWEST,
-        code=[(name, Markup(_highlight(text))) for name, text in reference(study)],
+        code=[(name, _code(name, text)) for name, text in reference(study)],
         checks=[(check, list(public_replies(study, check)), slips.get(name, []))
                 for name, check in study.checks.items()],
         written=[(name, points, *map(_html, texts)) for (name, points), texts
                  in zip(study.written.items(), written(study), strict=True)])
+
+
+def _code(name: str, text: str) -> Markup:
+    """Coloured code, which scrolls in a small window, by keyboard too."""
+    begin = Markup('<pre tabindex="0" role="region" aria-label="{}, code">').format(name)
+    return Markup(_highlight(text).replace("<pre>", begin, 1))
 
 
 def reference(study: Study) -> Iterator[tuple[str, str]]:

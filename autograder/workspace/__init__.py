@@ -7,7 +7,7 @@ student's file with the same text. May import `sandbox`, `mutants` and `verdicts
 
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -84,7 +84,7 @@ def workspace(study: Study, text: str) -> Iterator[Path]:
 
 
 def ask_all(study: Study, text: str, seconds: float | None = None,
-            checks: Sequence[str] | None = None,
+            checks: Collection[str] | None = None,
             most: float | None = None) -> Mapping[str, Replies]:
     """The replies of a module with this text to the study's checks (all, or those named)."""
     return {name: ask(study, text, check, most or max(seconds or SECONDS, check.seconds or 0))

@@ -116,7 +116,8 @@ def _points_html(outcome: Outcome) -> str:
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table whose first column names the rows; with styles of its own, as pages have others."""
-    head = "".join(f"<th scope='col' style='{CELL}'>{html.escape(name)}</th>" for name in heads)
+    head = "".join(f"<th scope='col' style='{CELL}'>{html.escape(name)}</th>" if name
+                   else "<td></td>" for name in heads)
     body = "".join(
         f"<tr><th scope='row' style='{CELL}'>{html.escape(name)}</th>"
         + "".join(f"<td style='{CELL}'>{html.escape(text)}</td>" for text in texts) + "</tr>"

@@ -50,7 +50,7 @@ def tables() -> dict[str, Path]:
             if found.setdefault(path.stem, home) != home:
                 raise ValueError(f"there are two studies {path.stem}, in {found[path.stem]} and in "
                                  f"{home}: rename one")
-    return dict(sorted(found.items(), key=lambda item: _in_order(item[0])))
+    return dict(sorted(found.items(), key=lambda item: in_order(item[0])))
 
 
 def question_folders() -> list[str]:
@@ -59,6 +59,6 @@ def question_folders() -> list[str]:
     return [str(folder) for folder in folders if folder.is_dir()]
 
 
-def _in_order(name: str) -> list:
+def in_order(name: str) -> list:
     """A key that sorts numbers in a name by size."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]

@@ -19,8 +19,9 @@ from typing import Any
 from course.probes import Check
 from course.probes.answer import answer_cases
 from course.probes.questions import MATCHES
-from course.probes.replies import SECONDS, Replies, read_replies
+from course.probes.replies import SECONDS, SILENT, Replies, read_replies
 from sequence.league.clock import Clock, Own
+from tictactoe.show.time_left import how_far
 
 TOOL = 2  # of those that `sys.monitoring` has; the number that it keeps for profilers
 LOOKS = 2000  # calls and rounds of loops between two looks at the clock
@@ -41,6 +42,8 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
                tell: Callable[[str], object] = lambda said: None) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
+    `tell` is told how many cases are answered and how long the others may take, as soon as one
+    took a second since the last time.
     Raises `NeedsProcesses` where the cases are games: no points are better than wrong ones.
     """
     nothing = (None,) * len(check.cases)
@@ -52,13 +55,18 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     cases = [{**check.settings, **case} for case in check.cases]
     lines: list[dict[str, Any]] = []
     stopped = None
+    start = told = time.perf_counter()
 
     def send(line: dict[str, Any]) -> None:
+        nonlocal told
         if clock.is_over:
             raise TimeIsUp
         lines.append(line)
+        if time.perf_counter() - told >= SILENT:
+            tell(how_far(len(lines), len(cases), "questions answered",
+                         time.perf_counter() - start))
+            told = time.perf_counter()
 
-    start = time.perf_counter()
     try:
         with _as_it_was(module.stem):
             end = _watch(clock)

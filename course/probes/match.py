@@ -24,6 +24,7 @@ from sequence.league.clock import factor
 from sequence.league.game import Limits, Played, Player, play_game
 from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
+from tictactoe.show.time_left import duration
 
 AGENT = "MyAgent"  # the class that is asked
 LIMITS = Limits(first=5)  # those of the league, except for the first action
@@ -109,6 +110,7 @@ class _Rung:
 
     def climb(self, agent: Callable[[], Player], seconds: float, likeness: Likeness) -> None:
         """Play deals until the rate is known, the first one is forfeited, or the time is up."""
+        begun = time.monotonic()
         while not (self.rate.is_known or self._is_hopeless or self.spent > seconds):
             before = self.points
             for seat in (0, 1):
@@ -116,7 +118,14 @@ class _Rung:
                 self._count(played, seat)
                 likeness.add(played, seat)
             self.rate.add((self.points - before) / 2)
-            self.tell(f"against {self.name}: {self.points:g} of {self.games} games won")
+            self.tell(f"against {self.name}: {self.points:g} of {self.games} games won"
+                      + self._to_come(time.monotonic() - begun))
+
+    def _to_come(self, seconds: float) -> str:
+        """The games that are left, after so many seconds: fewer if the rate is known before."""
+        games = 0 if self.rate.is_known else 2 * (self.rate.most - self.rate.deals)
+        time_left = duration(seconds / self.games * games)
+        return f", at most {games} more in about {time_left}" if games else ""
 
     @property
     def _is_hopeless(self) -> bool:

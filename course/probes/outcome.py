@@ -293,7 +293,8 @@ def equal(expected: Any, got: Any) -> bool:
     if isinstance(expected, list):
         return (isinstance(got, list) and len(got) == len(expected)
                 and all(map(equal, expected, got)))
-    if isinstance(expected, float) and isinstance(got, (int, float)):
+    kinds = {type(expected), type(got)}
+    if kinds in ({float}, {int, float}):
         try:
             return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
         except OverflowError:  # a whole number beyond all floats

@@ -10,14 +10,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
 
 from course.probes import Case, Check
 from course.probes.ladder_agent import LadderPlayer
 from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
-from course.probes.replies import SECONDS, Replies, parsed, read_replies
+from course.probes.replies import SECONDS, SILENT, Replies, parsed, read_replies
 from sequence.league.clock import Clock, Meter
 from sequence.league.players.specs import parse
+from tictactoe.show.time_left import how_far
 
 MAX_REPLIES = 5_000_000  # characters; a right module needs a few thousand
 WATCH = 0.1  # seconds between two looks at the process
@@ -36,7 +38,8 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     `seconds` is what the study's table says, or else `SECONDS`.
 
     `answers`: the folder of the reference answers, which holds some opponents; `secret`: what their
-    deals are drawn from. `tell` is told how games go.
+    deals are drawn from. `tell` is told how games go, and every second how many cases are
+    answered and how long the others may take.
 
     Raises `ProbeFault` if Python itself could not be started.
     """
@@ -64,7 +67,8 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
         except OSError as error:
             raise ProbeFault(f"the process that asks the module did not start: {error}") from error
         try:
-            stopped = _wait(process, seconds)
+            stopped = _wait(process, seconds, lambda: tell(
+                _so_far(replies, len(cases), time.perf_counter() - start)))
         finally:
             _kill(process)
         if stopped is None and process.returncode:
@@ -78,16 +82,28 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     return read_replies(map(parsed, lines[1:]), len(cases), stopped, time.perf_counter() - start)
 
 
-def _wait(process: subprocess.Popen, seconds: float) -> str | None:
+def _wait(process: subprocess.Popen, seconds: float, tell: Callable[[], object]) -> str | None:
     """Wait until the process has ended; why it has to be stopped if its time is up."""
-    meter = Meter(process.pid)
+    meter, told = Meter(process.pid), time.monotonic()
     clock = Clock(meter, seconds)
     while not clock.is_over:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(WATCH)
             return None
         meter.look()
+        if time.monotonic() - told >= SILENT:
+            tell()
+            told = time.monotonic()
     return f"stopped after {clock.within}"
+
+
+def _so_far(replies: TextIO, cases: int, seconds: float) -> str:
+    """How many replies the file holds after so long; its position is the process's, and stays."""
+    what = "questions answered"
+    if not hasattr(os, "pread"):  # Windows
+        return f"some of {cases} {what}"
+    answered = max(0, os.pread(replies.fileno(), MAX_REPLIES, 0).count(b"\n") - 1)
+    return how_far(answered, cases, what, seconds)
 
 
 def _kill(process: subprocess.Popen) -> None:

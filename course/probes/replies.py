@@ -8,6 +8,7 @@ from typing import Any
 from course.probes import Observation
 
 SECONDS = 10.0  # of computing, for one check; the reference needs less than two
+SILENT = 1.0  # seconds until it is told, for the first time and again, how many are answered
 MAX_SAID = 500  # characters of one error
 
 

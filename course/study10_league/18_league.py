@@ -18,15 +18,21 @@ from course.plots import figure, picture
 from my_agent import MyAgent
 from sequence import Greedy, Random, compare, example, play
 from sequence.league import TrustedPlayer, league
-from sequence.widget import replay
+from sequence.widget import replay, watch
 from tictactoe.games.play import wilson_interval
 
 # %% [markdown]
 # ## What luck does
 #
 # In Sequence the better player does not always win: the cards decide too. So one game says next to
-# nothing. Here are two agents that are exactly alike, `Greedy` against itself, over ten deals at a
-# time. Whichever wins more often, neither is better.
+# nothing. Watch one between two agents that are exactly alike: `Greedy` against itself. Stop it with
+# *Pause*, and go back and forth with the slider. Could you have told early on who would win?
+
+# %%
+watch([Greedy(), Greedy()], seed=1000)
+
+# %% [markdown]
+# Now the same over ten deals at a time. Whichever player wins more often, neither is better.
 
 # %%
 for seed in range(5):

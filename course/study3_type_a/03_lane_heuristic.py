@@ -17,7 +17,8 @@ from collections import Counter
 from course.check import check
 from course.plots import boards, figure, picture
 from heuristic import heuristic, lane_counts
-from tictactoe import Board
+from tictactoe import Board, WinOrBlock
+from tictactoe.show.play_board import play_against
 from tictactoe.solver import value, values
 
 # %% [markdown]
@@ -177,6 +178,14 @@ boards(openings, [f"{heuristic(opening, 'x'):+.1f} for x" for opening in opening
 
 # %%
 check("study3.heuristic")
+
+# %% [markdown]
+# Play with your heuristic at hand. *Show values* writes on each of your moves what it gives the
+# position after the move, from your view; a move that ends the game has its utility. Look before
+# each move: would you have chosen the same?
+
+# %%
+play_against(WinOrBlock(seed=1), values=heuristic)
 
 # %% [markdown]
 # ## Why ten?

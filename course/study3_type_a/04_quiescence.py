@@ -23,6 +23,7 @@ from course.plots import boards, figure, picture
 from heuristic import TypeA, heuristic, is_quiescent
 from tictactoe import Board, Qubic, Random, Trace, play
 from tictactoe.show.explorer import explore
+from tictactoe.show.time_left import with_time_left
 from tictactoe.solver import value, values
 
 # %% [markdown]
@@ -261,14 +262,17 @@ def choice(state):
 
 def mistakes(player):
     """The positions with this player to move in which Type A makes a mistake."""
-    return [state for state in positions
-            if state.to_move == player and is_mistake(state, choice(state))]
+    its_turn = [state for state in positions if state.to_move == player]
+    return [state for state in with_time_left(its_turn, "positions")
+            if is_mistake(state, choice(state))]
 
 # %%
-boards(mistakes("x"), [f"x plays {choice(state)}" for state in mistakes("x")])
+found = mistakes("x")
+boards(found, [f"x plays {choice(state)}" for state in found])
 
 # %%
-boards(mistakes("o"), [f"o plays {choice(state)}" for state in mistakes("o")])
+found = mistakes("o")
+boards(found, [f"o plays {choice(state)}" for state in found])
 
 # %% [markdown]
 # Eight are left, and turned or mirrored they are only two. So Type A does not play perfectly. Does

@@ -39,12 +39,14 @@ from tictactoe import ConnectFour
 from tictactoe.games.connect_four import centre_first, potential
 from tictactoe.show.knob import knob
 from tictactoe.show.play_board import play_against
+from tictactoe.show.time_left import TimeLeft
 
 # %% [markdown]
 # ## Drop four in a row
 #
 # Choose a column, and your mark falls to the lowest open cell. Four in a row win, in any direction.
-# Your opponent looks one move ahead: it takes the move after which the board looks best.
+# Your opponent looks one move ahead: it takes the move after which the board looks best. *Show
+# values* writes on your moves how good the board looks after them, by the estimate it goes by.
 
 # %%
 class OneMove:
@@ -58,7 +60,7 @@ class OneMove:
         return state.utility(player) if state.is_terminal() else potential(state, player)
 
 
-play_against(OneMove(), start=ConnectFour())
+play_against(OneMove(), start=ConnectFour(), values=potential)
 
 # %% [markdown]
 # Did you win? It can be beaten with one simple plan: threaten two things at once. Here is a position
@@ -313,9 +315,12 @@ check("study4.together")
 # how many nodes has it taken them to finish each limit? Turn the knob between the two orders.
 
 # %%
+one_more = TimeLeft(4, "searches")
 for once, deepening in ((DepthLimited, Deepening), (WithTable, DeepeningTable)):
     directly = nodes(once, board_order, 7, ConnectFour())
+    one_more()
     step_by_step = deepening(10**6, 7).search(ConnectFour()).nodes
+    one_more()
     print(f"{once.__name__:12}: limit 7 alone {directly:6,} nodes, limits 1 to 7 {step_by_step:6,}")
 
 AGENTS = {"alpha-beta only": Deepening, "with killers": DeepeningKillers,
@@ -443,10 +448,12 @@ lost
 #
 # It has 3,000 nodes for each move, and the plan from the beginning is not enough any more. With
 # enough nodes nobody could beat it as x: Connect Four is solved, and x wins by beginning in the
-# middle (Allis 1988).
+# middle (Allis 1988). *Show values* asks the same search, with 1,000 nodes for each of your moves,
+# what they are worth to you: 1 is a win (▲) or a loss (▼) that it sees, anything less an estimate.
 
 # %%
-play_against(DeepeningBoth(3_000, order=centre_first), start=ConnectFour())
+play_against(DeepeningBoth(3_000, order=centre_first), start=ConnectFour(),
+             values=DeepeningBoth(1_000, order=centre_first))
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Knuth and Moore 1975 for negamax and its windows;

@@ -28,6 +28,8 @@ from qlearning import GAMMA, QPlayer, epsilon_greedy, greedy_moves, play_episode
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent, play
 from tictactoe.games.playouts import random_games
 from tictactoe.games.qubic import LANES
+from tictactoe.show.play_board import play_against
+from tictactoe.show.time_left import TimeLeft
 
 # %% [markdown]
 # ## The cube
@@ -35,9 +37,13 @@ from tictactoe.games.qubic import LANES
 # *Qubic* is tic-tac-toe in space: 64 cells, and four in a line win. The lines run along the axes,
 # across the layers and walls, or through the cube from corner to corner. Here are the four layers,
 # the top one at the left, with the number of every cell. Cell 16 is right below cell 0.
+#
+# Play a game. You are x: click a cell, or use the arrow keys and Enter. `WinOrBlock` completes a lane
+# if it can, and blocks yours if it must; otherwise it plays at random. Can you make two threats at
+# once?
 
 # %%
-Qubic()
+play_against(WinOrBlock(seed=1), start=Qubic())
 
 # %% [markdown]
 # Try to see the lanes of cell 0: one along its row, one along its column, one straight down (0, 16,
@@ -243,6 +249,7 @@ def listed_episode(players, state):
 when = [0, 1000, 2000, 4000, 6000, 8000, 10_000]
 axes = figure(7.5, 3.8)
 said = []
+one_more = TimeLeft(2 * (when[-1] + 1), "games")
 for kind, episode, name in ((QPlayer, play_episode, "the formula"),
                             (Listed, listed_episode, "the listing")):
     players = {"x": kind(seed=1), "o": kind(seed=2)}
@@ -251,6 +258,7 @@ for kind, episode, name in ((QPlayer, play_episode, "the formula"),
         if done in when:
             curve.append(match(Greedily(greedy_moves, players), Random(), 300, seed=done).score)
         episode(players, Board())
+        one_more()
     axes.plot(when, curve, label=name)
     said.append(f"{name}: " + ", ".join(f"{score:.2f}" for score in curve))
     print(f"{said[-1]}; values from {min(players['x'].table.values()):.2f} to "
@@ -284,7 +292,7 @@ picture(axes, "Score of the greedy moves against a random player on the small bo
 EPISODES = 800
 cube = {"x": QPlayer(seed=1), "o": QPlayer(seed=2)}
 untrained = {"x": QPlayer(), "o": QPlayer()}
-train(cube, EPISODES, Qubic(), lambda done: done % 200 or print(done, "games"))
+train(cube, EPISODES, Qubic(), TimeLeft(EPISODES, "games"))
 print(match(Greedily(greedy_moves, cube), Random(), games=400, seed=1, start=Qubic()))
 
 # %% [markdown]

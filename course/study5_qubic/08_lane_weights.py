@@ -33,6 +33,9 @@ from qlearning import (KINDS, LaneLearner, QPlayer, canonical, greedy_moves, lan
                        train_lanes)
 from tictactoe import Qubic, Random, WinOrBlock, match
 from tictactoe.games.qubic import LANES
+from tictactoe.show.play_board import play_against
+from tictactoe.show.time_left import TimeLeft
+from tictactoe.show.watch_board import watch
 from tictactoe.show.weights import weights_on_board
 
 untrained = {"x": QPlayer(), "o": QPlayer()}
@@ -165,14 +168,21 @@ def measured(learner, games, seed):
     return match(agent, WinOrBlock(), games, seed, start=Qubic())
 
 
+one_more = TimeLeft(len(learners) * when[-1], "games")
+print("games ", *(f"{games:5}" for games in when), end="")
 control = measured(LaneLearner(), 100, 0).score
 order = match(empty, WinOrBlock(), 100, seed=0, start=Qubic()).score
 for learner in learners:
-    curve = [control]
-    train_lanes(learner, when[-1], Qubic(),
-                lambda done: done in when and curve.append(measured(learner, 50, done).score))
-    curves.append(curve)
-    print("seed", len(curves), *(f"{score:.2f}" for score in curve))
+    curves.append([control])
+    print(f"\nseed {len(curves)} {control:5.2f}", end="")
+
+    def note(done):
+        if done in when:
+            curves[-1].append(measured(learner, 50, done).score)
+            print(f" {curves[-1][-1]:5.2f}", end="")
+        one_more()
+
+    train_lanes(learner, when[-1], Qubic(), note)
 
 axes = figure(7.5, 3.8)
 low, middle, high = zip(*((min(s), mean(s), max(s)) for s in zip(*curves, strict=True)), strict=True)
@@ -213,6 +223,14 @@ for name, agent in agents.items():
 # With 10,000 games, which is half a minute or less, our own learner scored 0.97 to 0.99 with each
 # of three seeds. More is not needed, for there are only seven numbers to learn.
 #
+# Watch the learner play x. *Play* lets the game go on by itself, *Next* asks for a single move. From
+# which move on can `WinOrBlock` not be saved any more?
+
+# %%
+best = agents["lanes, 1000 games"]
+watch({"x": best, "o": WinOrBlock(seed=1)}, start=Qubic())
+
+# %% [markdown]
 # ## What has it learned?
 
 # %%
@@ -238,21 +256,29 @@ picture(axes, "Weights by kind of lane for three seeds. " + ". ".join(
 # Nobody has told it that four in a lane win, that three should be blocked, or that blocking comes
 # before a three of one's own. The weights say all of this.
 #
-# In which order did they come to say it? Here x is to move, and o threatens to complete a lane at
-# cell 3. A learner is followed through its first 800 games. **Before you move the slider, say**
-# which of the seven weights grows first, and after how many games x likes cell 3 best.
+# Play against it. *Show values* writes on each cell what the learner would give the state after your
+# move, from your view: close to 1 if it believes that you will win (▲) or lose (▼). From which move
+# on do you believe it?
+
+# %%
+play_against(best, start=Qubic(), values=trained.value)
+
+# %% [markdown]
+# In which order did the weights come to say all this? Here x is to move, and o threatens to complete
+# a lane at cell 3. A learner is followed through its first 800 games. **Before you move the slider,
+# say** which of the seven weights grows first, and after how many games x likes cell 3 best.
 
 # %%
 threatened = Qubic.from_moves([21, 0, 22, 1, 42, 2])
 followed, snapshots = LaneLearner(seed=1), []
+tell = TimeLeft(800, "games")
 
 
 def note(done):
     """Keep the weights now and then, and say how far the training is."""
     if done % 20 == 0:
         snapshots.append((f"After {done} games", dict(followed.weights)))
-    if done % 200 == 0:
-        print(done, "games")
+    tell(done)
 
 
 def worth(weights):

@@ -18,7 +18,7 @@ import random
 from collections import Counter
 
 from course.check import check
-from course.plots import figure, picture
+from course.plots import board_figure, figure, picture
 from evaluator import places
 from sequence import (LINES, TABLE, Greedy, Random, State, card_at, cells_with, compare, example,
                       play, sketch)
@@ -59,16 +59,12 @@ through = [[len(LINES_THROUGH[BIT[row, col]]) for col in range(10)] for row in r
 print(len(LINES), "lines; through a cell at least", min(map(min, through)), "and at most",
       max(map(max, through)))
 
-axes = figure(5.6, 5)
-image = axes.imshow(through, cmap="cividis")
+axes = board_figure("Lines of five through each cell")
+axes.imshow(through, cmap="cividis")
 for row in range(10):
     for col in range(10):
         axes.text(col, row, through[row][col], ha="center", va="center",
                   color="white" if through[row][col] < 12 else "black")
-axes.grid(visible=False)
-axes.set_xticks(range(10))
-axes.set_yticks(range(10))
-axes.set(xlabel="column", ylabel="row", title="Lines of five through each cell")
 picture(axes, "Heat map of the board: the number of lines of five through each cell, 3 in the "
         "corners, 20 in the four cells in the very middle, fewer towards the edges.")
 
@@ -220,10 +216,11 @@ check("study6.places")
 # ## Playing
 #
 # First a game of your own, against the given agent `Greedy`. Click a card of your hand, a lit cell,
-# and the card to take.
+# and the card to take. *Show values* writes on cells and cards what they are worth to `Greedy`. (All
+# its numbers are positive: only the order counts.)
 
 # %%
-play_on_board(against=Greedy(), seed=3)
+play_on_board(against=Greedy(), seed=3, values=Greedy().values)
 
 # %% [markdown]
 # `play([first, second], seed)` plays a game between two agents. An agent is anything with a method

@@ -24,7 +24,7 @@ from statistics import mean, median
 from time import perf_counter
 
 from course.check import check
-from course.plots import figure, picture
+from course.plots import board_figure, figure, picture
 from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_gain, board_score,
                        cell_score, draft_score, line_cost, line_score, parts, play_score,
                        simple_score, threat)
@@ -32,6 +32,7 @@ from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.board.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
 from sequence.widget.scores import score_board
 from tictactoe.games.play import wilson_interval
+from tictactoe.show.time_left import TimeLeft, with_time_left
 
 # %% [markdown]
 # ## Counting actions
@@ -270,7 +271,7 @@ def score_map(observation, rate, title, mark=()):
     values = [[float("nan")] * 10 for _ in range(10)]
     for row, col in cells_of(observation.empty_mask):
         values[row][col] = rate(observation, "place", (row, col))
-    axes = figure(5.8, 5)
+    axes = board_figure(title)
     image = axes.imshow(values, cmap="cividis")
     axes.figure.colorbar(image, ax=axes, shrink=0.8, label="score")
     for row in range(10):
@@ -282,10 +283,6 @@ def score_map(observation, rate, title, mark=()):
                   color="white")
         axes.plot(col, row, marker="o", markersize=19, markeredgewidth=2, fillstyle="none",
                   color="#D55E00")
-    axes.grid(visible=False)
-    axes.set_xticks(range(10))
-    axes.set_yticks(range(10))
-    axes.set(xlabel="column", ylabel="row", title=title)
     best = max(cells_of(observation.empty_mask), key=lambda cell: values[cell[0]][cell[1]])
     return picture(axes, f"Heat map of the board: {title}. The best cell is {best} with "
                    f"{values[best[0]][best[1]]:g}" + "".join(
@@ -436,13 +433,18 @@ check("study6.blocking")
 
 # %%
 blocking = Evaluator(BLOCKING)
+games = 60
+one_more = TimeLeft(4 * games, "games")
 report("original against Greedy", compared(original, greedy, deals=30))
 report("blocking against Greedy", compared(blocking, greedy, deals=30))
 for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, greedy),
                           ("original", original, original), ("blocking", blocking, blocking)):
-    games = 60
-    first = mean(0.5 if winner is None else winner == 0
-                 for winner in (play([agent, twin], seed=deal).winner for deal in range(games)))
+    points = []
+    for deal in range(games):
+        winner = play([agent, twin], seed=deal).winner
+        points.append(0.5 if winner is None else winner == 0)
+        one_more()
+    first = mean(points)
     low, high = wilson_interval(first, games)
     print(f"{name:9} against itself: the first player has {first:.2f} ({low:.2f} to {high:.2f})")
 
@@ -485,7 +487,7 @@ for name, agent, twin in (("Random", Random(), Random()), ("Greedy", greedy, gre
 
 # %%
 weights, found = (0, 0.5, 1, 1.5, 2), []
-for weight in weights:
+for weight in with_time_left(weights, "weights"):
     found.append(compared(Evaluator(RECIPE._replace(blocking=weight)), greedy, deals=20))
     print(f"blocking {weight}: {found[-1]}")
 shares = [comparison.score for comparison in found]
@@ -593,10 +595,10 @@ check("study6.line_counter")
 
 # %%
 counter, results = LineCounter(), {}
-for name, agent, rival in (("lines against original", counter, original),
-                           ("lines against Greedy", counter, greedy),
-                           ("blocking against Greedy", blocking, greedy),
-                           ("original against Greedy", original, greedy)):
+matches = [("lines against original", counter, original), ("lines against Greedy", counter, greedy),
+           ("blocking against Greedy", blocking, greedy),
+           ("original against Greedy", original, greedy)]
+for name, agent, rival in with_time_left(matches, "matches"):
     results[name] = compared(agent, rival, deals=30)
     report(name, results[name])
 

@@ -24,7 +24,7 @@ from matplotlib.patches import Rectangle
 
 import lookahead
 from course.check import check
-from course.plots import figure, picture
+from course.plots import board_figure, figure, picture
 from lookahead import (
     Chips, LookAhead, SampledSearch, TopK, best_reply, catalogue, draft_value, gains, heat,
     line_links, line_text, links, plain_replies, plays_of, quick_replies, reward,
@@ -32,9 +32,11 @@ from lookahead import (
 from sequence import Greedy, Random, card_at, compare, example, play, sketch
 from sequence.agents.beliefs import may_hold, sample
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
+from sequence.widget import play as play_on_board
 from sequence.widget.replies import reply_board
 from tictactoe import Search
 from tictactoe.games.play import games_needed
+from tictactoe.show.time_left import TimeLeft
 
 # %% [markdown]
 # ## How wide is it?
@@ -75,7 +77,7 @@ picture(axes, f"Histogram of the number of legal actions: median {median(widths)
 # %%
 def board_picture(position, values, title, alt):
     """A board with a number in each cell of `values`, darker the larger; chips as x and o."""
-    axes = figure(7.2, 5.6)
+    axes = board_figure(title, 7.2, 5.6)
     most = max(values.values())
     for (row, col), number in values.items():
         axes.add_patch(Rectangle((col - 0.5, row - 0.5), 1, 1, color="#0072B2",
@@ -91,11 +93,6 @@ def board_picture(position, values, title, alt):
                       fontsize=8, color="#444444")
         if cell in values:
             axes.text(col, row + 0.2, f"{values[cell]:g}", ha="center", va="center", fontsize=9)
-    axes.set(xlim=(-0.5, 9.5), ylim=(9.5, -0.5), title=title, aspect="equal",
-             xlabel="column", ylabel="row")
-    axes.set_xticks(range(10))
-    axes.set_yticks(range(10))
-    axes.grid(visible=False)
     return picture(axes, alt)
 
 
@@ -296,6 +293,14 @@ for players in ([LookAhead(None), Random()], [Random(), LookAhead(None)]):
 check("study7.look_ahead")
 
 # %% [markdown]
+# Play against it. *Show values* writes on the cells and on the cards of the row what your agent gives
+# for the best action with each of them. Where it shows ▼, the best reply takes more than the action
+# brings.
+
+# %%
+play_on_board(against=LookAhead(plain_replies), seed=1, values=LookAhead(plain_replies).values)
+
+# %% [markdown]
 # Here is what the agent sees. The slider goes through its best placements, each with the best card to
 # take, and the number on a cell is what the best reply there brings the others. **Before you move the
 # slider, say** how many of these twelve placements leave the others a reply worth more than a hundred,
@@ -379,9 +384,10 @@ def finder():
 
 rivals = {"any possible card": LookAhead(finder()), "known cards": LookAhead(finder(), "known"),
           "control: no reply": LookAhead(None)}
-scores = {}
+scores, deals = {}, 6
+one_more = TimeLeft(len(rivals) * deals, "deals")
 for name, rival in rivals.items():
-    scores[name] = compare(rival, LookAhead(None), deals=6)
+    scores[name] = compare(rival, LookAhead(None), deals, progress=lambda so_far: one_more())
     print(f"{name:18} {scores[name]}")
 
 axes = figure(7.5, 2.6)

@@ -23,7 +23,7 @@ from collections import Counter
 from functools import cache
 
 from course.check import check
-from course.plots import figure, picture
+from course.plots import board_figure, picture
 from sarsa import (
     ACTION_FEATURES, BLOCKING_VALUES, DIRECTIONS, PATTERN_VALUES, PATTERNS, Scores, action_features,
     direction_info, one_side, pattern, pattern_counts, place_score, ray, state_features, views,
@@ -229,8 +229,7 @@ print("6,2:", place_score(mine, theirs, (6, 2)))
 def heat(board, other):
     """A picture of the scores of all empty cells, in steps of ten."""
     steps = (0, 10, 100, 1000, 10_000)
-    axes = figure(5.6, 5.2)
-    axes.grid(False)
+    axes = board_figure("What a chip of x is worth (k: thousands)")
     best = Counter()
     for place, chip in enumerate(board):
         row, col = divmod(place, 10)
@@ -246,10 +245,6 @@ def heat(board, other):
         else:
             axes.annotate({"m": "x", "t": "o"}[chip] if (row % 9 or col % 9) else "*", (col, row),
                           ha="center", va="center", fontsize=14, fontweight="bold")
-    axes.set(xlim=(-0.6, 9.6), ylim=(9.6, -0.6), xlabel="column", ylabel="row",
-             title="What a chip of x is worth (k: thousands)")
-    axes.set_xticks(range(10))
-    axes.set_yticks(range(10))
     return picture(axes, "A board with the score of each empty cell. The highest: " + ", ".join(
         f"{score:,} at {row},{col}" for (row, col), score in best.most_common(4)))
 

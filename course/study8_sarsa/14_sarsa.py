@@ -25,6 +25,7 @@ from course.check import check
 from course.plots import figure, picture
 from sarsa import ACTION_FEATURES, QTable, SarsaAgent, td_target, train
 from sequence import Greedy, Random, compare, play
+from tictactoe.show.time_left import TimeLeft
 
 # %% [markdown]
 # ## Two targets
@@ -131,12 +132,12 @@ GAMES = 20
 def training(method, discards=False):
     """The table after training, and what happened: sizes and mean changes game by game."""
     sizes, changes = [], []
+    one_more = TimeLeft(GAMES, f"games of training with {method}")
 
     def note(game, table, changed):
         sizes.append(len(table.values))
         changes.append(mean(changed))
-        if len(sizes) % 10 == 0:
-            print(f"{method}: {len(sizes)} games of training")
+        one_more()
 
     return train(GAMES, method, progress=note, discards=discards), sizes, changes
 
@@ -160,10 +161,9 @@ picture(axes, "Two lines, the mean change of a value over the games. " + ". ".jo
 
 # %%
 axes = figure(7.5, 3.6)
-for method, discards, dashes in (("sarsa", False, "--"), ("q_learning", False, "-"),
-                                 ("q_learning", True, ":")):
-    table, sizes, _ = training(method, discards)
-    name = method + (", discards in the state" if discards else "")
+tables = {"sarsa": training("sarsa"), "q_learning": training("q_learning"),
+          "q_learning, discards in the state": training("q_learning", discards=True)}
+for (name, (table, sizes, _)), dashes in zip(tables.items(), ("--", "-", ":"), strict=True):
     axes.plot(range(1, GAMES + 1), sizes, dashes, marker="", label=name)
     once = Counter(table.visits.values())[1] / len(table.visits)
     print(f"{name:36}{len(table.values):6,} entries, {once:.0%} of them updated only once, "
@@ -198,10 +198,11 @@ class Watched(SarsaAgent):
         super().learn_from(taken, values)
 
 # %%
+one_more = TimeLeft(2 * 10, "games of training")
 for epsilon in (0.0, 0.2):
     Watched.gaps.clear()
     with patch("sarsa.SarsaAgent", Watched):
-        train(10, "q_learning", epsilon=epsilon)
+        train(10, "q_learning", epsilon=epsilon, progress=lambda *seen: one_more())
     differ = [gap for gap in Watched.gaps if gap > 0]
     print(f"epsilon {epsilon}: the targets differ in {len(differ)} of {len(Watched.gaps)} updates, "
           f"then by {0.9 * mean(differ) if differ else 0:,.0f} on average")
@@ -230,7 +231,7 @@ class AnyOfTheBest(SarsaAgent):
         return self._random.choice([c.action for c in rated if c.score == best])
 
 
-FIRST_DEAL = 10_000  # far from the deals that were trained on
+DEALS, FIRST_DEAL = 8, 10_000  # far from the deals that were trained on
 
 
 @cache
@@ -252,13 +253,14 @@ def agents():
 def result(name, other):
     """What an agent wins against `Random`, `Greedy` or another agent."""
     opponent = {"Random": Random, "Greedy": Greedy}.get(other, lambda: agents()[other])()
-    return compare(agents()[name], opponent, deals=8, seed=FIRST_DEAL)
+    return compare(agents()[name], opponent, DEALS, FIRST_DEAL, progress=lambda seen: one_more())
 
 # %%
 pairs = [(name, "Random") for name in agents() if name != "corners as walls"] + [
     ("mixed", "Greedy"), ("reward only", "Greedy"), ("mixed", "reward only"),
     ("corners as walls", "reward only")]
 axes = figure(7.5, 4.2)
+one_more = TimeLeft(len(pairs) * DEALS, "deals")
 for row, (name, other) in enumerate(pairs):
     found = result(name, other)
     print(f"{name:16} against {other:12} {found}")
@@ -273,7 +275,7 @@ picture(axes, "Win rates with intervals. " + ". ".join(
     f"{name} against {other}: {result(name, other).score:.2f}" for name, other in pairs))
 
 # %% [markdown]
-# Sixteen games are few: read the intervals, not the points. For more, raise `deals`. But some things
+# Sixteen games are few: read the intervals, not the points. For more, raise `DEALS`. But some things
 # show already.
 #
 # Against `Random` everything wins, and *neither* wins too. It has learned nothing and weighs
@@ -367,14 +369,17 @@ class ActionsOnly(SarsaAgent):
 @cache
 def small():
     """Its table, after as many games."""
+    one_more = TimeLeft(GAMES, "games of training")
     with patch("sarsa.SarsaAgent", ActionsOnly):
-        return train(GAMES, "q_learning")
+        return train(GAMES, "q_learning", progress=lambda *seen: one_more())
 
 # %%
 visits = small().visits
+one_more = TimeLeft(DEALS, "deals")
+found = compare(ActionsOnly(small()), SarsaAgent(q_weight=0), DEALS, FIRST_DEAL,
+                progress=lambda seen: one_more())
 print(f"{len(visits)} entries, updated {mean(visits.values()):.0f} times each")
-print("mixed, actions only, against reward only:",
-      compare(ActionsOnly(small()), SarsaAgent(q_weight=0), deals=8, seed=FIRST_DEAL))
+print("mixed, actions only, against reward only:", found)
 for (_, action), value in sorted(small().values.items(), key=lambda item: -item[1])[:5]:
     print(f"{value:9,.0f}", {name: n for name, n in zip(ACTION_FEATURES, action, strict=True) if n})
 

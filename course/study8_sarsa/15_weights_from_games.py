@@ -24,6 +24,7 @@ from course.weights_from_games import weights_from_games
 from sarsa import (EMPTY, MINE, PATTERNS, THEIRS, WALL, Scores, lines_of, state_features, views,
                    with_chip)
 from sequence import Greedy, Random, compare, example, play
+from tictactoe.show.time_left import TimeLeft, with_time_left
 
 # %% [markdown]
 # ## Ten counts
@@ -82,13 +83,12 @@ board
 def positions(games, features, first_seed=0):
     """A row for each position of random play: the game, the features, and whether the mover won."""
     rows = []
-    for number in range(games):
+    for number in with_time_left(range(games), "games"):
         game = play([Random(2 * number), Random(2 * number + 1)], seed=first_seed + number)
         for state in game.states[1:-1] if game.winner is not None else []:
             seen = state.observation()
             rows.append([number, *features(*views(seen)), game.winner == seen.side])
-        if number % 50 == 49:
-            print(f"{number + 1} games, {len(rows):,} positions")
+    print(f"{games} games, {len(rows):,} positions")
     return np.array(rows, dtype=float)
 
 
@@ -235,8 +235,10 @@ class Learner:
         return max(scores.candidates(observation.legal_actions()), key=scores.score)
 
 # %%
+one_more = TimeLeft(2 * 8, "deals")
 for name, rival in (("Random", Random(1)), ("Greedy", Greedy())):
-    print(f"against {name}:", compare(Learner(weights), rival, deals=8, seed=500))
+    print(f"against {name}:", compare(Learner(weights), rival, deals=8, seed=500,
+                                      progress=lambda seen: one_more()))
 
 # %% [markdown]
 # Is it better than `Greedy`? Look at the interval: sixteen games cannot say. So 200 games were played

@@ -25,16 +25,18 @@ from tictactoe import Board, WinOrBlock
 from tictactoe.show.growth import growing_tree
 from tictactoe.show.knob import knob
 from tictactoe.show.play_board import play_against
+from tictactoe.show.watch_board import watch
 from tictactoe.solver import value, values
 
 # %% [markdown]
 # ## A trap to begin with
 #
 # You are o, and it is your turn. Two of the six open cells lose. Play, and try a corner and an edge.
+# *Show values* tells what each cell is worth if nobody makes a mistake: ■ is a draw, ▼ a loss.
 
 # %%
 trap = Board("x___o___x")
-play_against(WinOrBlock(seed=1), side="o", start=trap)
+play_against(WinOrBlock(seed=1), side="o", start=trap, values=value)
 
 # %% [markdown]
 # <details><summary>What are the six cells worth?</summary>
@@ -158,6 +160,13 @@ knob("games after each move", (1, 10, 100, 1000), lambda playouts: bars(
 #
 # </details>
 #
+# Watch what comes of it. A player that blocks is x, your agent is o. Press *Play*, or *Next* for one
+# move at a time.
+
+# %%
+watch({"x": WinOrBlock(seed=1), "o": FlatMonteCarlo(playouts=100, seed=1)}, start=trap)
+
+# %% [markdown]
 # So it is not enough to be exact about random games. The replies must get better as the search goes
 # on. That needs memory below the first move: a tree. And it needs a rule for where to spend the next
 # game.
@@ -452,9 +461,11 @@ for c in (0.2, 1.0, 3.0):
 # ## Play against it
 #
 # 500 simulated games for each move, and not one line of the search knows anything about tic-tac-toe.
+# *Show values* writes the exact values on your moves. If one of them is a win (▲), the tree has just
+# made a mistake. Does that ever happen?
 
 # %%
-play_against(UCT(500, seed=1), side="o")
+play_against(UCT(500, seed=1), side="o", values=value)
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Auer, Cesa-Bianchi and Fischer 2002 for UCB1; Kocsis and

@@ -35,10 +35,11 @@ from tictactoe.show.knob import knob
 # ## Play against a tree
 #
 # The given `ISMCTS` is an agent of the kind that this notebook builds. Here it simulates fifty games
-# for a move. Click a card of your hand, a lit cell, and the card to take.
+# for a move. Click a card of your hand, a lit cell, and the card to take. *Show values* tells what
+# `Greedy`, who simulates nothing, would give for each of them.
 
 # %%
-play(against=ISMCTS(iterations=50, seed=1), seed=3)
+play(against=ISMCTS(iterations=50, seed=1), seed=3, values=Greedy().values)
 
 # %% [markdown]
 # ## How many worlds?
@@ -389,9 +390,11 @@ picture(axes, "Scores against Greedy with ten iterations: " + ", ".join(
 
 # %% [markdown]
 # ## Play against yours
+#
+# The values are those of `Greedy` again.
 
 # %%
-play(against=SequenceUCT(iterations=30, seed=1), seed=5)
+play(against=SequenceUCT(iterations=30, seed=1), seed=5, values=Greedy().values)
 
 # %% [markdown]
 # The docstring of `ISMCTS` says what it does beyond this: it looks at few actions first and at more as

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -152,9 +152,12 @@ def _watched(client: Any) -> Iterator[None]:
     def watch() -> None:
         seen = time.monotonic()
         while client.status == "running" and not ended.wait(LOOK):
-            with suppress(OSError):  # the scheduler is away, and may come back
+            try:
                 if client.scheduler_info()["workers"]:
                     seen = time.monotonic()
+            except Exception as error:  # nearly any, of a client that gives up as it is asked
+                if client.status == "running" and not isinstance(error, OSError):
+                    raise  # that one: the scheduler is away, and may come back
             if time.monotonic() - seen >= PATIENCE:
                 client.close()
 

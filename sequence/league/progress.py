@@ -1,6 +1,7 @@
 """Show the progress of a league: a bar on a terminal, elsewhere a line now and then.
 
-It goes to standard error; in a notebook, where that looks like an error, to the cell's output.
+It goes to standard error; in a notebook, where that looks like an error, to the cell's output, as a
+line that goes away in the end.
 """
 
 import sys
@@ -9,10 +10,12 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from tictactoe.show.time_left import TimeLeft, how_far, in_notebook
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-EVERY = 10.0  # seconds between two lines, at least
+EVERY, SHARE = 2.0, 0.1  # between two lines: seconds, and of the time that has passed; at least
 MANY = 200  # games that take seconds to rate
 
 
@@ -26,7 +29,7 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
         from rich.console import Console
         console = Console(stderr=True)
     if console is None:
-        yield _lines(games, done)
+        yield TimeLeft(games, "games", done) if in_notebook() else _lines(games, done)
     else:
         from rich.progress import (
             BarColumn,
@@ -45,13 +48,7 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
 
 def say(line: str) -> None:
     """Print a line at once."""
-    print(line, file=sys.stdout if _in_notebook() else sys.stderr, flush=True)
-
-
-def _in_notebook() -> bool:
-    """Whether a kernel runs this; that its package has been imported says nothing."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+    print(line, file=sys.stdout if in_notebook() else sys.stderr, flush=True)
 
 
 def _lines(games: int, done: int) -> Callable[[], None]:
@@ -61,16 +58,8 @@ def _lines(games: int, done: int) -> Callable[[], None]:
     def advance() -> None:
         nonlocal done, shown
         done, now = done + 1, monotonic()
-        if now - shown >= EVERY and done < games:
+        if now - shown >= max(EVERY, SHARE * (now - start)) and done < games:
             shown = now
-            left = (now - start) / (done - before) * (games - done)
-            say(f"{done} of {games} games, about {_duration(left)} left")
+            say(how_far(done, games, "games", now - start, before))
 
     return advance
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    if minutes < 2:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.0f} h"

@@ -18,12 +18,17 @@ def ink(card: str) -> str:
     return RED if card[1] in "dh" else DARK
 
 
-def card_face(card: str, x: float, lit: bool = False, chosen: bool = False) -> str:
-    """A card face up; lit if it can be clicked, pushed up and with a thick edge if it was."""
+def card_face(card: str, x: float, lit: bool = False, chosen: bool = False,
+              with_use: bool = True) -> str:
+    """A card face up; lit if it can be clicked, pushed up and with a thick edge if it was.
+
+    What a jack is for stands on it, unless it is too small for that.
+    """
     fill, edge, width = (LIT, EDGE, 2) if lit else ("white", DARK, 1)
     if chosen:
         edge, width = DARK, 3.5
     use = "wild" if card in TWO_EYED else "remove" if card in ONE_EYED else ""
+    use = use if with_use else ""
     rank, suit = card_name(card)[:-1], card_name(card)[-1]
     middle = f'x="{x + CARD / 2}" text-anchor="middle" fill="{ink(card)}"'
     return (
@@ -32,7 +37,7 @@ def card_face(card: str, x: float, lit: bool = False, chosen: bool = False) -> s
         f'stroke-width="{width}"/>'
         f'<text {middle} y="17" font-size="16" font-weight="700">{rank}</text>'
         f'<text {middle} y="{33 if use else 38}" font-size="20">{suit}{AS_TEXT}</text>'
-        + (f'<text {middle} y="43" font-size="9">{use}</text>' if use else "") + "</g>")
+        + (f'<text {middle} y="43.5" font-size="10">{use}</text>' if use else "") + "</g>")
 
 
 def card_back(x: float) -> str:

@@ -222,7 +222,8 @@ def test_the_other_hand_stays_hidden_while_an_agent_thinks():
     game = play(against=Looking(), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
     [seen] = [state.observation(0) for state in game.states if state.to_move == 1]
-    assert shown == [{"svg": picture(seen), "alt": in_words(seen), "buttons": [
+    assert shown == [{"svg": picture(seen), "narrow": picture(seen, narrow=True),
+                      "alt": in_words(seen), "buttons": [
         ["undo", "Undo"], ["redo", "Redo"], ["resign", "Resign"], ["seat", "Change seats"],
         ["new", "New game"]], "status": "Looking, player 1, is thinking …", "busy": True,
         "moves": ["player 0: place 4♦ at 2,4, take 6♦"]}]

@@ -20,7 +20,7 @@ from sequence.widget.offers import action_buttons, parts_on_offer
 from tictactoe.show.asking import Asking, Question
 from tictactoe.show.click_board import ClickBoard, OnBoard
 from tictactoe.show.history import History
-from tictactoe.show.values import LEGEND, Values
+from tictactoe.show.values import Values, legend
 
 NEW, UNDO, REDO, AGAIN, SEAT = "new", "undo", "redo", "again", "seat"
 HINT, RESIGN, VALUES = "hint", "resign", "values"
@@ -211,12 +211,13 @@ class Play(OnBoard):
     def _paint(self, status: str = "") -> None:
         seen = self.state.observation(self.seat)
         worth = self._choice.worth(self._values.of(self.state)) if self._mine else {}
-        news = self._news + (LEGEND if worth else "")
-        svg = picture(seen, clicks=self._offers(), chosen=self._choice.clicked(), values=worth)
+        news = self._news + (legend(worth.values()) if worth else "")
+        svg, narrow = (picture(seen, clicks=self._offers(), chosen=self._choice.clicked(),
+                               values=worth, narrow=form) for form in (False, True))
         self.board.show(svg, in_words(seen),
                         status or self._trouble or news + self._advice(self._mine),
                         self._offered_buttons(), busy=self._is_thinking or self._wants_hint,
-                        moves=[f"player {player}: {action_words(action)}"
+                        narrow=narrow, moves=[f"player {player}: {action_words(action)}"
                                for player, action in seen.plays()])
 
     def _offers(self) -> dict[str, str]:

@@ -6,19 +6,22 @@
 
 from collections.abc import Mapping, Sequence
 from math import comb
+from typing import NamedTuple
 
 from sequence.agents import beliefs
 from sequence.board.cards import CARDS, RANKS, SUITS
 from sequence.engine.observation import Observation
 from sequence.engine.state import State
-from sequence.pictures.pieces import AS_TEXT, STEP, TALL, card_back, card_face, chip, ink
+from sequence.pictures.pieces import AS_TEXT, STEP, card_back, card_face, chip, ink
 from sequence.pictures.words import action_words, card_name, card_words
 from tictactoe.show.explorable import Explorable, Settings, View
-from tictactoe.show.sheet import DARK, GREY, label, moved, share, sheet, tinted
+from tictactoe.show.sheet import DARK, GREY, Box, label, moved, share, sheet, tinted
 
 WIDE, HIGH = 56, 50  # a card's place in the table
-TOP = 124  # where the table begins
+NARROW_WIDE, NARROW_HIGH = 68, 38  # and on a telephone, with a row for each rank
+TOP, LINE = 108, 17  # where the table and the lines above it begin, from one line to the next
 LOOK = "the true hand"
+MEANING = ("How likely is it that they hold the card?", "Dots: copies that nobody has shown.")
 
 
 def chances(observation: Observation, player: int) -> dict[str, float]:
@@ -71,12 +74,53 @@ def _drawn(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -
     told = ". ".join(f"{card_words(card)}: {by_card[card]:.0%}, {unseen.count(card)} unseen"
                      for card in CARDS)
     secret = f" The true hand: {' '.join(map(card_name, hand))}." if hand else ""
-    parts = [*_hand(known, unknown, other, seen), *_table(by_card, unseen)]
-    if hand:
-        parts += [_ring(card) for card in dict.fromkeys(hand)]
-    width = 26 + WIDE * len(RANKS)
-    return View(sheet(width, TOP + HIGH * len(SUITS) + 8, parts), f"{said}{secret} {told}.",
-                said + secret)
+    svg, narrow = (_sheet(form, _hand(known, unknown, other, seen), by_card, unseen, hand or ())
+                   for form in (_WIDE, _NARROW))
+    return View(svg, f"{said}{secret} {told}.", said + secret, narrow)
+
+
+class _Form(NamedTuple):
+    """How the table is laid out: the size of a card's place, and whether a suit is a row."""
+
+    wide: int
+    high: int
+    suits_down: bool
+
+    def at(self, card: str) -> tuple[float, float]:
+        """The column and the row of a card."""
+        rank, suit = RANKS.index(card[0]), SUITS.index(card[1])
+        return (rank, suit) if self.suits_down else (suit, rank)
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """What the numbers and dots mean, as lines."""
+        return (" ".join(MEANING),) if self.suits_down else MEANING
+
+    @property
+    def top(self) -> int:
+        """Where the table begins."""
+        return TOP + LINE * len(self.meaning)
+
+    def box(self, card: str) -> tuple[float, float, float, float]:
+        """A card's place."""
+        column, row = self.at(card)
+        return 13 + self.wide * column, self.top + self.high * row, self.wide, self.high
+
+
+_WIDE, _NARROW = _Form(WIDE, HIGH, True), _Form(NARROW_WIDE, NARROW_HIGH, False)
+
+
+def _sheet(form: _Form, parts: Sequence[str], by_card: Mapping[str, float], unseen: Sequence[str],
+           hand: Sequence[str]) -> str:
+    """The opponent's cards, and the table below them."""
+    across, down = (len(RANKS), len(SUITS)) if form.suits_down else (len(SUITS), len(RANKS))
+    lines = [label(6, TOP + LINE * number - 2, text, f'fill="{GREY}"')
+             for number, text in enumerate(form.meaning)]
+    most = max((chance for chance in by_card.values() if chance < 1), default=0)
+    table = [_place(card, form.box(card), by_card[card], most, unseen.count(card))
+             for card in CARDS]
+    return sheet(26 + form.wide * across, form.top + form.high * down + 8,
+                 [*parts, *lines, *table, *(_ring(form.box(card)) for card in dict.fromkeys(hand))])
 
 
 def _hand(known: Sequence[str], unknown: int, other: int, seen: Observation) -> list[str]:
@@ -86,38 +130,27 @@ def _hand(known: Sequence[str], unknown: int, other: int, seen: Observation) -> 
     return [chip(seen.rules.side(other), (14, 14), 8),
             label(28, 19, f"player {other}: {len(known)} cards known, {unknown} unknown",
                   'font-weight="700"'),
-            moved(6, 34, cards + backs),
-            label(6, 34 + TALL + 26, "How likely is it that they hold the card? "
-                  "Dots: copies that nobody has shown.", f'fill="{GREY}"')]
+            moved(6, 34, cards + backs)]
 
 
-def _corner(card: str) -> tuple[float, float]:
-    """Where the card's place in the table begins: a row for each suit."""
-    return 13 + WIDE * RANKS.index(card[0]), TOP + HIGH * SUITS.index(card[1])
-
-
-def _table(by_card: Mapping[str, float], unseen: Sequence[str]) -> list[str]:
-    most = max((chance for chance in by_card.values() if chance < 1), default=0)
-    return [_place(card, by_card[card], most, unseen.count(card)) for card in CARDS]
-
-
-def _place(card: str, chance: float, most: float, copies: int) -> str:
+def _place(card: str, box: Box, chance: float, most: float, copies: int) -> str:
     """A kind of card with its chance: tinted, framed if it is certain, grey if it is impossible."""
-    x, y = _corner(card)
-    dots = "".join(f'<circle cx="{x + 38 + 11 * place}" cy="{y + 11}" r="3.5" stroke="{DARK}" '
-                   f'fill="{DARK if place < copies else "white"}"/>' for place in range(2))
+    x, y, wide, high = box
+    dots = "".join(f'<circle cx="{x + wide - 18 + 11 * place}" cy="{y + 11}" r="3.5" '
+                   f'stroke="{DARK}" fill="{DARK if place < copies else "white"}"/>'
+                   for place in range(2))
     text = f"{chance:.0%}"
-    number = (tinted((x, y, WIDE, HIGH), chance, share(chance, most), chance == 1, text) if chance
-              else label(x + WIDE / 2, y + HIGH - 3, text, 'font-size="11" text-anchor="middle"'))
-    return (f'<rect x="{x}" y="{y}" width="{WIDE}" height="{HIGH}" stroke="#999" '
+    number = (tinted(box, chance, share(chance, most), chance == 1, text) if chance
+              else label(x + wide / 2, y + high - 3, text, 'font-size="11" text-anchor="middle"'))
+    return (f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" stroke="#999" '
             f'fill="{"white" if chance else "#e2e2e2"}"/>'
             + label(x + 5, y + 20, card_name(card) + AS_TEXT,
                     f'font-size="16" font-weight="700" fill="{ink(card)}"')
             + dots + number)
 
 
-def _ring(card: str) -> str:
+def _ring(box: Box) -> str:
     """What the referee sees: the card is in the hand."""
-    x, y = _corner(card)
-    return (f'<rect x="{x + 4}" y="{y + 4}" width="{WIDE - 8}" height="{HIGH - 24}" rx="6" '
+    x, y, wide, high = box
+    return (f'<rect x="{x + 3}" y="{y + 3}" width="{wide - 6}" height="{high - 18}" rx="6" '
             'fill="none" stroke="#B00020" stroke-width="2.5" stroke-dasharray="5 3"/>')

@@ -17,6 +17,7 @@ MARGIN = 18  # for the numbers of rows and columns
 GAP = 34  # between the board and the table
 COLUMN = 88  # of the table, behind the texts
 TEXTS = 128  # room for the texts that were read
+NARROW_BOX, NARROW_COLUMN, NARROW_TEXTS = 26, 62, 90  # below the board, on a telephone
 TITLE = 20
 
 
@@ -44,12 +45,18 @@ def read_along(board: str, cell: Cell, steps: Mapping[str, Cell],
                 for length in range(step + 1)]
         said = _said(name, text, rows, names)
         board_part = moved(MARGIN, MARGIN, _board(board, cell, rays[name], step))
-        table = moved(MARGIN + SIZE * SQUARE + GAP, 0, _strip(text, step) + _table(rows, names))
-        width = MARGIN + SIZE * SQUARE + GAP + max(TEXTS + COLUMN * len(names), BOX * (SIZE + 1))
-        height = max(MARGIN + SIZE * SQUARE, TITLE + BOX + 34 + ROW * (SIZE + 1)) + 8
+        side, high = MARGIN + SIZE * SQUARE, ROW * (SIZE + 1) + 34
+        right = _strip(text, step, BOX) + _table(rows, names, TITLE + BOX, COLUMN, TEXTS)
+        svg = sheet(side + GAP + max(TEXTS + COLUMN * len(names), BOX * (SIZE + 1)),
+                    max(side, TITLE + BOX + high) + 8,
+                    [board_part, moved(side + GAP, 0, right)])
+        below = _strip(text, step, NARROW_BOX) + _table(
+            rows, names, TITLE + NARROW_BOX, NARROW_COLUMN, NARROW_TEXTS)
+        narrow = sheet(
+            max(side + 4, NARROW_TEXTS + NARROW_COLUMN * len(names), NARROW_BOX * (SIZE + 1)),
+            side + 16 + TITLE + NARROW_BOX + high, [board_part, moved(2, side + 16, below)])
         told = "; ".join(f"{seen}: " + ", ".join(map(_word, found)) for seen, found in rows)
-        return View(sheet(width, height, [board_part, table]),
-                    f"From {cell[0]},{cell[1]}: {said} Read so far: {told}.", said)
+        return View(svg, f"From {cell[0]},{cell[1]}: {said} Read so far: {told}.", said, narrow)
 
     return Explorable(draw, lambda settings: len(texts[settings["direction"]]),
                       {"direction": list(rays)})
@@ -90,7 +97,7 @@ def _word(value: object) -> str:
 
 def _board(board: str, cell: Cell, ray: Sequence[Cell], step: int) -> str:
     """A small board: where the reading starts, the cells that were read, and those to come."""
-    parts, style = [], f'font-size="11" text-anchor="middle" fill="{GREY}"'
+    parts, style = [], f'font-size="12" text-anchor="middle" fill="{GREY}"'
     for number in range(SIZE):
         along = number * SQUARE + SQUARE / 2
         parts += [label(along, -5, number, style), label(-8, along + 4, number, style)]
@@ -112,26 +119,26 @@ def _board(board: str, cell: Cell, ray: Sequence[Cell], step: int) -> str:
     return "".join(parts)
 
 
-def _strip(text: str, step: int) -> str:
+def _strip(text: str, step: int, box: int) -> str:
     """The cells of the ray as letters, the covered ones blank."""
     parts = [label(0, 14, "the ray, uncovered so far", f'fill="{GREY}" font-size="12"')]
     for place in range(len(text) + 1):
         mark = (text + WALL)[place] if place < step or place == len(text) else ""
         is_read = place < step
         parts.append(
-            f'<rect x="{place * BOX + 1}" y="{TITLE}" width="{BOX}" height="{BOX}" '
+            f'<rect x="{place * box + 1}" y="{TITLE}" width="{box}" height="{box}" '
             f'fill="{LIT if is_read else "#e2e2e2" if place < len(text) else "white"}" '
             f'stroke="{EDGE if is_read else "#999"}"/>'
-            + label(place * BOX + 1 + BOX / 2, TITLE + 20, mark, 'text-anchor="middle" '
+            + label(place * box + 1 + box / 2, TITLE + box / 2 + 5, mark, 'text-anchor="middle" '
                     'font-size="15" font-family="monospace" font-weight="700"'))
     return "".join(parts)
 
 
-def _table(rows: list, names: Sequence[str]) -> str:
+def _table(rows: list, names: Sequence[str], top: int, column_width: int, texts: int) -> str:
     """A row for each step, the latest in bold, with what has changed underlined."""
-    top = TITLE + BOX + 24
+    top += 24
     parts = [label(0, top, "read", f'fill="{GREY}" font-size="12"')]
-    parts += [label(TEXTS + COLUMN * number, top, name, f'fill="{GREY}" font-size="12"')
+    parts += [label(texts + column_width * number, top, name, f'fill="{GREY}" font-size="12"')
               for number, name in enumerate(names)]
     for number, (seen, found) in enumerate(rows):
         y = top + ROW * (number + 1)
@@ -140,5 +147,5 @@ def _table(rows: list, names: Sequence[str]) -> str:
         before = rows[number - 1][1] if number else found
         for column, (value, old) in enumerate(zip(found, before, strict=True)):
             line = ' text-decoration="underline"' if value != old else ""
-            parts.append(label(TEXTS + COLUMN * column, y, _word(value), weight + line))
+            parts.append(label(texts + column_width * column, y, _word(value), weight + line))
     return "".join(parts)

@@ -12,9 +12,8 @@ from sequence.board.cards import pile_of
 from sequence.board.chips import new_sequences
 from sequence.board.layout import BIT, Cell
 from sequence.engine.observation import Observation
-from sequence.pictures.view import picture
 from sequence.pictures.words import action_words, in_words
-from sequence.widget.scores import numbers_over, numbers_told
+from sequence.widget.scores import board_with, numbers_told
 from tictactoe.show.explorable import Explorable, View
 from tictactoe.show.sheet import number_text
 from tictactoe.show.values import MINUS
@@ -43,8 +42,9 @@ def reply_board(observation: Observation, actions: Sequence[Action],
             f"{step + 1} of {len(actions)}: {action_words(action)}.", _replies_told(found),
             _sum_told(parts(action)) if parts else ""]))
         after = _after(observation, action)
-        return View(picture(after, over=numbers_over(worst)),
-                    f"{said} On each cell: {numbers_told(worst)}. {in_words(after)}", said)
+        return View(board_with(after, worst),
+                    f"{said} On each cell: {numbers_told(worst)}. {in_words(after)}", said,
+                    board_with(after, worst, narrow=True))
 
     return Explorable(draw, len(actions) - 1)
 

@@ -10,7 +10,7 @@ from typing import Any
 from sequence.board.layout import Cell
 from sequence.engine.observation import Observation
 from sequence.engine.state import State
-from sequence.pictures.view import SQUARE, corner, picture
+from sequence.pictures.view import NARROW_NUMBER, NUMBER, SQUARE, corner, picture
 from sequence.pictures.words import in_words
 from tictactoe.show.explorable import Explorable, Settings, View
 from tictactoe.show.sheet import number_text, share, tinted
@@ -32,18 +32,22 @@ def score_board(position: State | Observation, cells: Iterable[Cell],
         scores = {cell: score(cell, **settings) for cell in cells}
         turned = ", ".join(f"{name} = {value}" for name, value in settings.items())
         said = f"{turned}. {best_cells(scores)}" if turned else best_cells(scores)
-        return View(picture(position, over=numbers_over(scores)),
-                    f"{said} On each cell: {numbers_told(scores)}. {in_words(position)}", said)
+        return View(board_with(position, scores),
+                    f"{said} On each cell: {numbers_told(scores)}. {in_words(position)}", said,
+                    board_with(position, scores, narrow=True))
 
     return Explorable(draw, knobs=knobs, at=at)
 
 
-def numbers_over(numbers: Mapping[Cell, float]) -> str:
-    """Numbers for the cells of a picture of Sequence, tinted from least to most, the most framed.
+def board_with(position: State | Observation, numbers: Mapping[Cell, float],
+               narrow: bool = False) -> str:
+    """A picture of Sequence with numbers on its cells, tinted from least to most, the most framed.
     """
     least, most = min(numbers.values(), default=0), max(numbers.values(), default=0)
-    return "".join(tinted((*corner(cell), SQUARE, SQUARE), number, share(number, most, least),
-                          number == most) for cell, number in numbers.items())
+    size = NARROW_NUMBER if narrow else NUMBER
+    over = "".join(tinted((*corner(cell), SQUARE, SQUARE), number, share(number, most, least),
+                          number == most, size=size) for cell, number in numbers.items())
+    return picture(position, over=over, narrow=narrow)
 
 
 def numbers_told(numbers: Mapping[Cell, float]) -> str:

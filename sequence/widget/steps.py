@@ -45,7 +45,7 @@ class Replay(Stepper):
             picture(state, hands), in_words(state, hands), self.pace.words() + status,
             self.BUTTONS | self.pace.buttons(), (step, last), arrows=self.ARROWS,
             moves=[self._played(number) for number in range(1, step + 1)],
-            auto=self.pace.auto(step))
+            auto=self.pace.auto(step), narrow=picture(state, hands, narrow=True))
 
     def _played(self, step: int) -> str:
         """The action that led to a state, with its player."""

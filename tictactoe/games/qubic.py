@@ -16,6 +16,7 @@ SIZE = 4  # cells in a line, rows in a layer, layers in the cube
 CELLS = SIZE**3
 FULL_MASK = (1 << CELLS) - 1
 GAP, TOP = 22, 20  # pixels between two layers of the picture and above them
+NARROW = 2  # layers side by side where there is no room for all
 
 
 def cell_at(layer: int, row: int, column: int) -> int:
@@ -124,14 +125,15 @@ class Qubic(MaskState):
     def _repr_html_(self) -> str:
         return image(qubic_svg(self), f"Qubic, {self.describe()}")
 
-    def svg(self) -> str:
+    def svg(self, narrow: bool = False) -> str:
         """The picture as SVG text (for widgets, see `tictactoe.show.drawn`)."""
-        return qubic_svg(self)
+        return qubic_svg(self, across=NARROW if narrow else SIZE)
 
-    def boxes(self) -> dict[int, tuple[int, int, int, int]]:
+    def boxes(self, narrow: bool = False) -> dict[int, tuple[int, int, int, int]]:
         """Where in the picture each cell is: x, y, width and height."""
+        corners = [_corner(layer, NARROW if narrow else SIZE) for layer in range(SIZE)]
         return {cell_at(layer, row, column): (
-                    layer * (SIZE * CELL + GAP) + column * CELL, TOP + row * CELL, CELL, CELL)
+                    corners[layer][0] + column * CELL, corners[layer][1] + row * CELL, CELL, CELL)
                 for layer, row, column in product(range(SIZE), repeat=3)}
 
     def layer(self, move: int) -> int:
@@ -156,19 +158,26 @@ class Qubic(MaskState):
         return None
 
 
-def qubic_svg(state: Qubic, labels: bool = True) -> str:
-    """The cube as SVG text: four layers side by side, the top one at the left.
+def _corner(layer: int, across: int) -> tuple[int, int]:
+    """Where a layer begins in a picture with so many layers side by side."""
+    side = SIZE * CELL
+    return layer % across * (side + GAP), layer // across * (side + TOP + 4) + TOP
+
+
+def qubic_svg(state: Qubic, labels: bool = True, across: int = SIZE) -> str:
+    """The cube as SVG text: so many layers side by side, the top one at the left.
 
     Open cells have their number unless `labels` is false; the cells of a winner's lanes are shaded.
     """
-    side, top = SIZE * CELL, 20
-    width, height = SIZE * (side + GAP) - GAP + 4, side + top + 4
+    side = SIZE * CELL
+    width, height = across * (side + GAP) - GAP + 4, _corner(SIZE - 1, across)[1] + side + 4
     won = state.won_cells()
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="-2 -2 {width} {height}"><rect width="{width - 4}" height="{height - 4}" '
              'fill="white"/>']
     for layer in range(SIZE):
-        parts.append(f'<g transform="translate({layer * (side + GAP)} {top})">'
+        left, top = _corner(layer, across)
+        parts.append(f'<g transform="translate({left} {top})">'
                      f'<text x="{side / 2}" y="-6" font-size="12" font-family="sans-serif" '
                      f'text-anchor="middle" fill="#444">layer {layer}</text>')
         for row, column in product(range(SIZE), repeat=2):

@@ -7,6 +7,7 @@ const PAGES = { PageDown: 1, PageUp: -1 }; // to the same place in another layer
 const SIDEWAYS = 2; // how much worse a step aside is than a step in the direction of the arrow
 const PATIENCE = 500; // ms after which a step of the slider is sent though the last has no answer
 const MARGIN = 60; // pixels between what the picture scrolls to and its edge
+const LEGIBLE = 9; // pixels: words of a picture that are smaller cannot be read
 const ASLEEP = "The kernel has stopped. Run this cell to go on.";
 
 function middle(element) {
@@ -35,6 +36,14 @@ const towards = ([right, down]) => (across, along) => {
 /** What a place is called, whether it can be clicked now or not. */
 const placeOf = (element) => element.dataset.place ?? element.dataset.move;
 
+/** The width from which on the smallest words of a picture can be read, 0 if it is not shown. */
+function leastWidth(svg) {
+  const { width } = svg.getBoundingClientRect();
+  const sizes = [...svg.querySelectorAll("text")].map(
+    (text) => parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? 0));
+  return Math.round(width * LEGIBLE / Math.min(...sizes.filter(Boolean)));
+}
+
 /** Undo or redo, by the keys that mean it everywhere. */
 function rewinding({ key, ctrlKey, metaKey, shiftKey }) {
   if (!ctrlKey && !metaKey) return null;
@@ -61,6 +70,7 @@ function render({ model, el }) {
   const waiting = new Map(); // the step to be sent next, by what its slider sends
   let current = null; // the place that Tab comes to: its name, and its middle in the picture
   let timer = 0; // of the move that the board sends by itself
+  let painted = 0; // how wide the picture's place was then
 
   const places = () => [...drawing.querySelectorAll("[data-move], [data-place]")];
   const send = (move) => model.send({ move });
@@ -109,16 +119,33 @@ function render({ model, el }) {
     picture.scrollLeft += right > 0 ? right : Math.min(left, 0);
   }
 
-  function paintPicture({ svg, alt, arrows }) {
-    const focused = activeIn(picture);
+  /** Where more of the picture is to be scrolled to, its edge fades. */
+  function fade() {
+    const beyond = picture.scrollWidth - picture.clientWidth - picture.scrollLeft;
+    picture.classList.toggle("goes-on", beyond > 1);
+    picture.classList.toggle("goes-back", picture.scrollLeft > 1);
+  }
+
+  /** Put a picture in its place, as small as its words allow; returns whether it fits. */
+  function place(svg) {
     drawing.innerHTML = svg;
+    const whole = drawing.firstElementChild;
+    const least = whole ? leastWidth(whole) : 0;
+    whole?.style.setProperty("--least", `${least}px`);
+    return least <= picture.clientWidth;
+  }
+
+  function paintPicture({ svg, narrow, alt, arrows }) {
+    const focused = activeIn(picture);
+    if (!place(svg) && narrow) place(narrow);
+    painted = picture.clientWidth;
     drawing.querySelector("svg > title")?.remove(); // it would pop up wherever the mouse rests
     const whole = drawing.querySelector("svg");
     if (whole) {
       whole.setAttribute("role", "group");
       whole.setAttribute("aria-label", alt);
-      whole.style.setProperty("--wide", `${whole.getAttribute("width")}px`);
       scrollToHere();
+      fade();
     }
     const elements = places();
     for (const element of elements) {
@@ -193,7 +220,7 @@ function render({ model, el }) {
     const now = model.get("shown");
     const changed = (...names) =>
       names.some((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]));
-    if (changed("svg", "alt")) paintPicture(now);
+    if (changed("svg", "narrow", "alt")) paintPicture(now);
     if (changed("status")) status.textContent = now.status;
     if (changed("buttons", "last")) paintButtons(now);
     else if (changed("step") && !waiting.has("step")) {
@@ -202,7 +229,6 @@ function render({ model, el }) {
     if (changed("knobs")) paintKnobs(now);
     if (changed("moves")) paintMoves(now);
     root.classList.toggle("thinking", Boolean(now.busy));
-    root.classList.toggle("small-print", Boolean(now.smallPrint));
     clearTimeout(timer);
     if (now.auto) timer = setTimeout(() => send(now.auto[0]), now.auto[1]);
     before = now;
@@ -216,9 +242,11 @@ function render({ model, el }) {
     if (whole.comm_live) {
       before = {};
       paint();
+      width.observe(picture);
       return;
     }
     clearTimeout(timer);
+    width.disconnect(); // what is painted once more could be clicked
     root.classList.remove("thinking");
     buttons.replaceChildren();
     knobs.replaceChildren();
@@ -295,12 +323,22 @@ function render({ model, el }) {
     if (button || (!event.ctrlKey && !event.metaKey && !event.altKey)) event.stopPropagation();
   });
 
+  // In another width it may be another picture; and before it is shown, a place has no width.
+  const width = new ResizeObserver(() => {
+    if (picture.clientWidth !== painted && before.svg) paintPicture(before);
+  });
+  width.observe(picture);
+  picture.addEventListener("scroll", fade);
+  const sight = new IntersectionObserver(fade); // what happens out of sight may go unnoticed
+  sight.observe(picture);
   model.on("change:shown", paint);
   paint();
   model.on("comm_live_update", sleepOrWake);
   return () => {
     model.off("change:shown", paint);
     model.off("comm_live_update", sleepOrWake);
+    width.disconnect();
+    sight.disconnect();
     clearTimeout(timer);
   };
 }

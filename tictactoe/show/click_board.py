@@ -56,8 +56,8 @@ class ClickBoard(anywidget.AnyWidget):
         `moves`, the game so far as a list of sentences; `busy`, true while an agent thinks;
         `arrows`, the moves that arrow keys send, by the name of the key, where they are not to go
         from place to place; `knobs`, more sliders below, each with its name, where it stands, its
-        last place and its value as text, which send "turn" and two numbers; `smallPrint`, if the
-        picture is to be scrolled on a telephone, and not shrunk much; and `auto`, a move that
+        last place and its value as text, which send "turn" and two numbers; `narrow`, the picture
+        as it is shown where `svg` would be too wide to be read whole; and `auto`, a move that
         the page sends by itself, with a number of milliseconds to wait, unless something is painted
         before.
         """

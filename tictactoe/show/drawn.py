@@ -2,20 +2,26 @@
 
 A game that draws itself has `svg()`, the picture as SVG text with a viewBox, and `boxes()`, the
 place (x, y, width, height) of each move in the picture's own units, also of moves no longer legal.
+A wide picture can have a form for telephones, if both know the argument `narrow`.
 `describe()` puts the state into words and `move_words(move)` a move; both are optional.
 """
 
 import html
+import inspect
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from tictactoe.contract import Move, State
 from tictactoe.games.pictures import BLUE
-from tictactoe.show.values import value_mark, value_text
+from tictactoe.show.values import notation, value_mark, value_text
 
 DARK = "#222"
 LETTER, LINE = 9.7, 20  # width and height of a letter, where a state is drawn as its text
+
+HEIGHT, MOST_WIDTH = 300, 900  # of a game's board, in pixels
+NARROW_HEIGHT = 420  # of its form for telephones
+Box = tuple[float, float, float, float]  # left, top, width and height
 
 
 class Drawing(NamedTuple):
@@ -28,30 +34,43 @@ class Drawing(NamedTuple):
 
 def draw_state(state: State, clicks: Mapping[str, str] | None = None, last: Move | None = None,
                height: float = 240, most_width: float = 800,
-               values: Mapping[Move, float] | None = None) -> Drawing:
+               values: Mapping[Move, float] | None = None, *, narrow: bool = False) -> Drawing:
     """Draw the state `height` pixels high, or smaller where it would be too wide.
 
     The places of the moves in `clicks` can be clicked: its keys are the moves as text, its values
     the words for a screen reader. The other places can be visited by keyboard, unless `clicks` is
     None. The move `last` gets a dashed frame; the marks that won the game are shaded and framed.
-    `values` are written on the moves.
+    `values` are written on the moves. With `narrow` it is the form for a telephone, of games that
+    have one.
     """
-    svg = state.svg() if hasattr(state, "svg") else _text_svg(state)
+    form = {"narrow": True} if narrow and has_narrow_form(state) else {}
+    svg = state.svg(**form) if hasattr(state, "svg") else _text_svg(state)
     across, down = map(float, re.search(r'viewBox="(?:\S+ ){2}(\S+) (\S+)"', svg).groups())
     scale = min(height / down, most_width / across)
-    boxes = state.boxes() if hasattr(state, "boxes") else {}
+    boxes = state.boxes(**form) if hasattr(state, "boxes") else {}
     frames = [_frame(box, _look(state, move, last)) for move, box in boxes.items()]
     places = [] if clicks is None else [
         _place(state, move, box, clicks.get(str(move)), (values or {}).get(move))
         for move, box in boxes.items()]
-    most = max((values or {}).values(), default=0)
-    marks = [value_mark(value, value == most, *_low(boxes[move]))
-             for move, value in (values or {}).items() if move in boxes]
+    marks = _marks(values or {}, boxes, bool(form))
     width, height = round(across * scale), round(down * scale)
     over = "".join(frames + places + marks)
     return Drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
                    f'viewBox="0 0 {across:g} {down:g}">{svg.removesuffix("</svg>")}{over}</svg>'
                    '</svg>', width, height)
+
+
+def draw_forms(state: State, clicks: Mapping[str, str] | None, last: Move | None,
+               values: Mapping[Move, float] | None = None) -> tuple[str, str]:
+    """A game's board as SVG text, and its form for a telephone: empty if the game has none."""
+    narrow = draw_state(state, clicks, last, NARROW_HEIGHT, MOST_WIDTH, values,
+                        narrow=True).svg if has_narrow_form(state) else ""
+    return draw_state(state, clicks, last, HEIGHT, MOST_WIDTH, values).svg, narrow
+
+
+def has_narrow_form(state: State) -> bool:
+    """Whether a game has another picture for a telephone."""
+    return hasattr(state, "svg") and "narrow" in inspect.signature(state.svg).parameters
 
 
 def words(state: State) -> str:
@@ -80,10 +99,21 @@ def _inside(box: tuple[float, float, float, float]) -> str:
     return f'x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" rx="2"'
 
 
-def _low(box: tuple[float, float, float, float]) -> tuple[tuple[float, float], float, float]:
+def _marks(values: Mapping[Move, float], boxes: Mapping[Move, Box], narrow: bool) -> list[str]:
+    """The values as they are written, all in one notation."""
+    lows = {move: _low(boxes[move], narrow) for move in values if move in boxes}
+    most = max(values.values(), default=0)
+    how = notation(values.values(), min((room for _, room, _ in lows.values()), default=0),
+                   max((size for *_, size in lows.values()), default=1))
+    return [value_mark(values[move], values[move] == most, *low, how)
+            for move, low in lows.items()]
+
+
+def _low(box: tuple[float, float, float, float],
+         narrow: bool) -> tuple[tuple[float, float], float, float]:
     """Where a value is written, below the number of its place: centre, room, size."""
     x, y, width, height = box
-    return (x + width / 2, y + 0.83 * height), width - 4, height / 50
+    return (x + width / 2, y + 0.83 * height), width - 3, height / (34 if narrow else 44)
 
 
 def _frame(box: tuple[float, float, float, float], look: str) -> str:

@@ -18,11 +18,15 @@ Settings = Mapping[str, Any]  # the value of each knob by its name
 
 
 class View(NamedTuple):
-    """What is shown: a picture, the same in words, and the line below it."""
+    """What is shown: a picture, the same in words, and the line below it.
+
+    `narrow` is the picture for a telephone, if the other one is too wide for it.
+    """
 
     svg: str
     alt: str
     said: str
+    narrow: str = ""
 
 
 class Explorable(Stepper):
@@ -92,7 +96,7 @@ class Explorable(Stepper):
         self.board.show(self.view.svg, self.view.alt, self.pace.words() + self.view.said,
                         knobs=[[name, self._at[name], len(values) - 1, str(values[self._at[name]])]
                                for name, values in self._knobs.items()],
-                        smallPrint=True, **steps)
+                        narrow=self.view.narrow, **steps)
 
     def _only_knob(self) -> dict[str, str]:
         """Without steps the arrow keys turn the knob, if there is but one."""

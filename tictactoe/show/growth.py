@@ -18,9 +18,11 @@ from tictactoe.show.sheet import DARK, GREY, label, moved, sheet
 Path = tuple[Hashable, ...]  # the moves that lead to a node
 
 DEPTH = 2  # of the nodes that are drawn, unless told otherwise
-SLOT, LEVEL, RADIUS = 26, 112, 12  # a leaf's width, from one depth to the next, a node
-TOP, NARROWEST = 32, 640  # the root's centre from above, the least width
-BOARD = 84  # a board's height
+NARROW_DEPTH = 1  # of those that are drawn on a telephone
+SLOT, LEVEL, RADIUS = 28, 112, 12  # a leaf's width, from one depth to the next, a node
+LEAST, LEAST_NARROW = 640, 270  # widths
+BOARD = 92  # a board's height
+TOP, BELOW_BOARDS = 32, 20 + BOARD + 20  # the root's centre from above, where there is less room
 
 
 class Noted(NamedTuple):
@@ -92,26 +94,32 @@ def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Expl
     """Show the tree of a search after each of its iterations, down to a depth.
 
     A node has its visits inside, and below it the mean reward for the player whose move led
-    to it. Step 0 is the root alone. The agent's `search` is called once.
+    to it. Step 0 is the root alone; nodes to come are pale and dotted. A telephone shows one depth
+    only. The agent's `search` is called once.
 
     Raises ValueError if the search has not called its `backup`.
     """
     notes = note_growth(agent, position, depth)
-    places, width = _places(notes[-1].nodes, position)
     start = Iteration({(): Noted(None, 0, 0.0, 0)}, (), position)
     frames = [start, *notes]
+    forms = [(depth, *_places(notes[-1].nodes, depth, LEAST))]
+    if depth > NARROW_DEPTH:
+        forms.append((NARROW_DEPTH, *_places(notes[-1].nodes, NARROW_DEPTH, LEAST_NARROW)))
 
     def draw(step: int, _settings: object) -> View:
-        return _Drawing(frames, step, places, width, position, depth).view
+        drawn, *narrow = [_Drawing(frames, step, places, width, position, deep)
+                          for deep, places, width in forms]
+        return View(drawn.svg, drawn.alt, drawn.said, *(form.svg for form in narrow))
 
     return Explorable(draw, len(notes))
 
 
-def _places(nodes: dict[Path, Noted], position: State) -> tuple[dict[Path, float], float]:
+def _places(nodes: dict[Path, Noted], depth: int, least: float) -> tuple[dict[Path, float], float]:
     """Where across the picture each node of the finished tree stands, and the picture's width."""
+    nodes = {path: node for path, node in nodes.items() if len(path) <= depth}
     leaves = [path for path in sorted(nodes, key=_order)
               if not any(other[:-1] == path for other in nodes if other)]
-    slot = max(SLOT, NARROWEST / len(leaves))
+    slot = max(SLOT, least / len(leaves))
     places = {path: slot * (number + 0.5) for number, path in enumerate(leaves)}
     for path in sorted(nodes, key=len, reverse=True):
         if path not in places:
@@ -133,16 +141,20 @@ class _Drawing:
                  width: float, position: State, depth: int) -> None:
         self.now, self.step, self.last = frames[step], step, len(frames) - 1
         self.before = frames[max(step - 1, 0)].nodes
+        shown = {path: node for path, node in self.now.nodes.items() if len(path) <= depth}
         self.places, self.root, self.depth, self.width = places, position, depth, width
+        self.top = TOP if width >= LEAST else BELOW_BOARDS
         self.taken = {self.now.path[:length] for length in range(len(self.now.path) + 1)}
         children = {path: node.visits for path, node in self.now.nodes.items() if len(path) == 1}
         self.most = max(children.values(), default=0)
         self.favourites = [path for path, visits in children.items() if visits == self.most]
-        lines = [self.edge(path) for path in self.now.nodes if path]
-        nodes = [self.node(path, node) for path, node in self.now.nodes.items()]
-        svg = sheet(width, TOP + LEVEL * depth + 50, [*self.boards(), *lines, *nodes])
-        said = self.said()
-        self.view = View(svg, f"Search tree. {said} {self.table()}", said)
+        to_come = [self.to_come(path) for path in places if path not in shown]
+        lines = [self.edge(path) for path in shown if path]
+        nodes = [self.node(path, node) for path, node in shown.items()]
+        self.svg = sheet(width, self.top + LEVEL * depth + 50,
+                         [*to_come, *self.boards(), *lines, *nodes])
+        self.said = self.sentence()
+        self.alt = f"Search tree. {self.said} {self.table()}"
 
     def boards(self) -> list[str]:
         """The root's position, and how the random game of this iteration ended."""
@@ -156,7 +168,14 @@ class _Drawing:
         return parts
 
     def at(self, path: Path) -> tuple[float, float]:
-        return self.places[path], TOP + LEVEL * len(path)
+        return self.places[path], self.top + LEVEL * len(path)
+
+    def to_come(self, path: Path) -> str:
+        """Where a node will be, so that the picture has its shape from the beginning."""
+        (x, y), (to_x, to_y) = self.at(path[:-1]), self.at(path)
+        return (f'<g fill="none" stroke="#bbb" stroke-dasharray="2 3">'
+                f'<path d="M{x:g} {y + RADIUS:g}L{to_x:g} {to_y - RADIUS:g}"/>'
+                f'<circle cx="{to_x:g}" cy="{to_y:g}" r="{RADIUS}"/></g>')
 
     def edge(self, path: Path) -> str:
         """A line to a node with its move, thick on the path of this iteration."""
@@ -181,7 +200,7 @@ class _Drawing:
         ground = "#e2e2e2" if path in self.favourites else "white"
         shape = (f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{ground}" {edge}{here}/>'
                  + label(x, y + 4, node.visits, f'text-anchor="middle" font-size="'
-                         f'{12 if node.visits < 100 else 10.5}" font-weight="700"'))
+                         f'{12 if node.visits < 100 else 10.8}" font-weight="700"'))
         if path and node.visits:
             shape += (f'<rect x="{x - 12:g}" y="{y + RADIUS + 3:g}" width="24" height="12" '
                       'fill="white"/>')
@@ -192,15 +211,18 @@ class _Drawing:
                            f'text-anchor="middle" font-size="11" fill="{GREY}"')
         return shape
 
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The iteration in words."""
         if not self.step:
             return (f"0 of {self.last}: the root alone. In a node: visits; below it: the mean "
                     "reward of the player whose move led there.")
         path = " then ".join(map(str, self.now.path)) or "the root itself"
-        most = " and ".join(str(path[0]) for path in sorted(self.favourites, key=_order))
+        *others, last = [str(path[0]) for path in sorted(self.favourites, key=_order)] or ["none"]
+        most = (f"Moves {', '.join(others)} and {last} have the most visits so far, {self.most} "
+                "each." if others else
+                f"Move {last} has the most visits so far: {self.most}.")
         return (f"{self.step} of {self.last}: {path}; then a random game: "
-                f"{_ending(self.now.end)}. Most visits, {self.most}: {most}.")
+                f"{_ending(self.now.end)}. {most}")
 
     def table(self) -> str:
         """Every drawn node in words."""

@@ -17,13 +17,12 @@ from tictactoe.games.board import Board
 from tictactoe.show.answers import Answer, ask
 from tictactoe.show.asking import Asking, Question
 from tictactoe.show.click_board import ClickBoard, OnBoard
-from tictactoe.show.drawn import draw_state, move_words, words
+from tictactoe.show.drawn import draw_forms, move_words, words
 from tictactoe.show.history import History
-from tictactoe.show.values import LEGEND, Values, rater
+from tictactoe.show.values import Values, legend, rater
 
 NEW, UNDO, REDO, SWAP = "new game", "undo", "redo", "change sides"  # no move is called so
 AGAIN, HINT, RESIGN, VALUES = "ask again", "hint", "resign", "values"
-HEIGHT, MOST_WIDTH = 300, 900  # of the picture, in pixels
 MOMENT = 0.2  # seconds after which the values that are known are shown
 
 
@@ -179,12 +178,12 @@ class Play(OnBoard):
         clicks = {text: move_words(state, move) for text, move in offers.items()}
         last = self.moves[-1] if self.moves else None
         values = self._values.of(state) if offers else {}
-        drawing = draw_state(state, clicks, last, HEIGHT, MOST_WIDTH, values)
+        svg, narrow = draw_forms(state, clicks, last, values)
         busy = self._is_thinking or self._wants_hint
         moves = [f"{before.to_move}: {move_words(before, move)}"
                  for before, move in zip(self.states, self.moves, strict=False)]
-        self.board.show(drawing.svg, words(state), self._sentences(news), self._buttons(offers),
-                        moves=moves, busy=busy)
+        self.board.show(svg, words(state), self._sentences(news), self._buttons(offers),
+                        moves=moves, busy=busy, narrow=narrow)
 
     def _buttons(self, offers: dict[str, Move]) -> dict[str, str]:
         buttons = {} if hasattr(self.state, "boxes") else {text: text for text in offers}
@@ -198,7 +197,9 @@ class Play(OnBoard):
         if self._wants_hint:
             return f"{type(self.hint or self.agent).__name__} is thinking about a hint …"
         if self._playing:
-            return f"{news}{LEGEND if self._values.shown else ''}Your turn, {self.state.to_move}."
+            values = self._values.of(self.state).values()
+            means = legend(values) if self._values.shown else ""
+            return f"{news}{means}Your turn, {self.state.to_move}."
         if self._is_thinking:  # it may take long
             return f"{news}{type(self.agent).__name__} is thinking …"
         return f"{news}{self._outcome()}" if self._is_over else news

@@ -5,7 +5,7 @@ from html import escape
 from math import isfinite
 
 from tictactoe.games.pictures import BLUE
-from tictactoe.show.values import MINUS
+from tictactoe.show.values import MINUS, text_width
 
 DARK, GREY = "#222", "#595959"
 STRONGEST = 0.5  # of a tint: the number on it stays readable, in the dark theme too
@@ -56,20 +56,23 @@ def number_text(value: float) -> str:
     return "0" if float(text) == 0 else text.replace("-", MINUS) + "k" * (size >= 1000)
 
 
-def tinted(box: Box, value: float, strength: float, best: bool, text: str | None = None) -> str:
+def tinted(box: Box, value: float, strength: float, best: bool, text: str | None = None,
+           size: float = SIZE) -> str:
     """A number at the foot of a cell, tinted by a strength from 0 to 1, framed if it is `best`.
 
-    `text` is what is written, by default the number.
+    `text` is what is written, by default the number; it is `size` pixels high, or as high as it can
+    be in the cell.
     """
     x, y, width, height = box
     text = number_text(value) if text is None else text
-    low, wide = y + height - SIZE - 2, 6.4 * len(text) + 2
+    size = min(size, max(width - 2, 1) / (1.05 * text_width(text)))  # the best one is bold
+    low, wide = y + height - size - 2, 1.05 * size * text_width(text) + 2
     frame = (f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{width - 2:g}" height="{height - 2:g}" '
              f'fill="none" stroke="{DARK}" stroke-width="2.5"/>' if best else "")
     return (f'<g class="number" pointer-events="none"><rect x="{x + (width - wide) / 2:g}" '
-            f'y="{low:g}" width="{wide:g}" height="{SIZE + 1}" fill="white"/>'  # above a chip
-            f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{SIZE + 1}" '
+            f'y="{low:g}" width="{wide:g}" height="{size + 1:g}" fill="white"/>'  # above a chip
+            f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{size + 1:g}" '
             f'fill="{BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
             + label(x + width / 2, y + height - 3, text,
-                    f'font-size="{SIZE}" font-family="sans-serif" text-anchor="middle" '
+                    f'font-size="{size:.3g}" font-family="sans-serif" text-anchor="middle" '
                     f'font-weight="{700 if best else 400}" fill="{DARK}"') + f"{frame}</g>")

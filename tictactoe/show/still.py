@@ -7,7 +7,9 @@ picture. Nothing has to run for that, so it holds after a restart, a reload and 
 """
 
 from collections.abc import Mapping
+from html import escape
 from threading import RLock
+from typing import Any
 from uuid import uuid4
 
 from IPython import get_ipython
@@ -18,7 +20,8 @@ from tictactoe.show.beside import beside
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CALM = 0.3  # seconds between a change of the board and that of the picture below it
 GO_ON = "A still picture: run this cell to go on."
-OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", ".click-board", ".board-still"
+LIVE = "leaves-words"  # a class of widgets that are no boards
+OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", f":is(.click-board, .{LIVE})", ".board-still"
 STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
          f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>")
 
@@ -26,11 +29,12 @@ STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
 class Still:
     """The picture below one widget; making it shows both.
 
-    `data` is the MIME bundle of the widget: its view, its picture as HTML, and its words.
+    `data` is the MIME bundle of the widget: its view, its picture as HTML, and its words. `say` is
+    the sentence below the picture.
     """
 
-    def __init__(self, data: Mapping) -> None:
-        self._id = uuid4().hex
+    def __init__(self, data: Mapping, say: str = GO_ON) -> None:
+        self._id, self._say = uuid4().hex, say
         self._lock, self._is_waiting = RLock(), False
         self._shown = dict(data)
         view = self._shown.pop(WIDGET, None)
@@ -58,9 +62,17 @@ class Still:
 
     def _publish(self, update: bool) -> None:
         page = (f'{STYLE}<div class="board-still">{self._shown["text/html"]}'
-                f"<p>{GO_ON}</p></div>")
+                f"<p>{self._say}</p></div>")
         publish_display_data(self._shown | {"text/html": page},
                              transient={"display_id": self._id}, update=update)
+
+
+def show_with_words(widget: Any, words: str) -> None:
+    """Show a widget that is no board; these words are seen where it is gone."""
+    widget.add_class(LIVE)
+    bundle = widget._repr_mimebundle_()
+    view = (bundle[0] if isinstance(bundle, tuple) else bundle)[WIDGET]
+    Still({WIDGET: view, "text/html": "", "text/plain": words}, escape(words))
 
 
 def in_kernel() -> bool:

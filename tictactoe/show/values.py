@@ -1,7 +1,7 @@
 """Values on the moves of a board: where they come from, and how they are drawn."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from tictactoe.contract import Evaluator, Move, State
 from tictactoe.games.pictures import BLUE, ORANGE
@@ -10,7 +10,10 @@ Rate = Callable[[State, Move], float]  # what a move is worth to the player to m
 
 DARK = "#222"
 MINUS = "\N{MINUS SIGN}"
-LEGEND = "Values for you: ▲ good, ■ even, ▼ bad; filled: best. "
+THOUSAND = 1000
+HUNDRED = 100
+WIDTHS = {".": 0.28, ",": 0.28, "k": 0.5, MINUS: 0.58, "%": 0.89}  # of letters, in their height
+DIGIT = 0.56
 # A mark of 10 pixels around (0, 0), and its colour, by the sign of the value.
 MARKS = {1: ("M0 -5L5.5 4.5H-5.5Z", BLUE), 0: ("M-4.5 -4.5H4.5V4.5H-4.5Z", "#666"),
          -1: ("M0 5L5.5 -4.5H-5.5Z", ORANGE)}
@@ -77,21 +80,83 @@ def value_text(value: float) -> str:
     return "0" if float(number.rstrip("k")) == 0 else number.replace("-", MINUS)
 
 
+def unit_of(values: Iterable[float]) -> int:
+    """What the values of a picture are counted in: thousands, if each is large or nothing.
+
+    >>> unit_of([100_312, 0, -2_500]), unit_of([100_312, 7])
+    (1000, 1)
+    """
+    sizes = [abs(value) for value in values if value]
+    return THOUSAND if sizes and max(sizes) >= THOUSAND and min(sizes) >= HUNDRED else 1
+
+
+def legend(values: Iterable[float]) -> str:
+    """What the marks of `value_mark` mean, with the unit of their numbers.
+
+    >>> legend([1, -0.5]) == legend([]), "in thousands" in legend([100_312, -2_500])
+    (True, True)
+    """
+    unit = ", in thousands" if unit_of(values) == THOUSAND else ""
+    return f"Values for you{unit}: ▲ good, ■ even, ▼ bad; filled: best. "
+
+
+class Notation(NamedTuple):
+    """How all the values of a picture are written: their unit, and whether a minus stands too.
+
+    Where there is no room for it, the mark alone shows the sign.
+    """
+
+    unit: int = 1
+    minus: bool = True
+
+
+PLAIN = Notation()
+
+
+def notation(values: Iterable[float], room: float, scale: float) -> Notation:
+    """How values are written in so much room for each, at a scale."""
+    values = list(values)
+    unit = unit_of(values)
+    return Notation(unit, all(scale * _width(short_text(value, Notation(unit))) <= room
+                              for value in values))
+
+
+def short_text(value: float, how: Notation) -> str:
+    """A value beside the mark that shows its sign.
+
+    >>> short_text(-0.256, PLAIN) == f"{MINUS}0.26"
+    True
+    >>> short_text(-100_312, Notation(unit=1000, minus=False)), short_text(-100_312, PLAIN)[1:]
+    ('100', '100k')
+    """
+    return value_text(value / how.unit).lstrip("+" if how.minus else f"+{MINUS}")
+
+
+def _width(text: str) -> float:
+    """Of a mark with this text."""
+    return 10 * text_width(text) + 10
+
+
+def text_width(text: str) -> float:
+    """About how wide a number is, in the height of its letters."""
+    return sum(WIDTHS.get(letter, DIGIT) for letter in text)
+
+
 def value_mark(value: float, best: bool, centre: tuple[float, float], room: float,
-               scale: float = 1) -> str:
+               scale: float = 1, how: Notation = PLAIN) -> str:
     """A value as SVG: its sign as a shape and a colour, filled for the best move, and the number.
 
-    It is no wider than `room`.
+    The number is 10 pixels high at scale 1, and the mark no wider than `room`.
     """
-    (shape, colour), text = MARKS[(value > 0) - (value < 0)], value_text(value)
-    width = 6 * len(text) + 16
+    (shape, colour), text = MARKS[(value > 0) - (value < 0)], short_text(value, how)
+    width = _width(text)
     scale = min(scale, room / width)
     return (f'<g class="value" pointer-events="none" transform="translate({centre[0]:g} '
-            f'{centre[1]:g}) scale({scale:g})"><rect x="{-width / 2:g}" y="-7" width="{width:g}" '
-            f'height="14" rx="7" fill="white" stroke="{colour}" '
+            f'{centre[1]:g}) scale({scale:.3g})"><rect x="{-width / 2:g}" y="-6" width="{width:g}" '
+            f'height="12" rx="5" fill="white" stroke="{colour}" '
             f'stroke-width="{1.6 if best else 0.6}"/>'
-            f'<path transform="translate({8 - width / 2:g} 0) scale(0.8)" d="{shape}" '
+            f'<path transform="translate({5 - width / 2:g} 0) scale(0.6)" d="{shape}" '
             f'fill="{colour if best else "white"}" stroke="{colour}" stroke-width="1.6"/>'
-            f'<text x="{14 - width / 2:g}" y="3.6" font-size="10" font-family="sans-serif" '
+            f'<text x="{9 - width / 2:g}" y="3.6" font-size="10" font-family="sans-serif" '
             f'text-anchor="start" font-weight="{700 if best else 400}" fill="{DARK}">{text}</text>'
             "</g>")

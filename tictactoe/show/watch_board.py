@@ -11,10 +11,10 @@ from tictactoe.contract import Agent, Move, Player, State
 from tictactoe.games.board import Board
 from tictactoe.show.answers import Answer, ask
 from tictactoe.show.asking import Asking, Question
-from tictactoe.show.drawn import draw_state, move_words, words
+from tictactoe.show.drawn import draw_forms, move_words, words
 from tictactoe.show.history import History
 from tictactoe.show.pace import Stepper
-from tictactoe.show.play_board import HEIGHT, MOST_WIDTH, NEW
+from tictactoe.show.play_board import NEW
 
 
 class Watch(Stepper):
@@ -85,14 +85,14 @@ class Watch(Stepper):
         """Show the position of the step, and who thinks about the next one."""
         state, over = self.states[self.step], self.states[-1].is_terminal()
         self.pace.running &= not (over and self.step == self.last)
-        drawing = draw_state(state, None, self.moves[self.step - 1] if self.step else None,
-                             HEIGHT, MOST_WIDTH)
+        last = self.moves[self.step - 1] if self.step else None
+        svg, narrow = draw_forms(state, None, last)
         auto = None if self._wanted else self.pace.auto(self.step)
         self.board.show(
-            drawing.svg, words(state), self.pace.words() + self._news + self._sentence(),
+            svg, words(state), self.pace.words() + self._news + self._sentence(),
             self.BUTTONS | self.pace.buttons() | {NEW: "New game"}, (self.step, self.last),
             moves=[self._played(number) for number in range(1, self.step + 1)],
-            busy=self._wanted, arrows=self.ARROWS, auto=auto)
+            busy=self._wanted, arrows=self.ARROWS, auto=auto, narrow=narrow)
 
     def _sentence(self) -> str:
         state = self.states[self.step]

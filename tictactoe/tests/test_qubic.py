@@ -274,6 +274,25 @@ def test_the_picture_shows_all_cells():
     assert qubic_svg(ROW, labels=False).count("<text") == 4
 
 
+@pytest.mark.parametrize(("narrow", "across"), [(False, 4), (True, 2)])
+def test_each_cell_is_in_its_box(narrow, across):
+    """Its number stands in it; on a telephone two layers stand side by side, not four."""
+    root, empty = ET.fromstring(Qubic().svg(narrow=narrow)), Qubic()
+    spots = {}
+    for layer in root.iter("{http://www.w3.org/2000/svg}g"):
+        left, top = map(int, layer.get("transform")[len("translate("):-1].split())
+        spots |= {text.text: (left + float(text.get("x")), top + float(text.get("y")))
+                  for text in layer.iter("{http://www.w3.org/2000/svg}text")}
+    boxes = empty.boxes(narrow=narrow)
+    for cell, (x, y, width, height) in boxes.items():
+        at_x, at_y = spots[str(cell)]
+        assert x < at_x < x + width
+        assert y < at_y < y + height
+    assert len({x for x, *_ in boxes.values()}) == 4 * across
+    assert int(root.get("width")) >= max(x + width for x, _, width, _ in boxes.values())
+    assert int(root.get("height")) >= max(y + height for _, y, _, height in boxes.values())
+
+
 def test_the_picture_shades_what_won():
     """The cells of the winning lane are shaded, and no others."""
     assert qubic_svg(DIAGONAL).count("#e2e2e2") == 4

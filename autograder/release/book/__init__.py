@@ -142,10 +142,12 @@ def lay_out(workspace: Path) -> None:
         (place / study.module).write_bytes(answer_path(study).read_bytes())
 
 
-def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> NotebookNode:
+def run(source: Source, folder: Path, tick: Tick = lambda name: None,
+        client: Callable[..., NotebookClient] = NotebookClient) -> NotebookNode:
     """Run all cells of the notebook in `folder`; returns the notebook with their outputs.
 
-    Widgets leave a still picture. Raises `BookError` if a cell fails.
+    Widgets leave a still picture. `client` makes what runs the cells. Raises `BookError` if one
+    fails.
     """
     notebook = source.read()
     now = 0
@@ -154,7 +156,7 @@ def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> Noteboo
         nonlocal now
         now = cell_index + 1
 
-    client = NotebookClient(
+    running = client(
         notebook, timeout=CELL_SECONDS, kernel_name="python3", store_widget_state=False,
         coalesce_streams=True,  # else it is chance where a long output falls apart
         shutdown_kernel="immediate", resources={"metadata": {"path": str(folder)}},
@@ -162,7 +164,7 @@ def run(source: Source, folder: Path, tick: Tick = lambda name: None) -> Noteboo
         on_cell_start=begin, on_cell_executed=lambda **_: tick(source.name))
     where = f"{source.name}.ipynb, cell"
     try:
-        client.execute()
+        running.execute()
     except CellTimeoutError:
         raise BookError(f"{where} {now}: it did not finish within {CELL_SECONDS} s") from None
     except DeadKernelError:

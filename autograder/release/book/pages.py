@@ -19,8 +19,10 @@ from autograder.errors import Refused
 from autograder.release.notebooks import check_id
 from course.probes import Study
 from tictactoe.games.pictures import DARK_RULE
+from tictactoe.show.still import GO_ON
 
 PICTURES = "pictures"  # the folder beside the pages
+IN_BOOK = "A still picture: in JupyterLab it can be clicked."  # where a notebook says `GO_ON`
 BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE = "course/bibliography.md", "bibliography.html"
 TEXT_WIDTH = 760  # pixels: a wider picture is scrolled, any other shrinks with the window
 LEAST = 0.7  # of its size: smaller, its words cannot be read, so it is scrolled too
@@ -169,7 +171,8 @@ def _with_files(page: str, where: str, pictures: MutableMapping[str, bytes]) -> 
         tag = re.sub("max-width:(none|100%);", least, tag).replace(' style=""', "")
         return tag.replace("<img", f'<img class="{"fits" if fits else "scrolls"}"{size}', 1)
 
-    return EMBEDDED.sub(link, page.replace(DARK_RULE, ""))  # the book has a dark theme of its own
+    # The book has a dark theme of its own, and no cells to run.
+    return EMBEDDED.sub(link, page.replace(DARK_RULE, "").replace(GO_ON, IN_BOOK))
 
 
 def _size(svg: bytes) -> tuple[int, int]:

@@ -26,22 +26,24 @@ SETTINGS = {  # Lab's own: no question about news, no dates, and work is kept af
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
 }
 HAND_IN = "from course.hand_in import hand_in"
-WELCOME = f"""\
+WELCOME = """\
 # Start here
 
 All of this runs in your browser, and your work is kept there: in this browser, on this computer,
 until you clear the data of this site. Nobody else sees it. Download it from time to time.
 
-1. Open the notebook that says **next** below, read it from the top, and run its cells as you go
-   (Shift + Enter). The first cell takes some seconds, while Python starts.
+To update this page, click on the lines below and press Shift + Enter."""
+HOW = f"""\
+## How to go about it
+
+1. Open the next notebook, read it from the top, and run its cells as you go (Shift + Enter). The
+   first cell takes some seconds, while Python starts.
 2. Where it asks for code, open the module beside it (double-click it in the list on the left) and
    write the code there. Save the module (Ctrl + S); the notebook picks up the change.
 3. Run the `check(...)` cells: they say what is right and what to look at.
 4. Answer the questions in words, in the notebook.
 5. Hand in: save everything, then run `{HAND_IN}` and `hand_in("study1")` in any cell (with the
-   number of your study). It makes one file to download; hand that in as your course says.
-
-To update this page, click into the cell below and press Shift + Enter."""
+   number of your study). It makes one file to download; hand that in as your course says."""
 
 
 def build_live(target: Path, wanted: Sequence[Study], kit: Contents, fetched: Fetched,
@@ -95,7 +97,8 @@ def lay_files(target: Path, wanted: Sequence[Study], kit: Contents) -> None:
         for name, data in kit.items():
             if name.startswith(f"course/{study.assignment}/"):
                 (place / Path(name).name).write_bytes(data)
-    write_page(files, WELCOME, CALL, replace(start_page(files), missing=()))
+    (files / "bibliography.md").write_bytes(kit["course/bibliography.md"])
+    write_page(files, WELCOME, CALL, replace(start_page(files), missing=()), HOW)
     manager = FileContentsManager(root_dir=str(files))
     for name, listing in _listings(manager):
         place = target / "api" / "contents" / name

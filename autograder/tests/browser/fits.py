@@ -1,7 +1,8 @@
-"""Whether a page fits its window: on a laptop, on a telephone, and on a laptop at 200 % zoom."""
+"""Whether a page or a picture fits its window: on a laptop, a telephone, and at 200 % zoom."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from autograder.tests.browser.harness import Browser
 
@@ -23,6 +24,58 @@ LOOK = """() => {
       told.push(`${name(e)} covers ${Math.round(box.height)} of ${innerHeight}`);
   }
   return told.slice(0, 5) }"""
+
+LEGIBLE = 8.9  # pixels: words that are smaller cannot be read (9, but for rounding)
+COVERED = 0.4  # of a picture's place: with less on it, it is nearly blank
+ACROSS = 8  # fields of a picture in each direction, which something is on or not
+# What keeps people from seeing the picture of a `ClickBoard`: `fits` is whether it must be there
+# without scrolling.
+FLAWS = """([root, {legible, covered, across, fits}]) => {
+  const svg = root.querySelector(".drawing svg"), frame = svg.closest(".picture"), told = [];
+  const whole = svg.getBoundingClientRect(), place = frame.getBoundingClientRect();
+  const wider = frame.scrollWidth - frame.clientWidth;
+  if (wider > 1 && fits) told.push(`${Math.round(wider)} pixels are to be scrolled`);
+  if (wider > 2 && !frame.matches(".goes-on, .goes-back"))
+    told.push(`no edge says that ${wider} pixels more are to be scrolled`);
+  const seen = wider > 1 ? place : whole;  // what is wider is scrolled in its place
+  for (let e = frame; e && e !== document.body; e = e.parentElement)
+    if (getComputedStyle(e).overflowX !== "visible"
+        && seen.right > e.getBoundingClientRect().right + 1) told.push(`${e.className} cuts it`);
+  const words = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim());
+  const size = t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a;
+  const small = words.filter(t => size(t) < legible);
+  if (small.length)
+    told.push(`${small.length} words like ${small[0].textContent} are ${size(small[0])} high`);
+  for (const t of words) {
+    const { left, right } = t.getBoundingClientRect();
+    if (left < whole.left - 1 || right > whole.right + 1)
+      told.push(`${t.textContent} is beyond the edge`);
+  }
+  const apart = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1
+    || b.bottom <= a.top + 1;
+  const numbers = [...svg.querySelectorAll(".value, .number text")];
+  if (numbers.length > 1 && numbers.every(n => n.textContent === numbers[0].textContent))
+    told.push(`every number is ${numbers[0].textContent}`);
+  const boxes = numbers.map(n => n.getBoundingClientRect());
+  boxes.forEach((box, i) => boxes.slice(0, i).forEach((other, j) => { if (!apart(box, other))
+    told.push(`${numbers[i].textContent} lies on ${numbers[j].textContent}`) }));
+  const shapes = [...svg.querySelectorAll("text, path, circle, rect, line, polyline, polygon")]
+    .map(s => s.getBoundingClientRect())
+    .filter(b => b.width < whole.width / 2 || b.height < whole.height / 2);
+  let full = 0;
+  for (let x = 0; x < across; x++) for (let y = 0; y < across; y++) {
+    const left = whole.left + whole.width * x / across, top = whole.top + whole.height * y / across;
+    full += shapes.some(b => b.right > left && b.left < left + whole.width / across
+      && b.bottom > top && b.top < top + whole.height / across);
+  }
+  if (full < covered * across ** 2) told.push(`nothing is on ${across ** 2 - full} fields of it`);
+  return told.slice(0, 5) }"""
+
+
+def flaws(root: Any, *, fits: bool = True) -> list[str]:
+    """What is cut, overlapping, too small to be read or nearly blank in the picture of a widget."""
+    limits = {"legible": LEGIBLE, "covered": COVERED, "across": ACROSS, "fits": fits}
+    return root.evaluate(f"(root, limits) => ({FLAWS})([root, limits])", limits)
 
 
 def misfits(browser: Browser, pages: Sequence[Path]) -> dict[str, list[str]]:

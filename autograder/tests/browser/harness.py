@@ -160,6 +160,12 @@ class Browser:
         self.evaluate("([name, given]) => jupyterapp.commands.execute(name, given).then(() => 0)",
                       [name, arguments])
 
+    def use_theme(self, name: str) -> None:
+        """Let Lab be "Light" or "Dark", and wait until it is."""
+        theme = f"JupyterLab {name}"
+        self.command("apputils:change-theme", theme=theme)
+        self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
+
     def wait_for_lab(self) -> None:
         """Wait until Lab has restored its window; it may load its page once more on the way."""
         self.wait_until(self._is_restored, "Lab has not restored its window")

@@ -9,6 +9,7 @@ from autograder.mutants import load_mutants
 from autograder.release.assignments import add_students
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
+from autograder.telling.solutions import write_solutions
 from autograder.tests.browser.axe import GRAVE, axe_core, findings, table
 from autograder.tests.browser.fits import misfits
 from autograder.tests.browser.harness import KIT, WINDOW, serve
@@ -25,12 +26,13 @@ from autograder.workspace import answer_path
 from course.start import PAGE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-LONG = f"An answer: <https://example.org/{'a' * 90}>, `{'b' * 90}`, {'c' * 90}."
+LONG = (f"An answer, <b style='color: black'>in black</b>: <https://example.org/{'a' * 90}>, "
+        f"`{'b' * 90}`, {'c' * 90}.")
 OURS = ".jp-RenderedHTMLCommon"  # what a notebook shows; the window around it is JupyterLab's
 
 
 def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
-    """Report, feedback, start page and overview, each as people see it."""
+    """Report, feedback, solutions, start page and overview, each as people see it."""
     need_isolation()
     axe_core()  # skips here, before there is anything to wait for
     course = make_course(tmp_path / "course")
@@ -45,21 +47,24 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
     grade(course, STUDY)
     write_feedback(course, STUDY)
     write_report(course, STUDY)
+    write_solutions(STUDY, tmp_path / "solutions.html")
 
-    files = {"report": course.root / "reports" / f"{STUDY.assignment}.html"} | {
+    files = {"report": course.root / "reports" / f"{STUDY.assignment}.html",
+             "solutions": tmp_path / "solutions.html"} | {
         f"feedback, {path.stem}": path
         for path in sorted(course.root.glob(f"feedback/ada/{STUDY.assignment}/*.html"))}
-    assert len(files) == 4
+    assert len(files) == 5
     found = {}
     for name, path in files.items():
         browser.page.goto(path.as_uri())
+        unfold(browser.page)
         found[name] = findings(browser.page)
         browser.screenshot(f"page-{Path(path).stem}")
     assert misfits(browser, list(files.values())) == {}
     browser.page.set_viewport_size(WINDOW)
-    found["report, dark and narrow"] = narrow(browser, files["report"])
-    found["start page"] = in_lab(browser, students_course(tmp_path), tmp_path / "a")
-    found["overview"] = in_lab(browser, course.root, tmp_path / "b")
+    found |= {f"{name}, dark and narrow": narrow(browser, path) for name, path in files.items()}
+    found |= in_lab(browser, "start page", students_course(tmp_path), tmp_path / "a")
+    found |= in_lab(browser, "overview", course.root, tmp_path / "b")
     assert browser.elsewhere == []
     (KIT / "build" / "axe.md").write_text(table(found), "utf-8")
     grave = {name: [f for f in broken if f.impact in GRAVE] for name, broken in found.items()}
@@ -77,18 +82,29 @@ def narrow(browser, path: Path):
     assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == (
         "rgb(22, 25, 29)")
-    browser.screenshot("page-report-dark-390")
+    unfold(page)
+    browser.screenshot(f"page-{path.stem}-dark-390")
     found = findings(page)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(usual)
     return found
 
 
-def in_lab(browser, folder: Path, private: Path):
-    """What axe says of the page that `run.py lab` opens."""
+def unfold(page) -> None:
+    """Open what is folded."""
+    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+
+
+def in_lab(browser, name: str, folder: Path, private: Path) -> dict:
+    """What axe says of the page that `run.py lab` opens, by name and theme."""
+    found = {}
     with serve(folder, private) as server:
         browser.open(server, "")
         browser.wait_for_lab()
         browser.wait_for_notebook(server, PAGE)
-        browser.page.locator(f"{OURS} table").wait_for()
-        return findings(browser.page, OURS)
+        browser.page.locator(f"{OURS} table").first.wait_for()
+        for theme in ("Light", "Dark"):
+            browser.use_theme(theme)
+            browser.screenshot(f"page-{name.replace(' ', '-')}-{theme.lower()}")
+            found[f"{name}, {theme.lower()}"] = findings(browser.page, OURS)
+    return found

@@ -78,6 +78,84 @@ def test_pictures_stay_readable_on_a_telephone(browser, book):
         assert min(share for share in shares if share) >= 0.69  # one in closed details has none
 
 
+SHARE = "image => image.getBoundingClientRect().width / image.naturalWidth"
+ZOOMED = ".output:has(.zoom:not([hidden]))"  # with a picture that has less room than it needs
+THE_TREE = 4  # of those in the first notebook
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_picture_is_zoomed_by_touch(book, browser, scheme):
+    """Larger makes its words larger, and it scrolls; smaller leads back, and Fit shows all of it;
+    the page itself gets no wider, and axe finds nothing grave."""
+    page = browser.page
+    width, height = SIZES["telephone"]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    page.goto((book / "01_minimax.html").as_uri())
+    output = page.locator(ZOOMED).nth(THE_TREE)
+    box, image = output.locator(".pane"), output.locator("img")
+    smaller, larger, fit = (output.get_by_role("button", name=name) for name in (
+        "Smaller picture", "Larger picture", "Fit the picture to the page"))
+    box.scroll_into_view_if_needed()
+    before = image.evaluate(SHARE)
+    for _ in range(2):
+        larger.click()
+    assert image.evaluate(SHARE) > 1.5 * before
+    assert output.locator(".zoom output").inner_text() == f"{100 * image.evaluate(SHARE):.0f} %"
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth && box.scrollLeft > 0")
+    assert larger.evaluate("button => button.getBoundingClientRect().left >= 0")
+    assert min(larger.bounding_box()["width"], larger.bounding_box()["height"]) >= 40
+    assert [f for f in findings(page) if f.impact in GRAVE] == []
+    browser.screenshot(f"book-zoomed-{scheme}")
+    for _ in range(2):
+        smaller.click()
+    assert image.evaluate(SHARE) == pytest.approx(before, rel=0.01)
+    fit.click()
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+    browser.screenshot(f"book-fitted-{scheme}")
+    assert browser.evaluate(
+        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_picture_is_zoomed_by_keyboard(book, browser):
+    """Enter on a button, or + and - in the box, while the focus stays; 0 shows all of it."""
+    page = browser.page
+    width, height = SIZES["telephone"]
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto((book / "01_minimax.html").as_uri())
+    output = page.locator(ZOOMED).nth(THE_TREE)
+    box, image = output.locator(".pane"), output.locator("img")
+    before = image.evaluate(SHARE)
+    box.focus()  # it scrolls, so that it can be reached
+    page.keyboard.press("+")
+    assert image.evaluate(SHARE) == pytest.approx(1.25 * before, rel=0.01)
+    page.keyboard.press("-")
+    assert image.evaluate(SHARE) == pytest.approx(before, rel=0.01)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    assert browser.evaluate("() => document.activeElement.title") == "Larger picture"
+    page.keyboard.press("Enter")
+    assert image.evaluate(SHARE) == pytest.approx(1.25 * before, rel=0.01)
+    page.keyboard.press("0")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+    assert browser.evaluate("() => document.activeElement.title") == "Larger picture"
+
+
+def test_a_picture_with_room_has_no_buttons(book, browser):
+    """Those that are shown as large as they are, and all of them when printed."""
+    page = browser.page
+    page.set_viewport_size({"width": WIDTHS["wide"], "height": 820})
+    page.goto((book / "03_lane_heuristic.html").as_uri())
+    page.wait_for_function("() => document.querySelector('.zoom')")
+    told = page.locator(".pane").evaluate_all("""all => all.map(({ firstChild, clientWidth,
+        previousSibling }) => [firstChild.naturalWidth > clientWidth, !previousSibling.hidden])""")
+    assert told
+    assert all(needed == offered for needed, offered in told)
+    page.goto((book / "01_minimax.html").as_uri())
+    page.emulate_media(media="print")
+    assert page.locator(".zoom").filter(visible=True).count() == 0
+
+
 def test_the_contents_of_a_module_open_by_keyboard(browser, book):
     """Where they are folded: the way back to the book is the first stop, the second opens them."""
     width, height = SIZES["zoomed"]
@@ -101,11 +179,11 @@ def test_everybody_can_use_it(browser, book, page, scheme):
         browser.page.set_viewport_size({"width": width, "height": 820})
         browser.page.goto((book / page).as_uri())
         assert [f for f in findings(browser.page) if f.impact in GRAVE] == []
+        browser.screenshot(f"book-{page.removesuffix('.html').replace('/', '-')}-{name}-{scheme}")
         if browser.page.locator("#words").count():
             browser.page.fill("#words", "move")
             browser.page.locator("#hits a").first.wait_for()
             assert [f for f in findings(browser.page) if f.impact in GRAVE] == []
-        browser.screenshot(f"book-{page.removesuffix('.html').replace('/', '-')}-{name}-{scheme}")
 
 
 def test_dark_or_light_is_kept(browser, book):

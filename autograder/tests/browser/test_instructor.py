@@ -2,13 +2,15 @@
 
 import pytest
 
-from autograder.course_folder import COURSE_ID
+from autograder.commands.plan import PLANS
+from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
 from autograder.release.assignments import add_students
 from autograder.release.notebooks import answer_id
-from autograder.telling.gradebook import marks_of, open_gradebook
+from autograder.telling.gradebook import marks_of, open_gradebook, students_of
 from autograder.telling.report import write_report
+from autograder.tests.browser.axe import GRAVE, findings
 from autograder.tests.browser.harness import serve
 from autograder.tests.browser.school import (
     NOTEBOOK,
@@ -89,6 +91,37 @@ def test_an_instructors_evening(browser, tmp_path):
     again = marks(course)
     assert again.cells == clicked.cells | {(NOTEBOOK, QUESTION): 2}
     assert (again.automatic, again.extra) == (clicked.automatic, clicked.extra)
+
+
+def test_a_course_is_set_up_without_a_terminal(browser, tmp_path):
+    """One click on the new overview brings the wizard, which releases a plan's studies; the
+    overview with its buttons can be used by everybody."""
+    course = CourseFolder.create(tmp_path / "spring")
+    page = browser.page
+    with serve(course.root, tmp_path / "private") as server:
+        browser.open(server, "")
+        browser.wait_for_lab()
+        browser.wait_for_notebook(server, PAGE)
+        page.get_by_role("button", name="Bring up to date").click()
+        page.get_by_label("First day").fill("2027-01-11")
+        page.get_by_label("First day").press("Tab")
+        page.get_by_label("Students").fill(f"id\n{ADA}\n")
+        page.get_by_label("Students").press("Tab")
+        page.get_by_role("button", name="Set the course up").click()
+        said = page.get_by_role("log", name="what the command says")
+        said.get_by_text("opens the course").wait_for()
+        page.locator(".jp-OutputArea").get_by_role("cell", name="study6_evaluator").wait_for()
+        browser.screenshot("instructor-wizard")
+        found = []
+        for theme in ("Light", "Dark"):
+            browser.use_theme(theme)
+            found += findings(page, ".jp-OutputArea")
+    with open_gradebook(course) as gradebook:
+        assert [student.id for student in students_of(gradebook)] == [ADA]
+    assert {path.name for path in (course.root / "release").iterdir()} == {
+        load_study(name).assignment for name in PLANS[6]}
+    assert [f for f in found if f.impact in GRAVE] == []
+    assert browser.elsewhere == []
 
 
 def open_formgrader(browser, server):

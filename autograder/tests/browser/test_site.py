@@ -1,25 +1,28 @@
 """The live site in a browser: a student does study 3 in it, with no network, and hands it in."""
 
-import functools
+import re
+import shutil
 import subprocess
-import threading
-import time
 import zipfile
-from dataclasses import dataclass
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 
+import nbformat
 import pytest
+from typer.testing import CliRunner
 
+from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
 from autograder.release.assignments import release
-from autograder.release.notebooks import notebook_texts
-from autograder.release.site import write_site
+from autograder.release.notebooks import KERNEL, notebook_texts
 from autograder.release.site.fetch import fetch
 from autograder.release.site.wheels import pyodide_server
 from autograder.telling.gradebook import marks_of, open_gradebook
 from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.harness import KIT
+from autograder.tests.browser.firefox import in_firefox
+from autograder.tests.browser.harness import TOKEN, lab_path, serve
+from autograder.tests.browser.live import CACHE, PLAY, Live, serve_site
+from autograder.tests.browser.widgets import NOTEBOOK
 from autograder.tests.needs import need_isolation, need_program
 from autograder.workspace import answer_path
 from course.drawn_before import MADE_BEFORE
@@ -31,84 +34,33 @@ NOTEBOOKS = [path.stem for path in notebook_texts(STUDY.folder)]
 ENDLESS = "def lane_counts(board, player):\n    while True:\n        pass\n"
 POINTS = [sum(check.max_points for check in STUDY.checks.values() if check.extra_credit == extra)
           for extra in (False, True)]
-CACHE = KIT / "build" / "site-cache"
-PLAY = """from tictactoe.show.play_board import play_against
-
-
-class First:
-    def choose(self, state):
-        return state.legal_moves()[0]
-
-
-play_against(First(), values=lambda state, player: 0.5)"""
-TYPES = {".mjs": "text/javascript", ".wasm": "application/wasm"}
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files as any web server does, and says nothing."""
-
-    extensions_map = SimpleHTTPRequestHandler.extensions_map | TYPES
-
-    def log_message(self, *_said):
-        """Nothing."""
-
-
-class Server(ThreadingHTTPServer):
-    """A page that is left breaks off what it was loading, which is nothing to tell of."""
-
-    def handle_error(self, *_request):
-        """Nothing."""
+BOARDS = """from alphabeta import AlphaBeta
+from sequence import Greedy, play
+from sequence.widget import replay
+from tictactoe import Board
+from tictactoe.show.explorer import explore
+from tictactoe.show.play_board import play_against
+play_against(AlphaBeta())
+explore(AlphaBeta(), Board("x__ox__xo"))
+replay(play([Greedy(), Greedy()], seed=2))""".splitlines()
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The address of a live site of study 3."""
+def made(tmp_path_factory):
+    """The folder of a live site of study 3, and what the command that made it said."""
     need_program("npm", "the live site stays unchecked")
     folder = tmp_path_factory.mktemp("site") / "site"
-    write_site(folder, [STUDY], CACHE)
-    with Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    done = CliRunner().invoke(app, ["site", str(folder), "--study", STUDY.name])
+    assert done.exit_code == 0, done.output
+    return folder, done.stdout
 
 
-@dataclass
-class Live:
-    """The live course in a window."""
-
-    browser: object
-
-    def wait_for(self, path):
-        """Wait until the notebook is the current tab and Python is idle."""
-        self.browser.page.wait_for_function(
-            """path => { const now = window.jupyterapp?.shell.currentWidget;
-                 return now?.context?.path === path
-                   && now.sessionContext?.session?.kernel?.status === 'idle' }""", arg=path)
-
-    def open(self, path):
-        """Open a notebook, and wait for Python."""
-        self.browser.command("docmanager:open", path=path)
-        self.wait_for(path)
-
-    def write(self, path, text):
-        """Write a file in Lab's editor, and save it."""
-        self.browser.command("docmanager:open", path=path)
-        self.browser.page.wait_for_function(
-            "path => jupyterapp.shell.currentWidget?.context?.path === path", arg=path)
-        self.browser.evaluate(
-            "text => { const file = jupyterapp.shell.currentWidget.context;"
-            " return file.ready.then(() => { file.model.sharedModel.setSource(text);"
-            " return file.save() }).then(() => 0) }", text)
-
-    def run(self, source):
-        """Add a cell to the end of the current notebook and run it; returns its outputs."""
-        last = len(self.browser.cells()) - 1
-        self.browser.show_cell(last)
-        self.browser.command("notebook:insert-cell-below")
-        self.browser.write_cell(last + 1, source)
-        self.browser.command("notebook:change-cell-to-code")
-        self.browser.run_cell(last + 1)
-        return self.browser.cells()[last + 1]["outputs"]
+@pytest.fixture(scope="module")
+def site(made):
+    """The address of a live site of study 3."""
+    folder, _ = made
+    with serve_site(folder) as address:
+        yield address
 
 
 def html_of(outputs):
@@ -153,9 +105,29 @@ def test_pyodide_is_the_one_that_its_kernel_was_made_for(site):
     assert pyodide_server(fetched.pyodide).split("/")[-2] == f"v{made_for}"
 
 
+def test_the_size_that_is_told_is_that_of_the_folder(made):
+    """The command says how many megabytes are to be served, all files together."""
+    folder, said = made
+    told = re.search(rf"site: {re.escape(str(folder / 'index.html'))} \((\d+) MB\)", said)
+    size = sum(len(path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+    assert abs(int(told[1]) - size / 1e6) <= 0.5, said
+
+
+@pytest.mark.parametrize(("typed", "meant"), [
+    ("quiescence", "quiescent"), ("quiescent", "quiescence"), ("quiesence", "quiescence"),
+    ("quiecsent", "quiescent")])
+def test_the_search_finds_words_of_the_same_stem(browser, site, typed, meant):
+    """Quiescence and quiescent find each other, and either is found with a slip in typing."""
+    browser.page.goto(f"{site}/index.html")
+    browser.page.fill("#words", typed)
+    browser.page.locator("#hits mark", has_text=re.compile(f"^{meant}$", re.I)).first.wait_for()
+
+
 def test_the_pages_can_be_used_by_everybody(browser, site):
-    """axe finds nothing grave with the button to the live course on them, wide or narrow."""
-    for width in (1200, 390):
+    """axe finds nothing grave with the button to the live course on them, wide or narrow, in light
+    or in dark."""
+    for width, scheme in product((1200, 390), ("light", "dark")):
+        browser.page.emulate_media(color_scheme=scheme)
         browser.page.set_viewport_size({"width": width, "height": 820})
         for page in ("index.html", f"{NOTEBOOKS[0]}.html", "node-counts.html"):
             browser.page.goto(f"{site}/{page}")
@@ -169,11 +141,9 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     page, live = browser.page, Live(browser)
     page.goto(f"{site}/{NOTEBOOKS[0]}.html")
     page.get_by_role("link", name="Run this notebook").click()
-    begun = time.monotonic()
     path = f"{STUDY.assignment}/{NOTEBOOKS[0]}.ipynb"
     live.wait_for(path)
     browser.run_cell(1)
-    python = time.monotonic() - begun
 
     live.write(f"{STUDY.assignment}/{STUDY.module}", ENDLESS)
     live.open(path)
@@ -196,7 +166,8 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     assert len(said) == len(STUDY.checks)
 
     page.goto(f"{site}/live/lab/index.html?path=start.ipynb")  # what was done is still there
-    live.wait_for("start.ipynb")
+    browser.wait_for_lab()
+    live.open("start.ipynb")  # another tab may be restored in front of it
     browser.run_cell(1)
     shown = html_of(browser.cells()[1]["outputs"])
     assert "13 of 13" in shown
@@ -214,4 +185,27 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
         marks = marks_of(gradebook, STUDY.assignment)["ada"]
     assert [marks.automatic, marks.extra] == POINTS
     assert browser.elsewhere == []
-    print(f"Python after {python:.1f} s")
+
+
+def test_page_live_course_and_boards_in_firefox(site, tmp_path):
+    """Themes, a move on the live course's board, a click on each of Lab's boards; no error."""
+    cells = [nbformat.v4.new_code_cell(source) for source in BOARDS]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    root = tmp_path / "course"
+    root.mkdir()
+    nbformat.write(notebook, root / NOTEBOOK)
+    shutil.copy(answer_path(load_study("study2")), root)
+    with serve(root, tmp_path / "private") as server:
+        told = in_firefox(
+            site=f"{site}/{NOTEBOOKS[0]}.html", live=f"{STUDY.assignment}/{NOTEBOOKS[0]}.ipynb",
+            board=PLAY,
+            lab=f"{server.url}/{lab_path(NOTEBOOK)}&token={TOKEN}", notebook=NOTEBOOK,
+            clicks=[["play_against", "4"], ["explore", "next"], ["replay", "next"]])
+    assert told["version"].startswith("firefox")
+    assert sorted(told["themes"]) == ["dark", "light"]
+    assert told["live"].startswith("First plays cell 0")
+    play, tree, replay = told["boards"]
+    assert re.match(r"AlphaBeta plays cell \d", play)
+    assert tree.startswith("Step ")
+    assert replay.startswith("1 of ")
+    assert (told["errors"], told["elsewhere"]) == ([], [])

@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.release.slides import sources_of, write_slides
+from autograder.tests.browser.axe import GRAVE, findings
 from autograder.tests.browser.fits import SIZES, misfits
 from course.probes import load_study
 
@@ -51,6 +52,18 @@ def test_slides_are_read_one_below_the_other_in_a_small_window(browser, deck, si
     browser.page.keyboard.press("ArrowRight")
     assert browser.evaluate(NUMBER) == 1
     browser.screenshot(f"slides-{size}")
+
+
+def test_slides_can_be_used_by_everybody(browser, deck):
+    """axe finds nothing grave on a projector, and in a small window where they are a page."""
+    for width, height in (PROJECTORS["laptop"], SIZES["telephone"]):
+        browser.page.set_viewport_size({"width": width, "height": height})
+        browser.page.goto(deck.as_uri())
+        assert [found for found in findings(browser.page) if found.impact in GRAVE] == []
+    wide = browser.page.locator(".figure[tabindex]").first  # scrolls in its box, by keyboard too
+    wide.focus()
+    wide.press("ArrowRight")
+    browser.page.wait_for_function("box => box.scrollLeft > 0", arg=wide.element_handle())
 
 
 def test_keys_turn_the_slides(browser, deck):

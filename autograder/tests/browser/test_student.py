@@ -1,11 +1,13 @@
 """A student's afternoon in JupyterLab: fetch, read, write, check, answer, validate, hand in."""
 
 import json
+import shutil
 
 import pytest
 
 from autograder.course_folder import COURSE_ID
 from autograder.mutants import load_mutants
+from autograder.release.derive import COURSE
 from autograder.tests.browser.harness import serve
 from autograder.tests.browser.school import (
     NOTEBOOK,
@@ -15,8 +17,13 @@ from autograder.tests.browser.school import (
     make_desk,
     module_text,
     put_out,
+    students_course,
 )
-from course.start import PAGE
+from course.check import check
+from course.files import INTERNALS
+from course.probes import load_study, studies
+from course.progress import NOTES
+from course.start import FOLLOWED, PAGE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PATH = f"{STUDY.assignment}/{NOTEBOOK}.ipynb"
@@ -64,13 +71,13 @@ def fetch(browser, server, desk):
     browser.screenshot("student-assignments")
     assert (desk / STUDY.assignment / STUDY.module).is_file()
 
-    # Brought up to date, the start page has links; the first goes to the notebook.
+    # The start page follows: it has links now; the first goes to the notebook.
     page.get_by_role("tab", name=PAGE).click()
     browser.wait_for_notebook(server, PAGE)
-    browser.run_all()
-    page.locator(".jp-OutputArea").get_by_role("link", name="3. The lane heuristic").wait_for()
+    first = page.locator(".jp-OutputArea").get_by_role("link", name="3. The lane heuristic").first
+    first.wait_for()
     browser.screenshot("student-start")
-    page.get_by_role("link", name="3. The lane heuristic").click()
+    first.click()
     browser.wait_for_notebook(server, PATH)
 
 
@@ -117,12 +124,43 @@ def submit(browser, server, desk):
     browser.screenshot("student-submitted")
     page.get_by_role("tab", name=PAGE).click()
     browser.wait_for_notebook(server, PAGE)
-    browser.run_all()
-    table = html_of(browser.cells()[1])
-    assert "&#10003; done" in table
-    assert "5 of 5" in table
+    page.get_by_role("row", name="3. The lane heuristic").get_by_text("\u2713 done").wait_for()
+    assert "5 of 5" in page.locator(f".{FOLLOWED}").inner_text()
     assert json.loads((desk / STUDY.assignment / ".checked.json").read_text("utf-8"))
     browser.screenshot("student-done")
+
+
+def test_the_start_page_follows_what_is_done(browser, tmp_path):
+    """States change in sight, before the page's cell is run and after, with a check and a change of
+    the module; what the reader unfolded stays, and links still open tabs."""
+    root = students_course(tmp_path)
+    work = root / STUDY.assignment
+    with serve(root, tmp_path / "private") as server:
+        browser.open(server, "")
+        browser.wait_for_lab()
+        browser.wait_for_notebook(server, PAGE)
+        shown = browser.page.locator(f".{FOLLOWED}")
+        shown.get_by_text("Shannon's Type A").click()
+        line = shown.get_by_role("row", name="3. The lane heuristic")
+        line.get_by_text("not started").wait_for()
+
+        def follows() -> None:
+            (work / STUDY.module).write_text(module_text(*WRITTEN), "utf-8")
+            shown.get_by_text("heuristic.py, 7 places to fill in").wait_for()
+            check("study3.lane_counts", work)
+            line.get_by_text("begun").wait_for()
+            shutil.copyfile(COURSE / STUDY.assignment / STUDY.module, work / STUDY.module)
+            line.get_by_text("checked before the module's last change").wait_for()
+
+        follows()
+        (work / NOTES).unlink()
+        line.get_by_text("not started").wait_for()
+        browser.run_all()
+        shown.get_by_text("Shannon's Type A").click()
+        follows()
+        line.get_by_role("link").click()
+        browser.wait_for_notebook(server, PATH)
+    assert browser.elsewhere == []
 
 
 def list_of_assignments(browser):
@@ -141,3 +179,26 @@ def validate(browser, name) -> str:
     said = dialog.inner_text()
     dialog.get_by_role("button").last.click()
     return said
+
+
+def test_the_start_page_fits_a_laptops_window(browser, tmp_path):
+    """What is next, the total and a line for every study of the whole course, without scrolling;
+    the list of files beside it has the studies, and nothing of what makes them run."""
+    window = {"width": 1366, "height": 768}
+    browser.page.set_viewport_size(window)
+    with serve(students_course(tmp_path), tmp_path / "private") as server:
+        browser.open(server, "")
+        browser.wait_for_lab()
+        browser.wait_for_notebook(server, PAGE)
+        shown = browser.page.locator(".jp-OutputArea-output")
+        shown.get_by_text("Next: ").first.wait_for()
+        bottom = browser.page.locator(".jp-NotebookPanel").first.bounding_box()
+        lines = [shown.get_by_text("So far: "), *shown.locator("summary").all()]
+        assert len(lines) == 1 + len(studies())
+        for line in lines:
+            box = line.bounding_box()
+            assert box["y"] + box["height"] <= bottom["y"] + bottom["height"]
+        listed = browser.page.locator(".jp-DirListing-itemName").all_inner_texts()
+        browser.screenshot("start-laptop")
+    assert {load_study(name).assignment for name in studies()} <= set(listed)
+    assert not INTERNALS & set(listed)

@@ -2,11 +2,14 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import nbformat
 
 from autograder.release.notebooks import KERNEL
+from autograder.tests.browser.axe import GRAVE, findings
+from autograder.tests.browser.fits import SIZES, flaws
 from autograder.tests.browser.harness import Browser, Server, browse, lab_path, serve
 
 NOTEBOOK = "widgets.ipynb"
@@ -31,14 +34,66 @@ def wait_for_notebook(browser: Browser, server: Server) -> None:
     browser.wait_for_notebook(server, NOTEBOOK)
 
 
-class Widget:
-    """The widget of a cell that is run anew: what other tests did to it is gone."""
+@contextlib.contextmanager
+def window(browser: Browser, size: str) -> Iterator[None]:
+    """The window has one of the `SIZES`; where it is narrow, Lab's left area is closed."""
+    before, (width, height) = browser.page.viewport_size, SIZES[size]
+    narrow = width < before["width"]
+    browser.page.set_viewport_size({"width": width, "height": height})
+    if narrow:
+        browser.command("application:toggle-left-area")
+    try:
+        yield
+    finally:
+        browser.page.set_viewport_size(before)
+        if narrow:
+            browser.command("application:toggle-left-area")
 
-    def __init__(self, browser: Browser, number: int) -> None:
+
+def faults(browser: Browser, numbers: dict[str, int], prefix: str, *,
+           fits: bool = True) -> dict[tuple[str, str, str], list]:
+    """What keeps people from reading the widgets of cells that were run: in windows of all sizes,
+    in both themes, in the words of `flaws` and axe. On a telephone, pictures are to fit.
+
+    Screenshots are called after the prefix, the widget, the size and the theme.
+    """
+    found = {}
+    for size, theme in product(SIZES, ("Light", "Dark")):
+        browser.use_theme(theme)
+        with window(browser, size):
+            for name, number in numbers.items():
+                widget = Widget(browser, number, run=False)
+                browser.page.wait_for_timeout(400)  # the picture is painted in its new width
+                right = widget.root.evaluate("root => root.getBoundingClientRect().right")
+                ends = widget.root.locator("button, input, output").evaluate_all(
+                    "all => all.map(one => one.getBoundingClientRect().right)")
+                told = flaws(widget.root, fits=fits)
+                told += ["a button is cut"] if max(ends) > right + 1 else []
+                if told or (told := widget.grave()):
+                    found[name, size, theme] = told
+                widget.root.evaluate("root => root.scrollIntoView()")
+                browser.screenshot(
+                    f"{prefix}-{name.replace(' ', '-')}-{size}-{theme.lower()}")
+    browser.use_theme("Light")
+    return found
+
+
+class Widget:
+    """The widget of a cell, which is run anew, so that what other tests did to it is gone."""
+
+    def __init__(self, browser: Browser, number: int, *, run: bool = True) -> None:
         self.browser = browser
-        browser.run_cell(number)
+        if run:
+            browser.run_cell(number)
         self.root = browser.show_cell(number).locator(".click-board")
         self.root.wait_for()
+
+    def grave(self) -> list:
+        """What axe finds that keeps somebody from using it."""
+        self.root.evaluate("root => { root.id = 'looked-at' }")
+        found = findings(self.browser.page, "#looked-at")
+        self.root.evaluate("root => { root.removeAttribute('id') }")
+        return [finding for finding in found if finding.impact in GRAVE]
 
     def status(self) -> str:
         return self.root.locator(".status").inner_text()

@@ -122,6 +122,13 @@ BAD_INPUT = [
     *((f"{command} study2 -c {{{place}}}", NO_COURSE % place)
       for command in ("grade", "feedback", "report", "evening", "solutions")
       for place in ("foreign", "empty", "file", "missing")),
+    ("plan 8 --first-day 2027-01-11 -c {missing}", "there is no plan for 8 weeks"),
+    ("plan 6 --first-day 0001-01-01 -c {missing}", "no course begins in the year 1"),
+    ("plan 6 --first-day 9999-12-30 -c {missing}", "no course can begin on 9999-12-30"),
+    ("plan 6 --first-day 2027-01-11 -c {foreign}", "{foreign} is not empty"),
+    ("plan 6 --first-day 2027-01-11 -c {missing} --percent-a-day 200", "200 is no percentage"),
+    ("plan 6 --first-day 2027-13-11 -c {missing}", "'2027-13-11' is no day"),
+    ("plan 6 --first-day 2027-01-11 -c {missing} --roster {missing}", "there is no file"),
     *((f"export -c {{{place}}}", NO_COURSE % place)
       for place in ("foreign", "empty", "file", "missing")),
     ("grade study2", "{kit}/build/course is not a course folder"),
@@ -602,6 +609,7 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
     "report": ("STUDY", {"--course"}),
     "solutions": ("STUDY", {"--course", "--output", "--before-deadline"}),
     "roster": ("FILE", {"--course"}),
+    "plan": ("WEEKS", {"--first-day", "--course", "--roster", "--percent-a-day", "--at-most"}),
     "hand-out": ("STUDY", {"--course"}),
     "collect": ("STUDY", {"--course"}),
     "hand-back": ("STUDY", {"--course"}),
@@ -636,7 +644,7 @@ def test_help_names_every_argument(command):
     usage, = re.findall(rf"Usage: autograder {command} \[OPTIONS\](.*)", done.stdout)
     assert usage.strip(" {}") == argument  # some versions put braces around what must be given
     assert commands()[command] in text(done.stdout)
-    rows = dict(re.findall(r"^│\s+(--[a-z-]+)(.+)│$", done.stdout, re.MULTILINE))
+    rows = dict(re.findall(r"^│[\s*]+(--[a-z-]+)(.+)│$", done.stdout, re.MULTILINE))
     assert set(rows) == {*options, "--help"}
     assert all(re.search(r"[A-Z].*[.\]]\s*$", row) for row in rows.values()), rows
     if "STUDY" in argument:

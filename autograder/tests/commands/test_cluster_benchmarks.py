@@ -51,7 +51,7 @@ def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
     monkeypatch.setattr(training, "load_answer", lambda name: sarsa)
     monkeypatch.setattr(training, "DEALS", 1)
     make = agents.agents(sarsa.QTable)
-    for name in (agents.SPARRING, "Random", "Evaluator (5)", agents.BEST):  # the first has a clock
+    for name in (agents.SPARRING, "Random", agents.EVALUATOR, agents.BEST):  # the first has a clock
         del make[name]
     monkeypatch.setattr(agents, "agents", lambda: make)
     monkeypatch.setattr(agents, "DEALS", 1)

@@ -1,6 +1,6 @@
 """The benchmarks of Sequence: what they play and count, on a few games and without a clock."""
 
-from autograder.benchmarks import ismcts, sequence
+from autograder.benchmarks import agents, ismcts, sequence
 from sequence import DRAFT, ISMCTS, Greedy, Random, play
 from tictactoe.games.play import Match
 
@@ -80,3 +80,11 @@ def test_growth_is_measured_and_drawn(monkeypatch, tmp_path, capsys):
     assert {"score at 10 iterations", "score at 100 iterations"} < set(names)
     assert ismcts.PLOT.read_bytes().startswith(b"\x89PNG")
     assert str(ismcts.PLOT) in capsys.readouterr().err
+
+
+def test_the_page_of_agents_has_the_studies_of_today():
+    """Its columns are the agents that the command would measure, with their studies' numbers."""
+    _, *columns, _ = next(line.split("|") for line in agents.PAGE.read_text("utf-8").splitlines()
+                          if line.startswith("| |"))
+    assert [column.strip() for column in columns[1:-2]] == list(agents.agents(dict))
+    assert agents.numbered("LookAhead", "lookahead") == "LookAhead (7)"

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
+from datetime import date
 
 import psutil
 import pytest
@@ -21,6 +22,7 @@ from autograder.errors import Refused
 from autograder.telling.gradebook import open_gradebook, students_of
 from autograder.tests.needs import need_isolation
 from course.probes import load_study
+from tictactoe.show.still import WIDGET
 
 pytestmark = pytest.mark.xdist_group("desk")
 STUDY = load_study("study2")
@@ -235,6 +237,35 @@ def test_a_roster_of_ones_own_is_not_lost(desk, monkeypatch):
     assert [arguments[:2] for arguments in given] == [["roster", str(path)]]
 
 
+def test_a_course_is_set_up_by_a_button(desk, monkeypatch):
+    """By the fields as they stand, here or in a new folder beside; nothing that is missing or wrong
+    makes a folder, and class and rule are left out where nobody gave them."""
+    given, root = started(monkeypatch), desk.folder.root
+    button = desk.made["Set the course up"]
+    button.click()
+    assert "choose the day" in text(desk.output)
+    desk.first_day.value, desk.weeks.value = date(2027, 1, 11), 10
+    button.click()
+    plan = ["plan", "10", "--first-day", "2027-01-11"]
+    assert given == [[*plan, "--course", str(root)]]
+    for name, pasted in (("../away", ""), ("..", ""), ("next", "name\nada\n")):
+        desk.place.value, desk.students.value = name, pasted
+        button.click()
+        assert not (root.parent / "next").exists()
+    desk.students.value, desk.percent.value = "id\nada\n", 10
+    button.click()
+    beside = root.parent / "next"
+    assert CourseFolder.open(beside)
+    assert given[1:] == [[*plan, "--percent-a-day", "10", "--at-most", "100", "--roster",
+                          str(beside / "roster.csv"), "--course", str(beside)]]
+
+
+def test_a_new_course_begins_with_the_wizard(desk, tmp_path):
+    """It is unfolded where nothing was released yet, and folded away later."""
+    assert desk.wizard.selected_index is None
+    assert Desk(CourseFolder.create(tmp_path / "new")).wizard.selected_index == 0
+
+
 def test_a_roster_that_is_none_leaves_no_course(tmp_path):
     """The file is read before a folder is made."""
     path = tmp_path / "roster.csv"
@@ -277,12 +308,13 @@ def test_what_a_command_says_is_no_html(desk, monkeypatch):
 
 
 def test_the_desk_is_shown_in_a_notebook(desk, monkeypatch):
-    """A table that any page shows, and the buttons below it."""
+    """A table that any page shows, the buttons below it, and what is said when they are gone."""
     shown = []
     monkeypatch.setattr(displaypub.DisplayPublisher, "publish",
                         lambda self, data, **more: shown.append(data))
     monkeypatch.setattr(buttons, "display", lambda what, **more: shown.append(what))
     desk.show()
-    table, box = shown
+    table, box, words = shown
     assert STUDY.assignment in table.data
-    assert box is desk.box
+    assert box[WIDGET]["model_id"] == desk.box.model_id
+    assert buttons.AGAIN in words["text/html"]

@@ -13,7 +13,8 @@ from autograder.doctor.by_machine import prove_by_machine
 from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import machine_mutants
 from autograder.tests.needs import need_isolation
-from course.probes import load_study
+from autograder.workspace import answer_path
+from course.probes import load_study, studies
 
 ANSWER = '''
 def best(state, player):
@@ -50,6 +51,14 @@ def test_only_solutions_are_changed():
     assert {mutant.line for mutant in mutants} <= set(range(5, 10))
     assert len({mutant.text for mutant in mutants}) == len(mutants)
     assert all("return state + 1" in mutant.text for mutant in mutants)
+
+
+@pytest.mark.parametrize("study", studies())
+def test_each_has_a_name_of_its_own(study):
+    """Positions are chosen by these names; two changes of one line may read alike."""
+    mutants = machine_mutants(answer_path(load_study(study)).read_text("utf-8"))
+    assert len({mutant.name for mutant in mutants}) == len(mutants)
+    assert all(mutant.name.startswith(f"line {mutant.line}: {mutant.what}") for mutant in mutants)
 
 
 @given(st.sampled_from(machine_mutants(ANSWER)))

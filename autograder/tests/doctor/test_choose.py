@@ -18,9 +18,11 @@ from autograder.doctor.choose import (
     as_table,
     choose_cases,
 )
+from autograder.doctor.machine_mutants import machine_mutants
 from autograder.errors import Refused
 from autograder.mutants import load_mutants, load_outsiders
 from autograder.tests.needs import need_isolation
+from autograder.workspace import answer_path
 from course.probes import load_study
 
 NEEDS = st.sets(st.tuples(st.sampled_from("abcdefgh"), st.just("")))
@@ -83,7 +85,10 @@ def test_a_seed_gives_a_set_that_sees_all(tmp_path, seed):
     need_isolation()
     choice = choose_cases("study1", seed, sample=100)
     assert choice.missing == []
-    assert choice.mutants > len(load_mutants("study1")) + len(load_outsiders(load_study("study1")))
+    study = load_study("study1")
+    assert choice.mutants == sum(map(len, (
+        machine_mutants(answer_path(study).read_text("utf-8")), load_mutants(study.name),
+        [wrong for wrong in load_outsiders(study) if not wrong.accepted])))
     file = tmp_path / "study1.toml"
     file.write_text(as_table(choice), "utf-8")
     checks = load_study("study1", file).checks

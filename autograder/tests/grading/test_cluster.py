@@ -4,13 +4,18 @@ The workers are real, and have the worker kit alone: what it lacks they cannot n
 """
 
 import contextlib
+import itertools
+import operator
 import os
+import random
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +25,7 @@ from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import read_results
 from autograder.release.assignments import release
+from autograder.sandbox import cluster as sandbox_cluster
 from autograder.sandbox.client import Sandbox, SandboxFault
 from autograder.sandbox.cluster import Cluster, ClusterGone, ClusterSandbox, terms
 from autograder.sandbox.limits import Limits
@@ -110,6 +116,14 @@ def booked(folder: CourseFolder, graded: list) -> list:
             [replace(result, seconds=0) for result in graded], outcomes]
 
 
+def _other_studies(folder: Path) -> Path:
+    """A folder of studies with which a worker has another version of the kit."""
+    questions = folder / "course" / "probes"
+    questions.mkdir(parents=True)
+    (questions / "other.py").write_text("'''Another study.'''\n", "utf-8")
+    return folder
+
+
 def test_the_marks_are_those_of_this_machine(course, cluster, here):
     """Honest, blank, wrong, endless and broken submissions: marks, causes and problems agree."""
     assert booked(course, grade(course, STUDY, where={"scheduler": cluster.address})) == here
@@ -139,7 +153,49 @@ def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here)
             over.set()
             trouble.join()
     assert sorted(result.student for result in done) == sorted(CLASS)
+    assert [result for result in graded if result.status == "fault"] == []
     assert booked(course, graded) == here
+
+
+def test_every_thread_gets_its_own_replies_whatever_the_cluster_goes_through(tmp_path,
+                                                                             monkeypatch):
+    """Results and errors of many short tasks, while workers and scheduler are killed at any moment
+    and the connection is looked at again and again: nobody is told but what the task gave."""
+    monkeypatch.setattr(sandbox_cluster, "LOOK", 0.02)
+    rng, over, wrong = random.Random(1), threading.Event(), []
+
+    def disturb() -> None:
+        for kind in rng.sample(["worker"] * 3 + ["scheduler"] * 2, 5):
+            if over.wait(rng.uniform(0.5, 4)):
+                return
+            if kind == "scheduler":
+                cluster.restart_scheduler(away=rng.uniform(0, 3))
+            else:
+                cluster.kill_worker(rng.randrange(2))
+
+    def work(thread: int) -> None:
+        for number in itertools.count():
+            if over.is_set():
+                return
+            try:
+                given = connection.do(*[(operator.mul, number, thread), (time.sleep, 0.5),
+                                        (operator.truediv, number, 0)][number % 3])
+            except Exception as error:
+                given = type(error)
+            if given != [number * thread, None, ZeroDivisionError][number % 3]:
+                wrong.append((number, given))
+
+    with local_cluster(tmp_path) as cluster, \
+            contextlib.closing(Cluster(cluster.address)) as connection, \
+            ThreadPoolExecutor(4) as threads:
+        working = [threads.submit(work, thread) for thread in range(4)]
+        try:
+            disturb()
+        finally:
+            over.set()
+        for thread in working:
+            thread.result(120)
+    assert wrong == []
 
 
 def test_a_ladder_is_played_here_with_an_agent_there(connection):
@@ -167,12 +223,10 @@ def test_other_modules_are_asked_there(connection):
 
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
     """One with another kit, one that cannot isolate: all the work goes to the others."""
-    questions = tmp_path / "course" / "probes"
-    questions.mkdir(parents=True)
-    (questions / "other.py").write_text("'''Another study.'''\n", "utf-8")
     preload = tmp_path / "preload.py"
     preload.write_text(NO_BWRAP, "utf-8")
-    strangers = [cluster.add_worker("--name", "stranger", COURSE_STUDIES=str(tmp_path)),
+    strangers = [cluster.add_worker("--name", "stranger",
+                                    COURSE_STUDIES=str(_other_studies(tmp_path))),
                  cluster.add_worker("--name", "open", "--preload", str(preload))]
     try:
         cluster.wait(4)
@@ -195,6 +249,21 @@ def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp
         for stranger in strangers:
             stranger.terminate()
             stranger.wait()
+
+
+def test_work_goes_to_workers_that_come_later(tmp_path, monkeypatch):
+    """A task that one worker alone may do, as the other does not fit, and that leaves for good."""
+    monkeypatch.setattr(sandbox_cluster, "LOOK", 0.5)
+    with local_cluster(tmp_path, workers=1) as cluster, \
+            contextlib.closing(Cluster(cluster.address)) as connection, \
+            ThreadPoolExecutor(1) as thread:
+        cluster.add_worker(COURSE_STUDIES=str(_other_studies(tmp_path)))
+        cluster.wait(2)
+        assert connection.slots(terms(Limits())) == 1
+        task = thread.submit(connection.do, time.sleep, 6)
+        cluster.end_worker(0)
+        cluster.add_worker()
+        assert task.result(120) is None
 
 
 def test_a_cluster_without_a_worker_that_fits_is_refused(connection):

@@ -191,6 +191,7 @@ def stream(frames: st.SearchStrategy) -> st.SearchStrategy[bytes]:
 @example(framed({"end": 0, "outputs": [{"output_type": "stream", "name": "stdout",
                                         "text": "\ud800"}]}))
 @example(LENGTH.pack(2**64 - 1))
+@example(framed({"end": 0, "execution_count": -1}))
 def test_any_message_of_cells_makes_a_notebook(said):
     """Whatever the process says, the outputs can be written, and a notebook is valid with them."""
     cells = [new_code_cell("1"), new_code_cell("2")]

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from autograder.tests.people.games import Twigs
-from tictactoe import Board
-from tictactoe.show.drawn import draw_state, move_words, words
+from tictactoe import Board, Qubic
+from tictactoe.show.drawn import draw_state, has_narrow_form, move_words, words
 from tictactoe.solver import values
 
 
@@ -46,6 +46,23 @@ def test_the_size_is_kept(height, most_width):
     root = ET.fromstring(drawing.svg)
     assert (int(root.get("width")), int(root.get("height"))) == (drawing.width, drawing.height)
     assert drawing.height == drawing.width == min(height, most_width)
+
+
+def test_a_wide_game_has_a_form_for_telephones():
+    """The same can be clicked in it, with the same values; a game without one is drawn as always.
+    """
+    cube = Qubic.from_moves([0, 21])
+    clicks = {str(move): move_words(cube, move) for move in cube.legal_moves()}
+    worth = dict.fromkeys(cube.legal_moves(), 0.5)
+    wide, narrow = (draw_state(cube, clicks, 21, 300, 900, worth, narrow=form)
+                    for form in (False, True))
+    assert clickable(wide.svg) == clickable(narrow.svg)
+    assert wide.svg.count('class="value"') == narrow.svg.count('class="value"') == 62
+    assert narrow.width < wide.width / 2
+    assert has_narrow_form(cube)
+    for state in (Board(), Twigs("a")):
+        assert not has_narrow_form(state)
+        assert draw_state(state, narrow=True) == draw_state(state)
 
 
 def test_a_game_that_draws_nothing_is_its_text():

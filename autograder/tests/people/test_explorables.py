@@ -76,8 +76,21 @@ def test_an_iteration_is_told(growing):
     assert growing.view.said.startswith("0 of 60: the root alone.")
     growing.click("next")
     assert growing.view.said == ("1 of 60: 2; then a random game: x wins. "
-                                 "Most visits, 1: 2.")
+                                 "Move 2 has the most visits so far: 1.")
     assert growing.view.svg.count('stroke-dasharray="4 2.5"') == 1  # the new node
+
+
+def test_a_telephone_shows_the_first_moves(growing):
+    """A node for each, with all below it counted; what is to come is pale from the beginning."""
+    growing.go_to(0)
+    assert growing.view.narrow.count('stroke-dasharray="2 3"') == len(TRAP.legal_moves())
+    growing.click("last")
+    root = note_growth(UCT(60, seed=1), TRAP)[-1].nodes
+    first = {path: node for path, node in root.items() if len(path) == 1}
+    shown = texts(growing.view.narrow)
+    assert growing.view.narrow.count("<circle") >= 1 + len(first)
+    assert {f"+{node.below}" for node in first.values()} <= set(shown)
+    assert 'stroke-dasharray="2 3"' not in growing.view.narrow
 
 
 def test_nothing_is_left_on_the_agent():

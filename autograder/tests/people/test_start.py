@@ -1,12 +1,16 @@
 """The start page, the overview of a course folder, and what the doctor says of the exchange."""
 
+import asyncio
 import json
 import os
+import re
 import shutil
 from html import escape
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from jupyterlab import labapp
 from jupyterlab.commands import get_app_dir
 from jupyterlab_server import settings_utils
@@ -19,10 +23,21 @@ from autograder.release.derive import COURSE
 from autograder.release.leaks import public_files
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub
+from course import files
 from course.check import check
+from course.files import INTERNALS, CourseFiles
 from course.probes import load_study, studies
-from course.progress import ANSWER_STUB, NOTES, progress
-from course.start import CALL, LAB_DEFAULTS, PAGE, WELCOME, open_lab, start_page, write_page
+from course.progress import ANSWER_STUB, NOTES, progress, shown
+from course.start import (
+    CALL,
+    FOLLOWED,
+    LAB_DEFAULTS,
+    PAGE,
+    WELCOME,
+    open_lab,
+    start_page,
+    write_page,
+)
 
 STUDY = load_study("study3")
 KERNELS = "@jupyterlab/apputils-extension:kernels-settings"
@@ -108,6 +123,66 @@ def test_a_notebook_is_done_when_all_is_right_and_answered(desk, work, capsys):
     assert "&#10003; done" in page._repr_html_()
 
 
+def test_what_is_next_and_the_total_stand_on_top(desk, work, capsys):
+    """Both in front of all studies; each study is a line, unfolded where the next notebook is."""
+    shutil.copytree(COURSE / "study1_minimax", desk / "study1_minimax",
+                    ignore=shutil.ignore_patterns(".*"))
+    write_module(work, "lane_counts")
+    check(f"{STUDY.name}.lane_counts", work)
+    page = start_page(desk)
+    points = sum(p.points for p in page.notebooks)
+    assert repr(page).splitlines()[:2] == [
+        "Next: 1. Minimax", f"0 of 4 notebooks done, 3 of {points:g} points, "
+        f"0 of {sum(p.questions for p in page.notebooks)} questions answered"]
+    shown = page._repr_html_()
+    top, *lines = shown.split("<details")
+    assert re.search(r"Next: <a href='study1_minimax/01_minimax.ipynb'>", top)
+    assert f"3 of {points:g} points" in top
+    assert [line.startswith(" open>") for line in lines] == [True, False]
+    assert ["not started, 21 points" in line for line in lines] == [True, False]
+    assert "begun, 3 of 23 points" in lines[1]
+
+
+def listed(root: Path, path: str = "") -> set[str]:
+    """The names that JupyterLab lists in a folder below the one that it was opened in."""
+    files = CourseFiles(root_dir=str(root))
+    return {one["name"] for one in asyncio.run(files.get(path))["content"]}
+
+
+def test_lab_lists_no_internals_of_the_course(tmp_path):
+    """Of the kit's course a student sees the studies and what is their own, wherever it stands and
+    from wherever Lab was opened; what is not listed can be opened."""
+    copy = shutil.copytree(COURSE, tmp_path / "a folder, mine" / "course",
+                           ignore=shutil.ignore_patterns("__pycache__", PAGE))
+    (copy / "notes.md").touch()
+    theirs = {load_study(name).assignment for name in studies()} | {"bibliography.md", "notes.md"}
+    assert listed(copy) == listed(copy.parents[1], "a folder, mine/course") == theirs
+    assert asyncio.run(CourseFiles(root_dir=str(copy)).get("check.py"))["content"]
+
+
+def test_files_of_such_names_are_listed_elsewhere(tmp_path):
+    """In a folder that is not the course's, and below it, a student's `check.py` is a file."""
+    (tmp_path / "check.py").touch()
+    (tmp_path / "plots.py").touch()
+    assert listed(tmp_path) == {"check.py", "plots.py"}
+    assert "__init__.py" in listed(COURSE, "probes")
+
+
+def test_an_empty_folder_has_nothing_to_sum_up(tmp_path):
+    """Neither a next notebook nor a total: what is not here yet, and how it is fetched."""
+    page = start_page(tmp_path)
+    assert "0 of 0" not in repr(page) + page._repr_html_()
+    assert "fetch it" in page._repr_html_()
+
+
+def test_every_file_of_the_course_is_a_students_or_internal():
+    """A new module of the package does not come into students' lists by oversight."""
+    theirs = {"bibliography.md", PAGE, *(load_study(name).assignment for name in studies())}
+    there = {path.relative_to(COURSE).parts[0] for path in public_files() if COURSE in path.parents}
+    assert there - theirs <= INTERNALS
+    assert all((COURSE / name).exists() for name in INTERNALS)
+
+
 def test_a_notebook_to_read_is_done_when_its_cells_were_run(desk):
     """It has no checks and no questions, and would be the next one for ever otherwise."""
     study = load_study("study7")
@@ -171,6 +246,61 @@ def test_odd_notebooks_do_not_break_the_page(desk, work):
     assert [p.title for p in page.found[0][1]][:2] == [first.stem, second.stem]
     assert f"{STUDY.module} is missing" in repr(page)
     assert f"{STUDY.module} is missing" in page._repr_html_()
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
+        ["cells", "cell_type", "source", "metadata", "nbgrader", "execution_count", "code",
+         "markdown", f"{STUDY.name}.lane_counts", "earned", "points", "module", "full", "slips"]),
+        inner, max_size=5), max_leaves=20)
+NOTE = st.fixed_dictionaries({"earned": ANY_JSON, "points": ANY_JSON, "module": ANY_JSON},
+                             optional={"full": ANY_JSON, "slips": ANY_JSON})
+CELL = st.fixed_dictionaries({"cell_type": st.sampled_from(["code", "markdown"]),
+                              "source": ANY_JSON, "metadata": ANY_JSON})
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture],
+          deadline=None)
+@given(notes=ANY_JSON | st.dictionaries(st.just(f"{STUDY.name}.lane_counts"), NOTE),
+       notebook=ANY_JSON | st.fixed_dictionaries({"cells": st.lists(CELL, max_size=3)}))
+def test_no_file_of_a_student_breaks_the_page(desk, work, notes, notebook):
+    """Whatever lies in the folder, JupyterLab shows the page, in words and as a notebook."""
+    (work / NOTES).write_text(json.dumps(notes), "utf-8")
+    (work / "03_lane_heuristic.ipynb").write_text(json.dumps(notebook), "utf-8")
+    shown(work / STUDY.module)
+    assert repr(start_page(desk))
+    assert write_page(desk, WELCOME, CALL, start_page(desk))
+    model = asyncio.run(CourseFiles(root_dir=str(desk)).get(PAGE))
+    assert f"class='{FOLLOWED}'" in model["content"]["cells"][1]["outputs"][0]["data"]["text/html"]
+
+
+def test_a_page_that_cannot_be_made_says_why(desk, monkeypatch):
+    """It opens all the same, with one sentence, and follows what is done about it."""
+    def broken(folder):
+        raise PermissionError("not <yours>")
+
+    assert write_page(desk, WELCOME, CALL, start_page(desk))
+    monkeypatch.setattr(files, "start_page", broken)
+    model = asyncio.run(CourseFiles(root_dir=str(desk)).get(PAGE))
+    output = model["content"]["cells"][1]["outputs"][0]["data"]
+    assert output["text/plain"].startswith("This page cannot be brought up to date: PermissionErr")
+    assert "not &lt;yours&gt;" in output["text/html"]
+    assert FOLLOWED in output["text/html"]
+
+
+@pytest.mark.parametrize("name", ["a b", "ünï 1%", "it's <b>", "d/e"])
+def test_a_page_in_a_folder_of_any_name(tmp_path, name):
+    """The script gets the page's path as it is, and nothing in a name ends the script."""
+    root = tmp_path / name
+    root.mkdir(parents=True)
+    assert write_page(root, WELCOME, CALL, start_page(root))
+    model = asyncio.run(CourseFiles(root_dir=str(tmp_path)).get(f"{name}/{PAGE}"))
+    html = model["content"]["cells"][1]["outputs"][0]["data"]["text/html"]
+    where = re.search(r"const \{ path, cell \} = (.*);", html)[1]
+    assert json.loads(where) == {"path": f"{name}/{PAGE}", "cell": "page"}
+    assert html.count("<b>") == 0
+    assert html.count("</script>") == 1
 
 
 def test_the_page_is_a_notebook_with_its_output(desk):

@@ -30,8 +30,7 @@ def read_page(path: Path) -> Page:
     class Reader(HTMLParser):
         def handle_starttag(self, tag, attrs):
             for name, value in attrs:
-                if (tag, name) in LOADS and not (tag == "link" and dict(attrs)["rel"] in
-                                                 ("prev", "next")):
+                if (tag, name) in LOADS:  # <link rel="next"> too: Firefox fetches it
                     page.loads.append(value)
                 if name == "href" and tag in ("a", "link"):
                     page.links.append(value)

@@ -17,6 +17,7 @@ from autograder.commands.cli import app
 from autograder.release import book
 from autograder.release.book import MARK, Source, count_cells, sources, write_book
 from autograder.release.book.pages import (
+    IN_BOOK,
     PICTURES,
     BookError,
     Renderer,
@@ -30,6 +31,7 @@ from autograder.tests.release.static_site import broken_links, outside, read_sit
 from autograder.workspace import answer_path
 from autograder.workspace.strip import solutions
 from course.probes import load_study, studies
+from tictactoe.show.still import GO_ON
 
 SMALL = "03_lane_heuristic"  # quick to run; checks, boards and plots
 STUDY = load_study("study3")
@@ -427,6 +429,14 @@ def test_the_points_that_a_check_returns_are_not_shown():
     made = chapter(STUDY, "given", new_notebook(cells=cells), {})
     assert made.body.count("<pre>12345</pre>") == 1
     assert made.body.count('class="cell check"') == 1
+
+
+def test_a_still_board_is_not_to_be_run():
+    """A page has no cells to run: it says where the board can be clicked instead."""
+    output = new_output("display_data", {"text/html": f"<div><p>{GO_ON}</p></div>"})
+    made = chapter(STUDY, "given", new_notebook(cells=[new_code_cell("b", outputs=[output])]), {})
+    assert GO_ON not in made.body
+    assert IN_BOOK in made.body
 
 
 def test_a_table_can_be_scrolled():

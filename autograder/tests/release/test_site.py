@@ -190,7 +190,8 @@ def test_stub_and_notebooks_are_there_and_listed(kit, tmp_path):
     listed = json.loads((live / "api/contents" / STUDY.assignment / LISTING).read_text("utf-8"))
     assert {entry["name"] for entry in listed["content"]} == {p.name for p in place.iterdir()}
     top = json.loads((live / "api/contents" / LISTING).read_text("utf-8"))
-    assert {entry["path"] for entry in top["content"]} == {STUDY.assignment, "start.ipynb"}
+    assert {entry["path"] for entry in top["content"]} == {
+        STUDY.assignment, "start.ipynb", "bibliography.md"}
 
 
 def test_pictures_by_matplotlib_are_kept_with_their_words_by_cell():

@@ -11,12 +11,14 @@ from autograder.release.derive import COURSE
 from autograder.release.kit import read
 from autograder.sandbox import worker
 from autograder.sandbox.cluster import PATIENCE
+from autograder.tests.needs import need_module
 from sequence.league import cluster
 
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory) -> set[str]:
     """The files of the archive, by their paths in the checkout."""
+    need_module("distributed", "what workers get")
     archive = tmp_path_factory.mktemp("kit") / "worker.zip"
     worker_kit.make_worker_kit(archive)
     return {name.partition("/")[2] for name in
@@ -55,6 +57,16 @@ def test_any_change_of_the_code_is_another_digest(tmp_path, change):
     else:
         (root / ("ask.py" if change == "module" else "study1.toml")).write_text("2\n", "utf-8")
     assert cluster.digest_of([root]) != before
+
+
+def test_without_dask_the_command_that_installs_it_is_named(tmp_path, monkeypatch):
+    """One sentence, and nothing is made."""
+    monkeypatch.setattr(worker_kit, "find_spec", lambda name: None)
+    archive = tmp_path / "worker.zip"
+    done = CliRunner().invoke(app, ["release", "--worker", "--output", str(archive)])
+    assert done.exit_code == 2
+    assert "`python3 run.py setup cluster` installs it" in done.stderr.replace("\n", " ")
+    assert not archive.exists()
 
 
 def test_two_archives_at_once_are_refused():

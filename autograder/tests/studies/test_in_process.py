@@ -18,7 +18,8 @@ IMPORTS = """
     course.check course.drawn_before course.hand_in course.plots course.start course.unwritten
     tictactoe tictactoe.solver tictactoe.show.explorer tictactoe.show.play_board
     tictactoe.show.tree tictactoe.show.counts tictactoe.show.knob
-    tictactoe.show.growth tictactoe.show.weights
+    tictactoe.show.growth tictactoe.show.weights tictactoe.show.watch_board
+    tictactoe.show.time_left
     sequence sequence.examples sequence.league sequence.widget
     sequence.widget.hidden_hand sequence.widget.rays sequence.widget.replies
     sequence.widget.scores"""
@@ -50,6 +51,18 @@ def test_nothing_is_left_over(tmp_path, capsys):
     assert (list(sys.path), sys.getrecursionlimit(), set(sys.modules)) == before
     assert sys.modules["tictactoe.solver"] is solver
     assert capsys.readouterr() == ("", "")
+
+
+def test_it_is_told_how_many_questions_are_answered(tmp_path, monkeypatch):
+    """And what the others may take; after all of them here, as no time is short enough."""
+    monkeypatch.setattr(in_process, "SILENT", 0)
+    path, told = tmp_path / STUDY.module, []
+    path.write_text(ANSWER, "utf-8")
+    check = STUDY.checks["lane_counts"]
+    in_process.ask_module(path, check, tell=told.append)
+    count = len(check.cases)
+    some = [f"{number} of {count} questions answered, about 1 s left" for number in range(1, count)]
+    assert told == [*some, f"{count} of {count} questions answered"]
 
 
 def test_games_are_refused_in_words():

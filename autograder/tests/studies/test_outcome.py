@@ -188,6 +188,8 @@ def test_every_value_equals_itself(value):
 
 @given(PLAIN, PLAIN)
 @example(0.5, 10**400)
+@example([False], [1e-254])
+@example([0], [1e-254])
 def test_equality_of_any_two_values_is_a_truth_value(expected, got):
     """No reply makes the comparison raise, and equal ones are equal both ways if of one type."""
     assert equal(expected, got) in (True, False)

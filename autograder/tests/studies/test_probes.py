@@ -5,11 +5,13 @@ The modules are texts, each asked in a process of its own as a student's module 
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -729,15 +731,45 @@ def test_check_in_ipython(solved):
 def test_check_in_a_notebook(solved, monkeypatch, capsys):
     """In a notebook the explanation is displayed, so that the browser shows boards and tables."""
     folder, points = solved
-    shown = []
-    monkeypatch.setattr("IPython.display.display", shown.append)
-    monkeypatch.setattr("builtins.get_ipython", lambda: type("Shell", (), {"kernel": 1}),
-                        raising=False)
+    shown = in_a_notebook(monkeypatch)
     assert check(FIRST.id, folder, ENOUGH) == points
     [explanation] = shown
     assert explanation._repr_html_().startswith("<p><strong>")
     assert repr(explanation).startswith(f"{FIRST.id}: ")
     assert capsys.readouterr().out == ""
+
+
+def in_a_notebook(monkeypatch):
+    """From here on checks are run in a notebook; a list of all that the one output has shown."""
+    shown = []
+    handle = SimpleNamespace(update=shown.append)
+
+    def display(what, display_id):
+        assert display_id is True
+        assert not shown  # everything else is shown in the place of the first
+        shown.append(what)
+        return handle
+
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setattr("builtins.get_ipython", lambda: type("Shell", (), {"kernel": 1}),
+                        raising=False)
+    return shown
+
+
+def test_a_long_check_tells_how_far_it_is(tmp_path, monkeypatch):
+    """How many questions are answered, in one output, which then shows what was found."""
+    study = load_study("study3")
+    asked = study.checks["lane_counts"]
+    (tmp_path / study.module).write_text(
+        "first = []\n\ndef lane_counts(state, player):\n    first.append(state)\n"
+        "    while state != first[0]:\n        pass\n    return 0, 0\n", "utf-8")
+    monkeypatch.setattr("course.probes.process.SILENT", 0)
+    shown = in_a_notebook(monkeypatch)
+    check(asked.id, tmp_path, BRIEF)
+    *told, explanation = shown
+    assert re.fullmatch(rf"{asked.id}: 1 of {len(asked.cases)} questions answered, "
+                        r"about \d+ (s|min) left \.\.\.", repr(told[-1]))
+    assert f"stopped after {BRIEF:g} s of computing time" in repr(explanation).lower()
 
 
 def test_check_without_the_module_says_where_it_looked(tmp_path, monkeypatch):

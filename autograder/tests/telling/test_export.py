@@ -230,6 +230,21 @@ def test_nbgraders_own_marks_count(school, tmp_path):
     assert "cy" in column.marks
 
 
+def test_assignments_come_in_the_order_of_their_numbers(tmp_path):
+    """The tenth after the ninth, not after the first, in every format."""
+    folder = CourseFolder.create(tmp_path / "course")
+    names = [f"study{number}_x" for number in range(1, 12)]
+    with Gradebook(f"sqlite:///{folder.root}/gradebook.db") as gradebook:
+        gradebook.add_student("ada")
+        for name in sorted(names):
+            gradebook.add_assignment(name)
+    roster = exporting.read_marks(folder)
+    assert [column.assignment for column in roster.columns] == names
+    for kind in exporting.FORMATS:
+        first = exporting.export(roster, kind).splitlines()[0]
+        assert sorted(names, key=first.index) == names
+
+
 def test_a_gradebook_without_assignments_is_refused(tmp_path):
     """The sentence says what to do."""
     folder = CourseFolder.create(tmp_path / "course")

@@ -325,25 +325,25 @@ def test_agents_that_cannot_be_made(capsys):
 
 
 def test_progress_without_a_terminal(capsys, monkeypatch):
-    """Where no bar can be drawn a line says now and then how far the league is."""
-    clock = iter([0, 4, 12, 13, 22, 60])
+    """Where no bar can be drawn a line says how far the league is: soon, and then less often."""
+    clock = iter([0, 1, 2, 100, 109, 112])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     with progress.progress(900, 312) as advance:
         for _ in range(5):
             advance()
     assert capsys.readouterr().err == (
-        "314 of 900 games, about 59 min left\n316 of 900 games, about 54 min left\n"
-        "317 of 900 games, about 117 min left\nrating ...\n")
+        "314 of 900 games, about 10 min left\n315 of 900 games, about 5 h left\n"
+        "317 of 900 games, about 4 h left\nrating ...\n")
 
 
 def test_progress_in_a_notebook(capsys, monkeypatch):
     """In a notebook the lines are output like any other, not on the red of standard error."""
     shell = SimpleNamespace(kernel=None)
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr("builtins.get_ipython", lambda: shell, raising=False)
     progress.say("rating ...")
     assert capsys.readouterr() == ("rating ...\n", "")
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    progress.say("rating ...")  # a script that has imported IPython is no notebook
+    monkeypatch.setattr("builtins.get_ipython", lambda: None)
+    progress.say("rating ...")  # IPython in a terminal is no notebook
     assert capsys.readouterr() == ("", "rating ...\n")
 
 

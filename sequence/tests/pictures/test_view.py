@@ -19,7 +19,7 @@ from sequence.board.cards import BOARD_CARDS, CARDS
 from sequence.board.layout import BIT, HEART_CELLS, SIZE, card_at, cells_of, mask_of
 from sequence.engine.replay import read
 from sequence.pictures.pieces import COLOURS
-from sequence.pictures.view import LEFT, SQUARE, TOP, completed, picture
+from sequence.pictures.view import LEFT, SMALL, SQUARE, TOP, completed, picture
 from sequence.pictures.words import SHAPES, action_words, card_name, card_words, in_words
 from sequence.tests.positions import board_of, state_from
 
@@ -142,12 +142,24 @@ def test_an_observation_is_drawn_from_its_own_seat(state, seat):
     assert Counter(seen.hand) <= cards_shown(root)
 
 
+@given(positions)
+def test_a_telephone_shows_the_same(state):
+    """The form with the hands below the board has the same words, cards and chips, and is narrower.
+    """
+    wide, narrow = drawn(state), drawn(state, narrow=True)
+    assert [text.text for text in wide.iter(SVG + "text")] == [
+        text.text for text in narrow.iter(SVG + "text")]
+    assert cards_shown(wide) == cards_shown(narrow)
+    assert chips_by_cell(wide) == chips_by_cell(narrow)
+    assert float(narrow.get("width")) < 0.7 * float(wide.get("width"))
+
+
 def test_all_hands_can_be_open():
     """With all hands given no card lies face down, and all are of one size."""
     state = State.deal(seed=1)
     hands = {player: state.hand(player) for player in range(2)}
-    assert "scale(0.6)" in picture(state)
-    assert "scale(0.6)" not in picture(state, hands)
+    assert f"scale({SMALL})" in picture(state)
+    assert f"scale({SMALL})" not in picture(state, hands)
     root = drawn(state, hands)
     assert backs(root) == 0
     assert cards_shown(root) == Counter([*hands[0], *hands[1], *state.draft_row])

@@ -1,4 +1,5 @@
-// Search, and boxes that scroll sideways for those who use the keyboard. Pages are whole without it.
+// Search, larger pictures, and boxes that scroll sideways for those who use the keyboard. Pages are
+// whole without it.
 "use strict";
 
 const MOST = 30;    // results that are shown
@@ -157,7 +158,7 @@ if (line && line.offsetTop > contents.clientHeight / 2) {
 
 // What scrolls sideways can be reached by the keyboard, and nothing else is a stop on the way.
 function reach() {
-  for (const box of document.querySelectorAll("main .wide, main .output, main pre")) {
+  for (const box of document.querySelectorAll("main .wide, main .output, main .pane, main pre")) {
     const scrolls = box.scrollWidth > box.clientWidth + 1;
     box.toggleAttribute("tabindex", scrolls);
     if (scrolls) box.tabIndex = 0;
@@ -170,6 +171,101 @@ function reach() {
     }
   }
 }
-window.addEventListener("load", reach);
-window.addEventListener("resize", reach);
-document.addEventListener("toggle", reach, true);
+
+// A picture that has less room than it needs gets buttons: larger, smaller, all of it. On a telephone
+// it is shrunk or scrolls at first, and its small print can be read, or all of it be seen, as wanted.
+const STEP = 1.25;  // from one size to the next
+const LARGEST = 3;  // times its own size
+const zooms = [];
+
+class Zoom {
+  constructor(image) {
+    this.image = image;
+    this.box = document.createElement("div");  // which scrolls, while the buttons stay
+    this.box.className = "pane";
+    this.first = image.getAttribute("style") ?? "";  // as the page has it
+    this.group = document.createElement("div");
+    this.group.className = "zoom";
+    this.group.setAttribute("role", "group");
+    this.group.setAttribute("aria-label", "size of the picture");
+    this.size = document.createElement("output");
+    this.smaller = this.button("\u2212", "Smaller picture", () => this.to(this.scale / STEP));
+    this.larger = this.button("+", "Larger picture", () => this.to(this.scale * STEP));
+    this.whole = this.button("Fit", "Fit the picture to the page", () => this.to(0));
+    this.group.append(this.smaller, this.size, this.larger, this.whole);
+    image.before(this.group, this.box);
+    this.box.append(image);
+    for (const part of [this.box, this.group]) part.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  button(text, name, act) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.setAttribute("aria-label", name);
+    button.title = name;
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  get scale() { return this.image.getBoundingClientRect().width / this.image.naturalWidth; }
+
+  // The scale at which all of its width is seen.
+  get fit() {
+    return Math.min(1, this.box.clientWidth / this.image.naturalWidth);
+  }
+
+  // What is in the middle stays there.
+  to(scale) {
+    const { box, image } = this, before = this.scale;
+    const middle = box.scrollLeft + box.clientWidth / 2;
+    const now = Math.min(Math.max(scale, this.fit), LARGEST);
+    image.style.cssText = `width: ${now * image.naturalWidth}px; min-width: 0; max-width: none`;
+    box.scrollLeft = middle * now / before - box.clientWidth / 2;
+    this.tell();
+    reach();
+  }
+
+  tell() {
+    this.size.textContent = `${Math.round(100 * this.scale)} %`;
+    for (const [button, off] of [[this.smaller, this.scale <= this.fit + 0.001],
+                                 [this.whole, this.scale <= this.fit + 0.001],
+                                 [this.larger, this.scale >= LARGEST - 0.001]]) {
+      button.setAttribute("aria-disabled", off);  // and not disabled: the focus stays on it
+    }
+  }
+
+  // In another window the page's own size is the right one again.
+  renew() {
+    this.image.style.cssText = this.first;
+    this.group.hidden = !(this.image.naturalWidth && this.fit < 1);
+    if (!this.group.hidden) this.tell();
+  }
+
+  key(event) {
+    if (this.group.hidden || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { scale: now } = this;
+    const scale = { "+": now * STEP, "=": now * STEP, "-": now / STEP, 0: 0 }[event.key];
+    if (scale === undefined) return;
+    event.preventDefault();
+    this.to(scale);
+  }
+}
+
+let wide = 0;  // the window, when the pictures had their sizes
+
+function measure() {
+  if (wide !== window.innerWidth) for (const zoom of zooms) zoom.renew();
+  wide = window.innerWidth;
+  reach();
+}
+
+window.addEventListener("load", () => {
+  for (const image of document.querySelectorAll("main .output img")) zooms.push(new Zoom(image));
+  measure();
+});
+window.addEventListener("resize", measure);
+document.addEventListener("toggle", () => {
+  for (const zoom of zooms) if (!zoom.size.textContent) zoom.renew();  // it had no size so far
+  reach();
+}, true);

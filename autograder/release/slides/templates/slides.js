@@ -3,6 +3,7 @@
 const slides = [...document.querySelectorAll(".slide")];
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " "];
 const BEFORE = ["ArrowLeft", "ArrowUp", "PageUp"];
+const SIDEWAYS = ["ArrowLeft", "ArrowRight"];
 const SMALLEST = 0.6; // of the size that the style gives: below, nobody reads it
 
 function here() {
@@ -34,6 +35,14 @@ function fit(slide) {
       part.style.fontSize = `${size * share}px`;
     }
   }
+  slide.querySelectorAll(".figure").forEach(offer);
+}
+
+// Where a picture scrolls in its box, the keyboard comes there, and left and right move it.
+function offer(box) {
+  const scrolls = overflows(box);
+  box.toggleAttribute("tabindex", scrolls);
+  if (scrolls) box.tabIndex = 0;
 }
 
 function fitAll() {
@@ -44,6 +53,7 @@ function fitAll() {
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.matches(".figure[tabindex]") && SIDEWAYS.includes(event.key)) return;
   if (NEXT.includes(event.key)) show(here() + (event.shiftKey ? -1 : 1));
   else if (BEFORE.includes(event.key)) show(here() - 1);
   else if (event.key === "Home") show(0);

@@ -1,0 +1,146 @@
+"""Pages: from a click to the picture, from a start to a first page.
+
+In the browser: every board, explorer and explorable that the browser tests click on, in JupyterLab;
+then how long `run.py lab` takes to a page that can be used, and the live site to a board that can
+be clicked, and how large the site is. The targets are for a machine that does nothing else. Needs
+Chromium, and npm for the live site.
+"""
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from autograder.benchmarks import Result
+from autograder.release.site import write_site
+from autograder.tests.browser import test_boards, test_explorables, test_widgets
+from autograder.tests.browser.harness import Browser, browse, serve
+from autograder.tests.browser.live import CACHE, PLAY, Live, serve_site
+from autograder.tests.browser.school import STUDY, students_course
+from autograder.tests.browser.widgets import Widget, open_notebook
+from autograder.workspace import answer_path
+from course.probes import load_study, studies
+from course.start import PAGE, start_page
+
+STEPS = 12  # clicks or keys on each widget
+REPAINT, FIRST_BOARD = 100, 15  # milliseconds, seconds
+MEGABYTE = 1e6
+# What the tests click on, by the kind: what it needs, and the cells that show it, by name.
+CLICKED = {
+    "board": (test_boards.CELLS["imports"], {name: test_boards.CELLS[name]
+                                             for name in test_boards.BOARDS}),
+    "widget": (test_widgets.IMPORTS, test_widgets.CELLS),
+    "explorable": (test_explorables.IMPORTS, test_explorables.CELLS),
+}
+# Notes, for each click or key, the milliseconds until the first picture that it changes is painted.
+STOPWATCH = """widget => {
+  window.times = [];
+  let begun = null;
+  for (const name of ["click", "keydown", "input"]) {
+    widget.addEventListener(name, () => { begun ??= performance.now(); }, true);
+  }
+  const note = () => {
+    if (begun === null) return;
+    const started = begun;
+    begun = null;
+    requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - started)));
+  };
+  for (const drawing of widget.querySelectorAll(".drawing")) {
+    new MutationObserver(note).observe(drawing, {childList: true, subtree: true});
+  }
+}"""
+
+
+def run() -> list[Result]:
+    """Time all of it. Raises LookupError where a part is missing."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="bench-pages-") as temporary:
+            folder = Path(temporary)
+            return [*(result for kind in CLICKED for result in repaints(folder / kind, kind)),
+                    *first_notebook(folder / "lab"), *live_site(folder / "site")]
+    except pytest.skip.Exception as missing:
+        raise LookupError(str(missing)) from None
+
+
+def repaints(folder: Path, kind: str) -> Iterator[Result]:
+    """From a click, or a key, to the picture, of everything of a kind that can be clicked."""
+    imports, cells = CLICKED[kind]
+    root, private = folder / "root", folder / "private"
+    for made in (root, private):
+        made.mkdir(parents=True)
+    for name in studies():
+        shutil.copy(answer_path(load_study(name)), root)
+    with open_notebook(root, private, [imports, *cells.values()]) as (browser, _):
+        browser.run_cell(0)
+        for number, name in enumerate(cells, 1):
+            times = _steps(browser, Widget(browser, number))
+            if times:
+                print(f"{name}: {', '.join(f'{ms:.0f}' for ms in times)} ms", file=sys.stderr)
+                yield Result(f"{kind} {name!r}, from a click to the picture, median of {STEPS}",
+                             median(times), "ms", f"<= {REPAINT}")
+
+
+def _steps(browser: Browser, widget: Widget) -> list[float]:
+    """The milliseconds of so many clicks or keys; none where there is nothing to click."""
+    widget.root.evaluate(STOPWATCH)
+    for number in range(1, STEPS + 1):
+        if not _step(widget, *(("next", "ArrowRight") if number % 2 else ("back", "ArrowLeft"))):
+            return []
+        browser.wait_until(lambda n=number: browser.evaluate("() => times.length") >= n,
+                           "a click changed no picture")
+    return browser.evaluate("() => times")
+
+
+def _step(widget: Widget, button: str, key: str) -> bool:
+    """Change the picture if anything can: by the button of that name, a move on the board, a new
+    game after its end, or the key on the slider."""
+    for part in (widget.part(button), widget.root.locator("svg [data-move]"),
+                 widget.part("new game")):
+        if part.count() and part.first.is_enabled():
+            part.first.click()
+            return True
+    slider = widget.root.locator("input[type=range]:enabled")
+    if slider.count():
+        slider.first.press(key)
+    return bool(slider.count())
+
+
+def first_notebook(folder: Path) -> Iterator[Result]:
+    """From `python3 run.py lab` to pages whose kernels are idle; setting up is left out."""
+    root = students_course(folder)
+    with browse() as browser, serve(root, folder) as server:
+        browser.open(server, "")
+        browser.wait_for_notebook(server, PAGE)
+        yield Result("from run.py lab to the start page", time.monotonic() - server.started, "s")
+        first = start_page(root).next
+        browser.page.get_by_role("link", name=first.title, exact=True).first.click()
+        browser.wait_for_notebook(server, first.path.relative_to(root).as_posix())
+        yield Result("from run.py lab to the first notebook", time.monotonic() - server.started,
+                     "s")
+
+
+def live_site(folder: Path) -> Iterator[Result]:
+    """From the book's button to a board that was clicked, in a browser that has seen nothing yet.
+    """
+    folder.mkdir()
+    write_site(folder / "site", [STUDY], CACHE)
+    path = min(STUDY.folder.glob("*.ipynb"))
+    with browse() as browser, serve_site(folder / "site") as address:
+        live = Live(browser)
+        browser.page.goto(f"{address}/{path.stem}.html")
+        browser.page.get_by_role("link", name="Run this notebook").click()
+        begun = time.monotonic()
+        live.wait_for(f"{STUDY.assignment}/{path.name}")
+        live.run(PLAY)
+        board = browser.show_cell(len(browser.cells()) - 1).locator(".click-board")
+        board.locator("svg [data-move]").first.click()
+        board.locator(".status", has_text="plays").wait_for()
+        yield Result("live site, from the book's button to a move on a board",
+                     time.monotonic() - begun, "s", f"<= {FIRST_BOARD}")
+    whole = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    yield Result("live site of one study, in all", whole / MEGABYTE, "MB")

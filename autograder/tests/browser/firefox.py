@@ -1,0 +1,40 @@
+"""Firefox, which Playwright cannot drive as distributions have it: puppeteer can, by a script.
+
+puppeteer comes from npm once, and stays in `build/puppeteer/`, which git ignores.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from autograder.tests.browser.harness import KIT, SCREENSHOTS, SECONDS
+from autograder.tests.needs import need, need_program
+
+VERSION = "24.43.1"
+PUPPETEER = KIT / "build" / "puppeteer" / VERSION / "node_modules"  # node seeks by this very name
+SCRIPT = Path(__file__).with_suffix(".mjs")
+WHY = "Firefox stays unchecked"
+
+
+def in_firefox(**given: Any) -> dict[str, Any]:
+    """What the script tells of the pages that it was given; skips the test without Firefox."""
+    node, npm = need_program("node", WHY), need_program("npm", WHY)
+    program = need_program("firefox-esr", WHY)
+    if not PUPPETEER.is_dir():
+        PUPPETEER.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=PUPPETEER.parent) as own:  # what is cut off counts as nothing
+            # One more try for each of its packages: by default npm goes on for half an hour.
+            done = subprocess.run([npm, "install", "--silent", "--fetch-retries=1", "--prefix", own,
+                                   f"puppeteer-core@{VERSION}"], check=False)
+            need(done.returncode == 0, f"npm could not bring puppeteer-core {VERSION}: {WHY}")
+            (Path(own) / "node_modules").replace(PUPPETEER)
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    module = PUPPETEER / "puppeteer-core" / "lib" / "esm" / "puppeteer" / "puppeteer-core.js"
+    given |= {"puppeteer": module.as_uri(), "program": program, "limit": SECONDS * 1000,
+              "pictures": str(SCREENSHOTS)}
+    done = subprocess.run([node, SCRIPT, json.dumps(given)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -1,0 +1,38 @@
+"""The benchmark of notebooks: what it takes for a silence."""
+
+from types import SimpleNamespace
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.benchmarks import main, notebooks
+
+
+def test_the_longest_silence_is_found(tmp_path):
+    """Between two lines of one cell, between its last and its end; what it shows ends a silence."""
+    cells = ["import time", "for _ in range(3):\n    time.sleep(0.4)\n    print('still here')",
+             "print('a long pause')\ntime.sleep(1.5)"]
+    source = SimpleNamespace(name="made_up", read=lambda: new_notebook(
+        cells=[new_markdown_cell("Text"), *map(new_code_cell, cells)]))
+    seconds, silence = notebooks.timed(source, tmp_path)
+    assert silence.cell == 4
+    assert 1.2 <= silence.seconds <= seconds - 1.2  # what the other cell took is not in it
+
+
+def test_a_notebook_that_fails_is_named(monkeypatch, capsys):
+    """One sentence with the cell and its error, and the exit status of what cannot be measured."""
+    source = SimpleNamespace(
+        name="made_up", study=SimpleNamespace(assignment="study3_type_a"),
+        read=lambda: new_notebook(cells=[new_code_cell("1 / 0")]))
+    monkeypatch.setattr(notebooks, "sources", lambda: [source])
+    assert main(["notebooks"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == ("bench: made_up.ipynb, cell 1: with the reference answers every cell must "
+                        "run, but this one raised ZeroDivisionError: division by zero\n")
+
+
+def test_every_number_has_its_target():
+    """A notebook of 31 s and a silence of 2 s: the first misses its target."""
+    whole, silent = notebooks.results("01_minimax", 31.0, notebooks.Silence(2.0, 7))
+    assert (whole.met, silent.met) == (False, True)
+    assert "cell 7" in silent.name
