@@ -289,12 +289,14 @@ def same(ask: str, aspect: str, expected: Any, got: Any) -> bool:
 
 
 def equal(expected: Any, got: Any) -> bool:
-    """Whether two plain values are equal: floats within `TOLERANCE`, the rest exactly."""
+    """Whether two plain values are equal: floats within `TOLERANCE`, the rest exactly.
+
+    The expected value decides: where it is a whole number, so must be the other.
+    """
     if isinstance(expected, list):
         return (isinstance(got, list) and len(got) == len(expected)
                 and all(map(equal, expected, got)))
-    kinds = {type(expected), type(got)}
-    if kinds in ({float}, {int, float}):
+    if type(expected) is float and type(got) in (int, float):
         try:
             return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
         except OverflowError:  # a whole number beyond all floats
