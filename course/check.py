@@ -23,14 +23,15 @@ else:
 class Points(float):
     """Points on the public positions; nbgrader reads them as the partial credit of the cell.
 
-    A notebook does not show them once more: the explanation above them begins with them.
+    Other notebooks do not show them once more: the explanation above them begins with them.
     """
 
     def __repr__(self) -> str:
         return f"{float(self):g}"
 
-    def _repr_html_(self) -> str:
-        return ""
+    def _ipython_display_(self) -> None:
+        if "NBGRADER_EXECUTION" in os.environ:
+            raise NotImplementedError  # IPython shows them as any number
 
 
 class Explanation:

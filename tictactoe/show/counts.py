@@ -5,7 +5,8 @@
 """
 
 import html
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import ceil, log10
 from typing import NamedTuple
@@ -17,15 +18,48 @@ from tictactoe.games.pictures import BLUE, ORANGE, image
 from tictactoe.nodes import NodeCounter
 from tictactoe.show.asking import Asking, Question
 from tictactoe.show.click_board import ClickBoard, OnBoard
-from tictactoe.show.drawn import DARK, draw_state, move_words, words
+from tictactoe.show.drawn import draw_state, move_words, words
+from tictactoe.show.sheet import DARK, label, moved, sheet
 
 BACK, EMPTY, AGAIN = "take back", "from the start", "count again"
-BOARD, GAP = 210, 16  # height of the board and the space around things, in pixels
-NAMES, TEN, NUMBER = 120, 85, 80  # widths: agents' names, a factor of ten, room for a number
-ROW, BAR = 38, 22  # height of an agent's row and of its bar
+GAP = 16  # the space around things, in pixels
+ROW, BAR = 38, 22  # height of an agent's row, without a line for its name, and of its bar
+POWERS = 6  # factors of ten that there is room for
+MIDDLE, END = 'text-anchor="middle"', 'text-anchor="end"'
+BOLD = 'font-weight="700"'
+ON_WHITE = 'stroke="white" stroke-width="4" paint-order="stroke"'  # above the lines
 # A bar has a pattern of its own beside its colour: (colour, stripes as a path in a square of 8).
 LOOKS = ((BLUE, ""), (ORANGE, "M0 8L8 0"), ("#009E73", "M4 0V8"), ("#CC79A7", "M0 4H8"),
          ("#56B4E9", "M0 0L8 8M0 8L8 0"), ("#D55E00", "M0 0L8 8"))
+
+
+def _short(number: int) -> str:
+    """A large power of ten in few letters.
+
+    >>> [_short(number) for number in (100, 10_000, 10**7)]
+    ['100', '10k', '10M']
+    """
+    return re.sub("000$", "k", re.sub("000000$", "M", str(number)))
+
+
+class Room(NamedTuple):
+    """What there is room for in the picture: widths and heights in pixels.
+
+    `names` is the room left of the bars; where it is but a gap, names stand above their bars.
+    `ten` is a factor of ten, `letters` as many as may stand beside a bar.
+    """
+
+    width: int
+    board: int
+    names: int
+    ten: int
+    row: int
+    letters: int
+    number: Callable[[int], str]
+
+
+WIDE = Room(952, 210, 120, 85, ROW, 70, "{:,}".format)
+NARROW = Room(300, 380, GAP, 36, ROW + 18, 38, _short)
 
 
 class Counts(OnBoard):
@@ -99,46 +133,43 @@ class Counts(OnBoard):
         buttons |= {BACK: "Take back", EMPTY: "From the start", AGAIN: "Count again"}
         if not hasattr(self.state, "boxes"):
             buttons = {str(m): str(m) for m in self.state.legal_moves()} | buttons
-        self.board.show(self._svg(), self._alt(), status, buttons, busy=busy)
+        self.board.show(self._svg(WIDE), self._alt(), status, buttons, busy=busy,
+                        narrow=self._svg(NARROW))
 
     def _alt(self) -> str:
         told = [f"{name} {_told(count)}" for name, count in self.counts.items()]
         return (f"Nodes visited, on a logarithmic scale, from the position {words(self.state)}. "
                 f"{'; '.join(told) or 'No search'}.")
 
-    def _svg(self) -> str:
+    def _svg(self, room: "Room") -> str:
         clicks = {str(m): move_words(self.state, m) for m in self.state.legal_moves()}
-        board = draw_state(self.state, clicks, None, BOARD)
-        wide = board.width > 2 * board.height
-        left, top = (0, BOARD + GAP) if wide else (board.width + 2 * GAP, 0)
+        board = draw_state(self.state, clicks, None, room.board, room.width - 2 * GAP,
+                           narrow=room == NARROW)
+        beside = board.width + 2 * GAP + room.names + POWERS * room.ten < room.width
+        left, top = (board.width + 2 * GAP, 0) if beside else (0, board.height + GAP)
         most = max([n for n in self.counts.values() if isinstance(n, int)], default=1)
-        tens = max(2, ceil(log10(max(most, 1) + 1)))
-        width = max(left + NAMES + max(tens, 6) * TEN + NUMBER, board.width + 2 * GAP)
-        bottom = top + GAP + ROW * max(len(self.counts), 2)
-        parts = [f'<g transform="translate({GAP} {GAP})">{board.svg}</g>', _patterns()]
-        for power in range(max(tens, 6) + 1):
-            x = left + NAMES + power * TEN
-            parts.append(f'<path d="M{x} {top + GAP}V{bottom}" stroke="#bbb"/><text x="{x}" '
-                         f'y="{bottom + 16}" text-anchor="middle">{10**power:,}</text>')
-        for i, (name, count) in enumerate(self.counts.items()):
-            y = top + GAP + i * ROW + (ROW - BAR) / 2
-            look = list(self.agents).index(name) % len(LOOKS)
+        powers = max(POWERS, ceil(log10(max(most, 1) + 1)))
+        ten = room.ten * POWERS / powers  # pixels for a factor of ten
+        zero, bottom = left + room.names, top + GAP + room.row * max(len(self.counts), 2)
+        parts = [moved(GAP, GAP, board.svg), _patterns()]
+        for power in range(powers + 1):
+            x = zero + power * ten
+            parts += [f'<path d="M{x:g} {top + GAP}V{bottom}" stroke="#bbb"/>',
+                      label(x, bottom + 16, room.number(10**power), MIDDLE)]
+        for row, (name, count) in enumerate(self.counts.items()):
+            foot = top + GAP + (row + 1) * room.row - (ROW - BAR) / 2  # of the bar
             number = count if isinstance(count, int) else 0
-            length = log10(number) * TEN if number > 0 else 0
-            parts.append(
-                f'<text x="{left + NAMES - 8}" y="{y + 16}" text-anchor="end">'
-                f'{html.escape(f"{name:.17}")}</text><rect x="{left + NAMES}" y="{y}" '
-                f'width="{max(length, 1):g}" height="{BAR}" fill="url(#look{look})" '
-                f'stroke="{DARK}"/><text x="{left + NAMES + max(length, 1) + 6:g}" y="{y + 16}" '
-                f'font-weight="700">{html.escape(f"{_told(count):.70}")}</text>')
-        parts.append(f'<text x="{left + NAMES}" y="{bottom + 36}">nodes visited (each line: ten '
-                     'times as many)</text>')
-        height = max(bottom + 46, BOARD + 2 * GAP)
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-                f'viewBox="0 0 {width:g} {height:g}">'
-                '<rect width="100%" height="100%" fill="white"/>'
-                f'<g font-family="sans-serif" font-size="13" fill="{DARK}">' + "".join(parts)
-                + "</g></svg>")
+            length = max(log10(number) * ten if number > 0 else 0, 1)
+            parts += [
+                label(zero - 8, foot - 6, f"{name:.17}", END) if room.names > GAP else
+                label(zero, foot - BAR - 5, f"{name:.40}", ON_WHITE),
+                f'<rect x="{zero:g}" y="{foot - BAR:g}" width="{length:g}" height="{BAR}" '
+                f'fill="url(#look{list(self.agents).index(name) % len(LOOKS)})" '
+                f'stroke="{DARK}"/>',
+                label(zero + length + 6, foot - 6, f"{_told(count):.{room.letters}}", BOLD)]
+        parts.append(label(zero, bottom + 36, "nodes visited (each line: ten times as many)"))
+        height = max(bottom + 46, board.height + 2 * GAP)
+        return sheet(max(room.width, board.width + 2 * GAP), height, parts)
 
     def _repr_mimebundle_(self, **kwargs):
         bundle, metadata = self.board._repr_mimebundle_(**kwargs)

@@ -131,13 +131,10 @@ def _markdown_cell(cell: NotebookNode, renderer: IPythonRenderer) -> str:
 
 
 def _code_cell(cell: NotebookNode, where: str, pictures: MutableMapping[str, bytes]) -> str:
-    check = check_id(cell)
-    shown = [_output(output, where, pictures) for output in cell.outputs
-             # The points that a check returns are for nbgrader; it has shown them in words.
-             if not (check and output.output_type == "execute_result")]
+    shown = [_output(output, where, pictures) for output in cell.outputs]
     outputs = "\n".join(f'<div class="output" role="group" aria-label="output">{text}</div>'
                         for text in shown if text)
-    kind = "cell check" if check else "cell"
+    kind = "cell check" if check_id(cell) else "cell"
     return f'<div class="{kind}" id="cell-{cell.id}">{_highlight(cell.source)}{outputs}</div>'
 
 

@@ -420,17 +420,6 @@ def test_what_a_chapter_teaches_is_how_it_begins(text, teaches):
     assert plain(made.teaches) == plain(teaches)
 
 
-def test_the_points_that_a_check_returns_are_not_shown():
-    """Its sentence has them; a bare number below would puzzle."""
-    outputs = [new_output("display_data", {"text/html": "<p>all right</p>"}),
-               new_output("execute_result", {"text/plain": "12345"})]
-    cells = [new_code_cell('check("study3.type_a")', outputs=outputs),
-             new_code_cell("12345 + 0", outputs=outputs[1:])]
-    made = chapter(STUDY, "given", new_notebook(cells=cells), {})
-    assert made.body.count("<pre>12345</pre>") == 1
-    assert made.body.count('class="cell check"') == 1
-
-
 def test_a_still_board_is_not_to_be_run():
     """A page has no cells to run: it says where the board can be clicked instead."""
     output = new_output("display_data", {"text/html": f"<div><p>{GO_ON}</p></div>"})

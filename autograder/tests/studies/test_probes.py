@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from autograder import workspace
 from course.check import Points, check
@@ -796,3 +797,13 @@ def test_points_are_shown_as_nbgrader_reads_them(points, shown):
     """The last line of a graded cell must be a number and nothing else."""
     assert repr(Points(points)) == shown
     assert float(repr(Points(points))) == points
+
+
+@pytest.mark.parametrize("runs", ["autograde", "validate", None])
+def test_points_are_shown_where_nbgrader_runs_the_notebook(runs, monkeypatch):
+    """Elsewhere the cell has said it in words, and an empty output would stay below them."""
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    if runs:
+        monkeypatch.setenv("NBGRADER_EXECUTION", runs)
+    data, _ = DisplayFormatter().format(Points(2.5))
+    assert data == ({"text/plain": "2.5"} if runs else {})
