@@ -11,7 +11,7 @@ from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
 from autograder.telling.solutions import write_solutions
 from autograder.tests.browser.axe import GRAVE, axe_core, findings, table
-from autograder.tests.browser.fits import misfits
+from autograder.tests.browser.fits import SIZES, misfits
 from autograder.tests.browser.harness import KIT, WINDOW, serve
 from autograder.tests.browser.school import (
     STUDY,
@@ -21,6 +21,7 @@ from autograder.tests.browser.school import (
     put_out,
     students_course,
 )
+from autograder.tests.browser.widgets import window
 from autograder.tests.needs import need_isolation
 from autograder.workspace import answer_path
 from course.start import PAGE
@@ -29,6 +30,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 LONG = (f"An answer, <b style='color: black'>in black</b>: <https://example.org/{'a' * 90}>, "
         f"`{'b' * 90}`, {'c' * 90}.")
 OURS = ".jp-RenderedHTMLCommon"  # what a notebook shows; the window around it is JupyterLab's
+# What goes beyond our part of Lab's window, and is not to be scrolled in a box of its own.
+BEYOND = """ours => [...document.querySelectorAll(ours)].filter(one => one.checkVisibility())
+  .flatMap(root => { const { right } = root.getBoundingClientRect();
+    const scrolls = e => e !== root && (getComputedStyle(e).overflowX !== "visible"
+      || scrolls(e.parentElement));
+    return [...root.querySelectorAll("*")].filter(e => e.checkVisibility()
+      && e.getBoundingClientRect().right > right + 1 && !scrolls(e.parentElement))
+      .map(e => `${e.tagName} ${e.className} ${e.innerText?.slice(0, 40)}`) }).slice(0, 5)"""
 
 
 def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
@@ -96,8 +105,8 @@ def unfold(page) -> None:
 
 
 def in_lab(browser, name: str, folder: Path, private: Path) -> dict:
-    """What axe says of the page that `run.py lab` opens, by name and theme."""
-    found = {}
+    """What axe says of the page that `run.py lab` opens, by name and theme; it must fit."""
+    found, wide = {}, {}
     with serve(folder, private) as server:
         browser.open(server, "")
         browser.wait_for_lab()
@@ -107,4 +116,10 @@ def in_lab(browser, name: str, folder: Path, private: Path) -> dict:
             browser.use_theme(theme)
             browser.screenshot(f"page-{name.replace(' ', '-')}-{theme.lower()}")
             found[f"{name}, {theme.lower()}"] = findings(browser.page, OURS)
+        for size in SIZES:
+            with window(browser, size):
+                browser.screenshot(f"page-{name.replace(' ', '-')}-{size}")
+                if told := browser.evaluate(BEYOND, OURS):
+                    wide[size] = told
+    assert wide == {}
     return found

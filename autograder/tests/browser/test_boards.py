@@ -44,8 +44,23 @@ while True:
         game.click(part)
 print("|".join(parts))
 game"""
+# A game whose agent waits, and then plays a move that depends on the position and nothing else.
+WAITS = """class Late:
+    may, asked = threading.Event(), set()
+    def choose(self, state):
+        self.asked.add(repr(state))
+        self.may.wait()
+        legal = (state.legal_moves if hasattr(state, "legal_moves") else state.legal_actions)()
+        return legal[crc32(repr(state).encode()) % len(legal)]
+late = MADE
+late"""
+# How many positions it was asked about, and whether its move is the one for the last of them.
+ANSWERED = """_, before, now = late.states
+seen = before.observation() if hasattr(before, "observation") else before
+len(Late.asked), now == before.after(Late().choose(seen))"""
 CELLS = {
     "imports": """import threading
+from zlib import crc32
 from alphabeta import AlphaBeta
 from sequence import Greedy, Random
 from sequence.widget import play
@@ -77,6 +92,12 @@ class Hundreds(Held):
     "four": "play_against(First(), start=ConnectFour(), values=open_lanes)",
     "sequence": ALMOST,
     "sequence begun": MIDDLE_OF_GAME,
+    **{f"late {name}": WAITS.replace("MADE", made) for name, made in {
+        "board": "play_against(Late())", "qubic": "play_against(Late(), start=Qubic())",
+        "four": "play_against(Late(), start=ConnectFour())",
+        "sequence": "play(Late(), seed=2)"}.items()},
+    "let it answer": "Late.may.set()",
+    "answered": ANSWERED,
     "watch": "watch({'x': First(), 'o': First()})",
     "picture": "Board()",
     "another's": "from IPython.display import HTML\n"
@@ -137,6 +158,37 @@ def test_clicks_during_a_search(lab):
     game.part("0").click()
     game.wait_for(f"(nodes: {nodes[0]:,})")
     game.root.locator("summary", has_text="Moves: 2").wait_for()
+
+
+@pytest.mark.parametrize("name", ["board", "qubic", "four", "sequence"])
+def test_no_late_answer_is_played(lab, name):
+    """Whatever the game is, the agent plays its move for the position that it then finds."""
+    game = shown(lab, f"late {name}")
+    for which in (0, -1):
+        for kind in ("card ", "cell ", "take ") if name == "sequence" else ("",):
+            parts = f"svg [data-move^='{kind}']" if kind else "svg [data-move]"
+            game.root.locator(parts).nth(which).click()
+        game.wait_for("thinking")
+        if which == 0:
+            game.part("undo").click()
+    lab.run_cell(list(CELLS).index("let it answer"))
+    lab.show_cell(list(CELLS).index(f"late {name}"))
+    game.root.locator("summary", has_text="Moves: 2").wait_for()
+    answered = list(CELLS).index("answered")
+    lab.run_cell(answered)
+    assert lab.cells()[answered]["outputs"][0]["data"]["text/plain"] == "(2, True)"
+
+
+@pytest.mark.parametrize("name", ["easy", "qubic", "four", "sequence begun"])
+def test_a_hint_is_given_and_a_game_is_given_up(lab, name):
+    """The button's words stand below the board; after resigning there is nothing to click on it."""
+    game = shown(lab, name)
+    game.part("hint").click()
+    game.wait_for("Hint: ")
+    assert " would " in game.status()
+    game.part("resign").click()
+    game.wait_for("You have resigned.")
+    assert game.moves() == []
 
 
 def test_two_hundred_counts_are_exact(lab):

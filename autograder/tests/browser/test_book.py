@@ -4,7 +4,7 @@ import pytest
 
 from autograder.release.book import sources, write_book
 from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.fits import SIZES, misfits
+from autograder.tests.browser.fits import SIZES
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots
@@ -38,13 +38,6 @@ def test_a_page_is_whole_without_a_network(browser, book, page):
     assert wrong == []
     assert browser.elsewhere == []
     assert all(url.startswith((book.as_uri(), "data:,")) for url in asked)
-
-
-def test_every_page_fits_its_window(browser, book):
-    """No page scrolls sideways, pages of modules included; no line on top takes much of it."""
-    pages = sorted(book.rglob("*.html"))
-    assert {path.name for path in pages} > {"bibliography.html", "league.html", "actions.html"}
-    assert misfits(browser, pages) == {}
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -1,0 +1,43 @@
+"""Every page of the book, with all its chapters, in a browser: it fits, and all can use it."""
+
+from itertools import product
+
+import pytest
+
+from autograder.tests.browser.axe import GRAVE, findings
+from autograder.tests.browser.fits import misfits
+from autograder.tests.browser.harness import WINDOW
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("whole book")]
+EMPTY = "() => [...document.images].filter(one => !one.naturalWidth).map(one => one.src)"
+
+
+@pytest.fixture(scope="module")
+def pages(whole_book):
+    """All pages of the book of all notebooks."""
+    found = sorted(whole_book.folder.rglob("*.html"))
+    assert {path.stem for path in found} > {*whole_book.notebooks, "bibliography", "league"}
+    return found
+
+
+def test_every_page_fits_its_window(browser, pages):
+    """No page scrolls sideways, pages of modules included; no line on top takes much of it."""
+    assert misfits(browser, pages) == {}
+
+
+def test_every_page_can_be_used_by_everybody(browser, pages):
+    """axe finds nothing grave in either theme; all pictures are there, and nobody is asked for
+    anything."""
+    browser.page.set_viewport_size(WINDOW)
+    grave, empty = {}, {}
+    for theme, path in product(("light", "dark"), pages):
+        browser.page.emulate_media(color_scheme=theme)
+        browser.page.goto(path.as_uri())
+        browser.evaluate("() => { for (const e of document.querySelectorAll('details')) "
+                         "e.open = true }")
+        if found := [one for one in findings(browser.page) if one.impact in GRAVE]:
+            grave[path.name, theme] = found
+        if lost := browser.evaluate(EMPTY):
+            empty[path.name] = lost
+    assert (grave, empty) == ({}, {})
+    assert browser.elsewhere == []
