@@ -60,6 +60,7 @@ seen = before.observation() if hasattr(before, "observation") else before
 len(Late.asked), now == before.after(Late().choose(seen))"""
 CELLS = {
     "imports": """import threading
+from time import sleep
 from zlib import crc32
 from alphabeta import AlphaBeta
 from sequence import Greedy, Random
@@ -96,6 +97,7 @@ class Hundreds(Held):
         "board": "play_against(Late())", "qubic": "play_against(Late(), start=Qubic())",
         "four": "play_against(Late(), start=ConnectFour())",
         "sequence": "play(Late(), seed=2)"}.items()},
+    "is asked": "while not Late.asked: sleep(0.01)",
     "let it answer": "Late.may.set()",
     "answered": ANSWERED,
     "watch": "watch({'x': First(), 'o': First()})",
@@ -169,10 +171,10 @@ def test_no_late_answer_is_played(lab, name):
             parts = f"svg [data-move^='{kind}']" if kind else "svg [data-move]"
             game.root.locator(parts).nth(which).click()
         game.wait_for("thinking")
+        lab.run_cell(list(CELLS).index("let it answer" if which else "is asked"))
+        lab.show_cell(list(CELLS).index(f"late {name}"))
         if which == 0:
             game.part("undo").click()
-    lab.run_cell(list(CELLS).index("let it answer"))
-    lab.show_cell(list(CELLS).index(f"late {name}"))
     game.root.locator("summary", has_text="Moves: 2").wait_for()
     answered = list(CELLS).index("answered")
     lab.run_cell(answered)
