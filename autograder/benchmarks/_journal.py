@@ -15,14 +15,15 @@ TEXT = {".py", ".toml", ".json"}
 
 
 class Journal:
-    """The measurements of one benchmark, in build/benchmarks/NAME.jsonl, each with its key.
+    """The measurements of one benchmark, in NAME.jsonl in the folder, each with its key.
 
     Those of other code count no more: `code` are the files and folders that decide what is
     measured, tests in them left out, and `settings` whatever else does.
     """
 
-    def __init__(self, name: str, code: Iterable[Path], settings: object = None) -> None:
-        self.path = FOLDER / f"{name}.jsonl"
+    def __init__(self, name: str, code: Iterable[Path], settings: object = None,
+                 folder: Path | None = None) -> None:
+        self.path = (folder or FOLDER) / f"{name}.jsonl"
         self._digest = _digest(code, settings)
         self._known = dict(self._lines())
 
@@ -34,16 +35,21 @@ class Journal:
         """What was measured under this key, as JSON has it; now, unless it was before."""
         name = json.dumps(key)
         if name not in self._known:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            line = json.dumps([self._digest, name, measure()])
-            with self.path.open("a", encoding="utf-8") as file:
-                print(line, file=file)
-            self._known[name] = json.loads(line)[2]
+            self._known[name] = json.loads(json.dumps(measure()))
+            self._write()
         return self._known[name]
 
     def close(self) -> None:
         """Forget it all: the next run measures anew."""
         self.path.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        """The file is never seen with half of it written, and holds nothing of other code."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text("".join(json.dumps([self._digest, name, value]) + "\n"
+                               for name, value in self._known.items()), "utf-8")
+        new.replace(self.path)
 
     def _lines(self) -> Iterable[tuple[str, Any]]:
         for line in self.path.read_text("utf-8").splitlines() if self.path.is_file() else ():

@@ -2,10 +2,12 @@
 
 `autograder positions` is to find a small set that sees all mutants whatever the seed is. Named
 mutants must lose all that their tables list; of the machine-made ones those are equivalent that
-no present position sees, as `doctor --all` proves. `--size` says how many seeds; what an
-interrupted run has drawn is not drawn again.
+no present position sees, as `doctor --all` proves. `--size` says how many seeds. What each seed
+gave is kept in docs/positions/, and is not drawn again until the study, its mutants or the
+command have changed; docs/positions.md is made of it.
 """
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -19,6 +21,26 @@ from course.probes import load_study, questions, studies
 from course.probes.questions import MATCHES
 
 SEEDS = 20
+PAGE = Path(__file__).parents[2] / "docs" / "positions.md"
+KEPT = PAGE.with_suffix("")
+HEAD = """# Positions from any seed
+
+`autograder positions STUDY --seed S` draws new hidden positions, as an instructor does each year.
+What so many seeds gave, for every study but the league:
+
+* **mutants**, made by hand and by machine, and how many of them are **equivalent** to the answer;
+* what a drawn set did **not see** of the others, and of the losses that are listed by name, and
+  equivalent ones that a fresh position **told apart** after all;
+* how many mutants **one position alone** sees;
+* how many **positions** a set has, and how many of them are **old** ones, where fresh ones would
+  not do.
+
+Each figure is that of the worst seed, but for the time, which is the mean. `python3 run.py bench
+positions` writes this page, from what it keeps in docs/positions/.
+
+"""
+COLUMNS = ("study", "seeds", "mutants", "equivalent", "not seen", "told apart", "one alone",
+           "positions", "old", "s a seed")
 
 
 def run(size: int = SEEDS) -> list[Result]:
@@ -27,9 +49,28 @@ def run(size: int = SEEDS) -> list[Result]:
     for name in studies():
         if any(check.ask not in MATCHES for check in load_study(name).checks.values()):
             found += of_study(name, range(1, size + 1))
-    for name in studies():
-        _journal(name).close()
+            PAGE.write_text(page(), "utf-8")
     return found
+
+
+def page() -> str:
+    """The page, of what is kept."""
+    rows = [_row(path) for path in sorted(KEPT.glob("*.jsonl"), key=lambda path: path.name)]
+    table = [COLUMNS, ["-", *["-:"] * (len(COLUMNS) - 1)], *filter(None, rows)]
+    return HEAD + "".join(f"| {' | '.join(map(str, row))} |\n" for row in table)
+
+
+def _row(path: Path) -> list | None:
+    """A study's row of the table, if there are sets that were drawn."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    same, *drawn = [value for _, _, value in lines]
+    if not drawn:
+        return None
+    most = {what: round(max(choice[what] for choice in drawn)) for what in drawn[0]}
+    least, seconds = (min(choice["cases"] for choice in drawn),
+                      sum(choice["seconds"] for choice in drawn) / len(drawn))
+    return [path.stem, len(drawn), most["mutants"], len(same), most["missing"], most["alive"],
+            most["once"], f"{least} to {most['cases']}", most["old"], round(seconds)]
 
 
 def of_study(name: str, seeds: range) -> list[Result]:
@@ -72,8 +113,8 @@ def _drawn(name: str, seed: int, same: set[str]) -> dict[str, float]:
 
 
 def _journal(name: str) -> Journal:
-    """What an interrupted run has drawn for a study."""
+    """What was drawn for a study so far."""
     study = load_study(name)
-    return Journal(f"positions-{name}", [
+    return Journal(name, [
         answer_path(study).parent, Path(doctor.__file__).parent, Path(mutants.__file__).parent,
-        verdicts.cases_file(study), study.table, Path(questions.__file__).parent])
+        verdicts.cases_file(study), study.table, Path(questions.__file__).parent], folder=KEPT)

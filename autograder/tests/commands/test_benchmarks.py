@@ -7,7 +7,7 @@ from inspect import signature
 import pytest
 
 from autograder import benchmarks
-from autograder.benchmarks import Result, _journal, search
+from autograder.benchmarks import Result, _journal, positions, search
 
 FAKE = '''"""A fake that measures nothing.
 
@@ -217,6 +217,11 @@ def test_the_page_of_agents_names_them_all():
     assert lines[4] == f"| | {' | '.join(names)} | ms a move | 99th percentile |"
     assert all(row.count("(") >= len(names) - 1 and row.count("|") == len(names) + 4
                for row in rows)
+
+
+def test_the_page_of_positions_says_what_is_kept():
+    """Every seed that was drawn is in the table, and what a set did not see would be told."""
+    assert positions.PAGE.read_text("utf-8") == positions.page()
 
 
 def test_a_long_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch):
