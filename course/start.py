@@ -153,29 +153,30 @@ def _page(page: StartPage) -> Iterator[str]:
         unfolded = " open" if page.next in notebooks else ""
         yield (f"<details{unfolded}><summary><strong>{escape(study.title)}</strong>: "
                f"{_of_study(notebooks)}</summary>")
-        yield table_head(f"You write {_module_link(page.root, study)}.",
-                         ("Notebook", "State", "Points", "Questions answered")) + "<tbody>"
-        for p in notebooks:
-            mark = "<strong>next:</strong> " if p == page.next else ""
-            yield table_row(link(page.root, p.path, p.title), mark + WORDS[p.state],
-                            escape(_points(p)) or "no checks",
-                            f"{p.answered} of {p.questions}" if p.questions else "none to answer")
-        yield "</tbody></table></details>"
+        yield table(f"You write {_module_link(page.root, study)}.",
+                    ("Notebook", "State", "Points", "Questions"),
+                    [_row(page, p) for p in notebooks])
+        yield "</details>"
     if page.missing:
         yield ("<p>Not in this folder yet: "
                f"{', '.join(escape(study.title) for study in page.missing)}. Once released, fetch "
                "it: menu <em>Nbgrader</em>, <em>Assignment List</em>, <em>Fetch</em>.</p>")
 
 
-def table_head(caption: str, columns: Sequence[str]) -> str:
-    """The beginning of a table, down to its body."""
+def _row(page: StartPage, p: Progress) -> Sequence[str]:
+    mark = "<strong>next:</strong> " if p == page.next else ""
+    return (link(page.root, p.path, p.title), mark + WORDS[p.state],
+            escape(_points(p)) or "no checks",
+            f"{p.answered} of {p.questions} answered" if p.questions else "none to answer")
+
+
+def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table, all cells of which are HTML already; in a narrow window it is scrolled by itself."""
     heads = "".join(f"<th scope='col' {LEFT}>{column}</th>" for column in columns)
-    return f"<table><caption {LEFT}>{caption}</caption><thead><tr>{heads}</tr></thead>"
-
-
-def table_row(*cells: str) -> str:
-    """A row of cells that are HTML already."""
-    return "<tr>" + "".join(f"<td {LEFT}>{cell}</td>" for cell in cells) + "</tr>"
+    body = "".join("<tr>" + "".join(f"<td {LEFT}>{cell}</td>" for cell in cells) + "</tr>"
+                   for cells in rows)
+    return (f"<div style='overflow-x:auto'><table><caption {LEFT}>{caption}</caption>"
+            f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
 def link(root: Path, path: Path, text: str) -> str:

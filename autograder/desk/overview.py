@@ -15,7 +15,7 @@ from nbformat.sign import NotebookNotary
 
 from autograder.commands.console import complain
 from autograder.course_folder import COURSE_ID, STUDENT_FILE, CourseFolder, CourseFolderError
-from course.start import PAGE, link, open_lab, table_head, table_row, write_page
+from course.start import PAGE, link, open_lab, table, write_page
 
 WELCOME = """\
 # The course at a glance
@@ -64,13 +64,11 @@ class Overview:
 
     def _parts(self) -> Iterator[str]:
         root = self.folder.root
-        yield table_head("Number of students at each step.", COLUMNS) + "<tbody>"
-        for line in self.lines:
-            yield table_row(
-                escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
-                str(line.graded), str(line.waiting), str(line.feedback),
-                link(root, line.report, f"report of {line.assignment}") if line.report else "none")
-        yield "</tbody></table>"
+        yield table("Number of students at each step.", COLUMNS, [(
+            escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
+            str(line.graded), str(line.waiting), str(line.feedback),
+            link(root, line.report, f"report of {line.assignment}") if line.report else "none")
+            for line in self.lines])
         yield from (f"<p><strong>Problem:</strong> {escape(sentence)}</p>"
                     for sentence in self.wrong)
         yield (f"<details><summary>What students need to fetch and submit in the browser</summary>"

@@ -139,7 +139,9 @@ def write_packages(site: Path) -> None:
     for name, module in documented().items():
         path = site / PACKAGES / f"{name.replace('.', '/')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(pdoc.render.html_module(module, documented()), "utf-8", newline="\n")
+        page = pdoc.render.html_module(module, documented())
+        # An example may be wider than its window: the keyboard scrolls what it can reach.
+        path.write_text(page.replace("<pre>", '<pre tabindex="0">'), "utf-8", newline="\n")
 
 
 @cache
