@@ -34,6 +34,7 @@ from course.probes.questions import MATCHES
 WANTED = 2  # cases that see a mutant, where there are as many
 AT_ONCE = 20  # fresh cases of each check in the second portion; each later one is twice as large
 SAMPLE = 400  # fresh cases of each check, at most
+BESIDE = 3  # more sets that would do, asked together with one that was asked in part
 NODES_OF_A_CASE = 20  # which a module may search in the time that any case takes
 REASON = "sees "  # how the reason for a case begins
 Need = tuple[str, str]  # the mutant, and "" or the "check.aspect" that it must lose
@@ -126,6 +127,8 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
         if portion := _portion(asked, fresh, left, next(sizes, 0) if left else 0):
             _look(replace(hidden, checks=portion), answers, left, named, seen, done)
         elif partly := set(kept := _fewest(seen, present)) - whole:
+            if not again:  # few are left to be asked: others that would do go with them
+                partly |= _others(seen, partly, whole)
             portion, before = seen.take(partly, asked), len(seen.cases)
             again = again or {name: tried[name] for name in named} | _seen_by_fewer(
                 WANTED, unlike, named, seen)
@@ -275,6 +278,19 @@ def _lost(check: Check, expected: Observation | None, got: Observation | None) -
             and not is_right(check.ask, expected, got or {}, aspect)}
 
 
+def _others(seen: _Seen, partly: Container[int], whole: Iterable[int]) -> set[int]:
+    """Cases that would be kept if these could not be, nor those kept in their place, and so on.
+
+    What spoils a case often spoils the next best, too.
+    """
+    found: set[int] = set()
+    for _ in range(BESIDE):
+        rest = replace(seen, meets=[set() if number in partly or number in found else needs
+                                    for number, needs in enumerate(seen.meets)])
+        found |= set(_fewest(rest)) - set(whole)
+    return {number for number in found if seen.meets[number]}
+
+
 def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     """The numbers of the cases that are kept, in their order; the `first` are among them.
 
@@ -285,12 +301,13 @@ def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     kept = list(first)
     for number in kept:
         wanted.subtract(seen.meets[number])
-    while +wanted:
-        best = max((number for number in range(len(seen.cases)) if number not in kept),
-                   key=lambda number: sum(wanted[need] > 0 for need in seen.meets[number])
+    left = {number: needs for number, needs in enumerate(seen.meets) if number not in kept}
+    while needed := {need for need, more in wanted.items() if more > 0}:
+        left = {number: needs for number, needs in left.items() if not needed.isdisjoint(needs)}
+        best = max(left, key=lambda number: len(needed & left[number])
                    / (NODES_OF_A_CASE + seen.nodes[number]))
         kept.append(best)
-        wanted.subtract(seen.meets[best])
+        wanted.subtract(left.pop(best))
     checks = Counter(seen.cases[number][0] for number in kept)
     for missing in {name for name, _ in seen.cases} - checks.keys():
         kept.append(next(number for number, (name, _) in enumerate(seen.cases)
