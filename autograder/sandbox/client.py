@@ -44,6 +44,9 @@ ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
 SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
 REPLY = ("value", "changed", "missing", "raised", "said")  # what a test is told
 MAX_DEPTH = 20  # of lists in lists in a reply
+# What only a warm parent for notebooks has imported: a module that asks for it is slow elsewhere.
+HEAVY = (b"numpy", b"matplotlib", b"IPython")
+LIGHT = ("questions", "agent")  # the jobs that need none of it themselves
 # What could steer a terminal, turn a line around, or not be written to a file.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -273,7 +276,9 @@ class Sandbox:
         with ours:
             try:
                 with theirs:
-                    header = {"kind": kind, "limits": asdict(self.limits) | {
+                    light = kind in LIGHT and not any(
+                        name in data for data in files.values() for name in HEAVY)
+                    header = {"kind": kind, "light": light, "limits": asdict(self.limits) | {
                         "cpu_seconds": math.ceil(SPARE * self.limits.cpu_seconds * factor())}}
                     socket.send_fds(self._control, [json.dumps(header).encode()],
                                     [theirs.fileno()])

@@ -1,10 +1,13 @@
 """The warm parent: imports what submissions use once, then forks a process for every job.
 
 Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
-message on it is a job `{"kind": ..., "limits": ...}` with the socket on which the child talks. The
-answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu": seconds}`.
-At DOOR, a listening socket, others ask for warm parents of their own, which are forked from this
-one; it then does no jobs itself.
+message on it is a job `{"kind": ..., "light": ..., "limits": ...}` with the socket on which the
+child talks. The answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu":
+seconds}`. At DOOR, a listening socket, others ask for warm parents of their own, which are forked
+from this one; it then does no jobs itself.
+
+A fork takes longer the more its parent has imported. So a warm parent is two processes: light
+jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
 """
 
 import gc
@@ -14,43 +17,68 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import tictactoe
 
-from . import agents, cells, isolate, questions, tests
+from . import agents, isolate, questions
 from .frames import receive, send
 
 # Notebooks use the oracle, so that it is public; a module that is asked is to search by itself.
 WITHOUT = [Path(tictactoe.__file__).with_name("solver.py")]
-NOTEBOOKS = ("cells", "tests")
-JOBS = {"cells": cells.run, "tests": tests.run, "questions": questions.answer,
-        "agent": agents.serve}
+LIGHT = {"questions": questions.answer, "agent": agents.serve}
+Jobs = dict[str, Callable]
 
 
 def main() -> None:
     """Serve jobs, one at a time, until the trusted side is gone."""
     uid, *sockets = map(int, sys.argv[1:])
     control, *door = (socket.socket(fileno=descriptor) for descriptor in sockets)
-    cells.warm_up()
     questions.warm_up()
     walls = isolate.Walls(uid)
-    gc.collect()
-    gc.freeze()  # so that a child's collector does not touch, and thereby copy, all of it
-    gc.set_threshold(50_000, 20, 20)  # a child lives too briefly for frequent collections
+    _settle()
+    twin = _light_twin(walls, control, *door)
+
+    from . import cells, tests
+
+    cells.warm_up()
+    _settle()
     if door:
         control = _visitor(control, *door, walls)
+        twin = _twin_of_ones_own(twin, walls)
+    if not twin.recv(1 << 16):
+        sys.exit("the light twin has ended")
+    _serve(control, walls, LIGHT | {"cells": cells.run, "tests": tests.run}, twin)
+
+
+def _settle() -> None:
+    """Keep a child's collector from touching, and thereby copying, all that is there."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # a child lives too briefly for frequent collections
+
+
+def _serve(control: socket.socket, walls: isolate.Walls, jobs: Jobs,
+           twin: socket.socket | None = None) -> None:
+    """Do the jobs that come at `control`, or have the twin do them, until nobody is there."""
     control.sendmsg([b'{"ready": true}'])
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)
         if not message:
             return
         job = json.loads(message)
+        if twin and job["light"]:
+            if not _passed_on(message, descriptors[0], control, twin):
+                return
+            continue
         talk = socket.socket(fileno=descriptors[0])
         walls.prepare()
         pid = os.fork()
         if pid == 0:
-            _child(walls, control, talk, job)
+            if twin:
+                twin.close()
+            _child(walls, control, talk, job, jobs[job["kind"]])
         talk.close()
         pidfd = os.pidfd_open(pid)
         socket.send_fds(control, [b'{"started": true}'], [pidfd])
@@ -61,6 +89,68 @@ def main() -> None:
         _, status, usage = os.wait4(pid, 0)
         control.sendmsg([json.dumps(
             {"ended": status, "cpu": round(usage.ru_utime + usage.ru_stime, 3)}).encode()])
+
+
+def _passed_on(message: bytes, talk: int, control: socket.socket, twin: socket.socket) -> bool:
+    """Pass a job on to the twin, and its two answers back; whether both sides are still there."""
+    socket.send_fds(twin, [message], [talk])
+    os.close(talk)
+    for _ in ("started", "ended"):
+        if control in select.select([twin, control], [], [])[0]:  # the twin notices and ends, too
+            return False
+        answer, descriptors, _, _ = socket.recv_fds(twin, 1 << 16, 1)
+        if not answer:
+            return False
+        socket.send_fds(control, [answer], descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+    return True
+
+
+def _light_twin(walls: isolate.Walls, control: socket.socket,
+                *door: socket.socket) -> socket.socket:
+    """Fork a twin that does the light jobs; returns the socket to it.
+
+    Where there is a door, it forks one of those for each who asks there.
+    """
+    ours, theirs = _pair()
+    if os.fork():
+        theirs.close()
+        return ours
+    for other in (ours, control, *door):
+        other.close()
+    _serve(_asked(theirs, walls) if door else theirs, walls, LIGHT)
+    os._exit(0)
+
+
+def _asked(asking: socket.socket, walls: isolate.Walls) -> socket.socket:
+    """Fork a process for each who asks, with a user and a socket; returns there, with the socket.
+
+    Ends this process when nobody is left who could ask.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that are forked
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(asking, 1 << 16, 1)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            asking.close()
+            walls.uid = json.loads(message)
+            return socket.socket(fileno=descriptors[0])
+        os.close(descriptors[0])
+
+
+def _twin_of_ones_own(twins: socket.socket, walls: isolate.Walls) -> socket.socket:
+    """Ask for a light twin; returns the socket to it."""
+    ours, theirs = _pair()
+    with theirs, twins:
+        socket.send_fds(twins, [json.dumps(walls.uid).encode()], [theirs.fileno()])
+    return ours
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def _visitor(control: socket.socket, door: socket.socket, walls: isolate.Walls) -> socket.socket:
@@ -81,17 +171,18 @@ def _visitor(control: socket.socket, door: socket.socket, walls: isolate.Walls) 
     sys.exit()
 
 
-def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, job: dict) -> None:
+def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, job: dict,
+           do: Callable) -> None:
     """Go behind the walls, do the job, and leave without running what was registered for exit."""
     try:
         control.close()
         try:
-            request = walls.enter(talk, job["limits"], () if job["kind"] in NOTEBOOKS else WITHOUT)
+            request = walls.enter(talk, job["limits"], WITHOUT if job["kind"] in LIGHT else ())
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)
         send(talk, {"ready": True})  # from here on, what goes wrong is the submission's doing
-        JOBS[job["kind"]](request, lambda frame: send(talk, frame), lambda: receive(talk))
+        do(request, lambda frame: send(talk, frame), lambda: receive(talk))
     finally:
         os._exit(0)
 

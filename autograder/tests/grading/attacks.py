@@ -239,7 +239,7 @@ NUISANCES = {
 # ---- Words on the socket, in the protocol's own language: `say` sends what looks like a message.
 SPEAK = """
 import gc, json, os, socket, struct
-talk = [o for o in gc.get_objects() if type(o) is socket.socket][0]
+talk = [o for o in gc.get_objects() if type(o) is socket.socket and o.fileno() >= 0][0]
 def send(data, size=None):
     talk.sendall(struct.pack(">Q", len(data) if size is None else size) + data)
 def say(**frame): send(json.dumps(frame).encode())

@@ -36,7 +36,8 @@ except OSError:
     pass
 print(children)
 """
-WARM = 2  # processes below bubblewrap: its own second one, and the warm parent
+WARM = 3  # processes below bubblewrap: its own second one, the warm parent, and who forks twins
+OWN = 2  # of each who comes to the door: a warm parent, and its light twin
 WAIT = "import time\ntime.sleep(999)"
 
 
@@ -110,14 +111,20 @@ def test_without_a_namespace_of_users_each_counts_for_all(monkeypatch, tmp_path)
         assert 0 in two_crowds(path)
 
 
-def test_a_grader_who_is_gone_leaves_nothing_running(opened):
+@pytest.mark.parametrize(("kind", "files", "request_"), [
+    ("cells", {}, {"cells": [WAIT], "characters": 9}),
+    ("questions", {"module.py": WAIT.encode()},
+     {"module": "module.py", "ask": "minimax", "cases": [{}]}),
+    ("questions", {"module.py": b"import numpy\n" + WAIT.encode()},
+     {"module": "module.py", "ask": "minimax", "cases": [{}]}),
+], ids=["notebook", "light", "heavy"])
+def test_a_grader_who_is_gone_leaves_nothing_running(opened, kind, files, request_):
     """A worker that is killed takes what it runs with it, and the door stays open for others."""
     path, behind = opened
     stack = contextlib.ExitStack()
     sandbox = Sandbox(LIMITS, door=path)
-    job = stack.enter_context(sandbox.job("cells", {}, {"cells": [WAIT], "characters": 9}, 999))
-    assert job.receive(job.clock(60)) == {"begin": 0}
-    assert processes(behind) == WARM + 2
+    stack.enter_context(sandbox.job(kind, files, request_, 999))
+    assert processes(behind) == WARM + OWN + 1
     sandbox._control.close()
     wait_until(lambda: processes(behind) == WARM, "what it ran is still running")
     with pytest.raises(OSError, match="Bad file descriptor"):
