@@ -125,7 +125,7 @@ class Agent:
 
 
 class Open:
-    """A sandbox that lasts as long as its thread, after which it would end by itself."""
+    """A sandbox that lasts as long as this object, or its process."""
 
     def __init__(self, limits: Limits, hidden: Sequence[Path] = ()) -> None:
         self.sandbox = Sandbox(limits, hidden)

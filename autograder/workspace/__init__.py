@@ -5,19 +5,20 @@ trusted: what it says about the reference, the stub and the mutants is what it w
 student's file with the same text. May import `sandbox`, `mutants` and `verdicts`.
 """
 
+import os
 import tempfile
-import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
-from os import cpu_count
 from pathlib import Path
 from types import ModuleType
 
 from autograder import verdicts
 from autograder.mutants import load_mutants
-from autograder.sandbox.client import CannotIsolate, Sandbox, SandboxFault
+from autograder.sandbox.client import CannotIsolate, Sandbox
 from autograder.sandbox.cluster import Cluster, ClusterSandbox, terms
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.worker import Open
@@ -97,16 +98,12 @@ def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
     In a sandbox, which is many times as fast as a new process; where there is none, in one. The
     code is the staff's own, and need not be kept in.
     """
-    sandbox = ClusterSandbox(_elsewhere[-1][0], Limits()) if _elsewhere else _sandbox()
-    if sandbox is None:
-        with workspace(study, text) as module:
-            return ask_module(module, check, seconds, answers_folder(study))
-    try:
-        return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
-                           answers_folder(study))
-    except SandboxFault:
-        vars(_own).pop("open", None)
-        raise
+    with _sandbox() as sandbox:
+        if sandbox is not None:
+            return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
+                               answers_folder(study))
+    with workspace(study, text) as module:
+        return ask_module(module, check, seconds, answers_folder(study))
 
 
 @contextmanager
@@ -122,22 +119,36 @@ def asking_on(cluster: Cluster) -> Iterator[None]:
 
 def at_once() -> int:
     """How many modules can be asked at once, each from a thread of its own."""
-    return _elsewhere[-1][1] if _elsewhere else cpu_count() or 1
+    return _elsewhere[-1][1] if _elsewhere else os.cpu_count() or 1
 
 
 _elsewhere: list[tuple[Cluster, int]] = []  # a cluster, and how much it does at once
 
 
-_own = threading.local()
+_idle: defaultdict[int, list[Open]] = defaultdict(list)  # sandboxes of each process, by its number
 
 
-def _sandbox() -> Sandbox | None:
-    """This thread's own sandbox; None where there can be none."""
-    if not _can_isolate():
-        return None
-    if not hasattr(_own, "open"):
-        _own.open = Open(Limits())
-    return _own.open.sandbox
+@contextmanager
+def _sandbox() -> Iterator[Sandbox | ClusterSandbox | None]:
+    """A sandbox that nobody else uses meanwhile; None where there can be none.
+
+    It is used again, by whichever thread, unless something failed in it.
+    """
+    if _elsewhere:
+        yield ClusterSandbox(_elsewhere[-1][0], Limits())
+    elif _can_isolate():
+        idle = _idle[os.getpid()]
+        opened = idle.pop() if idle else _starter(os.getpid()).submit(Open, Limits()).result()
+        yield opened.sandbox
+        idle.append(opened)
+    else:
+        yield None
+
+
+@cache
+def _starter(_process: int) -> ThreadPoolExecutor:
+    """The thread that starts all sandboxes of a process: each would end with whoever starts it."""
+    return ThreadPoolExecutor(1)
 
 
 @cache

@@ -8,6 +8,7 @@ from this one; it then does no jobs itself.
 
 A fork takes longer the more its parent has imported. So a warm parent is two processes: light
 jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
+Where there is no door, the parent itself imports them for the first job that does.
 """
 
 import gc
@@ -17,7 +18,8 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import tictactoe
@@ -28,7 +30,6 @@ from .frames import receive, send
 # Notebooks use the oracle, so that it is public; a module that is asked is to search by itself.
 WITHOUT = [Path(tictactoe.__file__).with_name("solver.py")]
 LIGHT = {"questions": questions.answer, "agent": agents.serve}
-Jobs = dict[str, Callable]
 
 
 def main() -> None:
@@ -39,17 +40,23 @@ def main() -> None:
     walls = isolate.Walls(uid)
     _settle()
     twin = _light_twin(walls, control, *door)
-
-    from . import cells, tests
-
-    cells.warm_up()
-    _settle()
     if door:
+        _jobs()
         control = _visitor(control, *door, walls)
         twin = _twin_of_ones_own(twin, walls)
     if not twin.recv(1 << 16):
         sys.exit("the light twin has ended")
-    _serve(control, walls, LIGHT | {"cells": cells.run, "tests": tests.run}, twin)
+    _serve(control, walls, twin)
+
+
+@cache
+def _jobs() -> Mapping[str, Callable]:
+    """All kinds of jobs, with all imported that they use."""
+    from . import cells, tests
+
+    cells.warm_up()
+    _settle()
+    return LIGHT | {"cells": cells.run, "tests": tests.run}
 
 
 def _settle() -> None:
@@ -59,9 +66,10 @@ def _settle() -> None:
     gc.set_threshold(50_000, 20, 20)  # a child lives too briefly for frequent collections
 
 
-def _serve(control: socket.socket, walls: isolate.Walls, jobs: Jobs,
+def _serve(control: socket.socket, walls: isolate.Walls,
            twin: socket.socket | None = None) -> None:
-    """Do the jobs that come at `control`, or have the twin do them, until nobody is there."""
+    """Do the jobs that come at `control` until nobody is there; the twin, if any, does light ones.
+    """
     control.sendmsg([b'{"ready": true}'])
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)
@@ -72,6 +80,7 @@ def _serve(control: socket.socket, walls: isolate.Walls, jobs: Jobs,
             if not _passed_on(message, descriptors[0], control, twin):
                 return
             continue
+        jobs = _jobs() if twin else LIGHT
         talk = socket.socket(fileno=descriptors[0])
         walls.prepare()
         pid = os.fork()
@@ -119,7 +128,7 @@ def _light_twin(walls: isolate.Walls, control: socket.socket,
         return ours
     for other in (ours, control, *door):
         other.close()
-    _serve(_asked(theirs, walls) if door else theirs, walls, LIGHT)
+    _serve(_asked(theirs, walls) if door else theirs, walls)
     os._exit(0)
 
 
