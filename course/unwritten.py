@@ -24,6 +24,21 @@ def load_ipython_extension(shell) -> None:
     shell.events.register("post_run_cell", _go_on)
     if sys.platform == "emscripten":
         _explain_what_is_missing(shell)
+        _leave_no_empty_output(shell.displayhook)
+
+
+def _leave_no_empty_output(hook) -> None:
+    """In a browser: what displays itself, or nothing, leaves no number in brackets below the cell.
+
+    The browser's kernel puts out the result of every cell, also one that has nothing to show.
+    """
+    put_out = hook.finish_displayhook
+
+    def finish() -> None:
+        if getattr(hook, "data", None) != {}:
+            put_out()
+
+    hook.finish_displayhook = finish
 
 
 def _explain_what_is_missing(shell) -> None:

@@ -88,8 +88,8 @@ three
 #    with two or more of them cannot be finished either.
 #
 # What does a line cost that cannot be finished? It needs a number worse than all others. The most
-# expensive line that can still be finished has four chips of the opponent and an empty cell: 4 x 2
-# + 1 = 9. (Five of theirs would be a sequence.) So we take 10 and call it `NEVER`.
+# expensive line that can still be finished has four chips of the opponent and an empty cell:
+# 4 x 2 + 1 = 9. (Five of theirs would be a sequence.) So we take 10 and call it `NEVER`.
 #
 # ## Write `line_cost`
 #

@@ -139,6 +139,12 @@ class ConnectFour(MaskState):
         """Where in the picture each column is: x, y, width and height."""
         return {column: (column * CELL, TOP, CELL, ROWS * CELL) for column in range(COLUMNS)}
 
+    def value_boxes(self) -> dict[int, tuple[int, int, int, int]]:
+        """Where the values of moves are written: in the cells to which marks would fall."""
+        cells = {column: self._lowest(column) for column in self.legal_moves()}
+        return {column: (column * CELL, TOP + cell // COLUMNS * CELL, CELL, CELL)
+                for column, cell in cells.items()}
+
     def move_words(self, move: int) -> str:
         """A move in words, for screen readers."""
         return f"column {move}"

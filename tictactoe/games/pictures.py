@@ -42,8 +42,11 @@ def board_marks(board, labels: bool = True) -> str:
     return lines + "".join(marks)
 
 
-def mark_svg(mark: str, x: float, y: float, label: str = "") -> str:
-    """The cross or ring of a cell whose corner is (x, y), or its label where it is open."""
+def mark_svg(mark: str, x: float, y: float, label: str = "", raised: float = 0) -> str:
+    """The cross or ring of a cell whose corner is (x, y), or its label where it is open.
+
+    The label stands in the middle, or `raised` above it.
+    """
     near, far, middle = CELL * 0.22, CELL * 0.78, CELL / 2
     if mark == "x":
         return (f'<path d="M{x + near} {y + near}L{x + far} {y + far}M{x + far} {y + near}'
@@ -52,7 +55,7 @@ def mark_svg(mark: str, x: float, y: float, label: str = "") -> str:
         return (f'<circle cx="{x + middle}" cy="{y + middle}" r="{CELL * 0.29}" '
                 f'fill="none" stroke="{ORANGE}" stroke-width="4"/>')
     if label:
-        return (f'<text x="{x + middle}" y="{y + middle + 4}" font-size="11" '
+        return (f'<text x="{x + middle}" y="{y + middle + 4 - raised}" font-size="11" '
                 f'font-family="sans-serif" text-anchor="middle" fill="#666">{label}</text>')
     return ""
 

@@ -17,6 +17,7 @@ CELLS = SIZE**3
 FULL_MASK = (1 << CELLS) - 1
 GAP, TOP = 22, 20  # pixels between two layers of the picture and above them
 NARROW = 2  # layers side by side where there is no room for all
+RAISED = 3  # pixels: how much the numbers of cells are raised there, above values
 
 
 def cell_at(layer: int, row: int, column: int) -> int:
@@ -185,7 +186,8 @@ def qubic_svg(state: Qubic, labels: bool = True, across: int = SIZE) -> str:
             shade = "#e2e2e2" if cell in won else "white"
             parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{shade}" '
                          'stroke="#888"/>')
-            parts.append(mark_svg(state[cell], x, y, str(cell) if labels else ""))
+            parts.append(mark_svg(state[cell], x, y, str(cell) if labels else "",
+                                  RAISED if across == NARROW else 0))
         parts.append("</g>")
     return "".join(parts) + "</svg>"
 

@@ -2,14 +2,15 @@
 
 A game that draws itself has `svg()`, the picture as SVG text with a viewBox, and `boxes()`, the
 place (x, y, width, height) of each move in the picture's own units, also of moves no longer legal.
-A wide picture can have a form for telephones, if both know the argument `narrow`.
+A wide picture can have a form for telephones, if both know the argument `narrow`. Where a move's
+place is larger than what it fills, `value_boxes()` says where values are written.
 `describe()` puts the state into words and `move_words(move)` a move; both are optional.
 """
 
 import html
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tictactoe.contract import Move, State
@@ -22,6 +23,7 @@ LETTER, LINE = 9.7, 20  # width and height of a letter, where a state is drawn a
 HEIGHT, MOST_WIDTH = 300, 900  # of a game's board, in pixels
 NARROW_HEIGHT = 420  # of its form for telephones
 Box = tuple[float, float, float, float]  # left, top, width and height
+_Low = tuple[tuple[float, float], float, float]  # a value's centre, room and size
 
 
 class Drawing(NamedTuple):
@@ -52,7 +54,9 @@ def draw_state(state: State, clicks: Mapping[str, str] | None = None, last: Move
     places = [] if clicks is None else [
         _place(state, move, box, clicks.get(str(move)), (values or {}).get(move))
         for move, box in boxes.items()]
-    marks = _marks(values or {}, boxes, bool(form))
+    own = hasattr(state, "value_boxes")
+    lows = _lows(values or {}, state.value_boxes() if values and own else boxes, bool(form), own)
+    marks = _marks(values or {}, lows)
     width, height = round(across * scale), round(down * scale)
     over = "".join(frames + places + marks)
     return Drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -99,9 +103,8 @@ def _inside(box: tuple[float, float, float, float]) -> str:
     return f'x="{x + 2}" y="{y + 2}" width="{width - 4}" height="{height - 4}" rx="2"'
 
 
-def _marks(values: Mapping[Move, float], boxes: Mapping[Move, Box], narrow: bool) -> list[str]:
+def _marks(values: Mapping[Move, float], lows: Mapping[Move, _Low]) -> list[str]:
     """The values as they are written, all in one notation."""
-    lows = {move: _low(boxes[move], narrow) for move in values if move in boxes}
     most = max(values.values(), default=0)
     how = notation(values.values(), min((room for _, room, _ in lows.values()), default=0),
                    max((size for *_, size in lows.values()), default=1))
@@ -109,11 +112,13 @@ def _marks(values: Mapping[Move, float], boxes: Mapping[Move, Box], narrow: bool
             for move, low in lows.items()]
 
 
-def _low(box: tuple[float, float, float, float],
-         narrow: bool) -> tuple[tuple[float, float], float, float]:
-    """Where a value is written, below the number of its place: centre, room, size."""
-    x, y, width, height = box
-    return (x + width / 2, y + 0.83 * height), width - 3, height / (34 if narrow else 44)
+def _lows(values: Iterable[Move], boxes: Mapping[Move, Box], narrow: bool,
+          own: bool) -> dict[Move, _Low]:
+    """Where values are written: in the middle of boxes of their `own`, or below a place's number.
+    """
+    return {move: ((x + width / 2, y + (0.5 if own else 0.83) * height), width - 3,
+                   height / (34 if narrow or own else 44))
+            for move in values if move in boxes for x, y, width, height in [boxes[move]]}
 
 
 def _frame(box: tuple[float, float, float, float], look: str) -> str:

@@ -94,8 +94,9 @@ def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Expl
     """Show the tree of a search after each of its iterations, down to a depth.
 
     A node has its visits inside, and below it the mean reward for the player whose move led
-    to it. Step 0 is the root alone; nodes to come are pale and dotted. A telephone shows one depth
-    only. The agent's `search` is called once.
+    to it. Step 0 is the root alone; nodes to come are pale and dotted. It opens where there have
+    been as many iterations as moves. A telephone shows one depth only. The agent's `search` is
+    called once.
 
     Raises ValueError if the search has not called its `backup`.
     """
@@ -111,7 +112,7 @@ def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Expl
                           for deep, places, width in forms]
         return View(drawn.svg, drawn.alt, drawn.said, *(form.svg for form in narrow))
 
-    return Explorable(draw, len(notes))
+    return Explorable(draw, len(notes), step=min(len(position.legal_moves()), len(notes)))
 
 
 def _places(nodes: dict[Path, Noted], depth: int, least: float) -> tuple[dict[Path, float], float]:

@@ -59,6 +59,10 @@ FLAWS = """([root, {legible, covered, across, fits}]) => {
   const boxes = numbers.map(n => n.getBoundingClientRect());
   boxes.forEach((box, i) => boxes.slice(0, i).forEach((other, j) => { if (!apart(box, other))
     told.push(`${numbers[i].textContent} lies on ${numbers[j].textContent}`) }));
+  for (const value of svg.querySelectorAll(".value"))
+    for (const name of words.filter(t => !t.closest(".value")))
+      if (!apart(value.getBoundingClientRect(), name.getBoundingClientRect()))
+        told.push(`the value ${value.textContent} touches ${name.textContent}`);
   const shapes = [...svg.querySelectorAll("text, path, circle, rect, line, polyline, polygon")]
     .map(s => s.getBoundingClientRect())
     .filter(b => b.width < whole.width / 2 || b.height < whole.height / 2);

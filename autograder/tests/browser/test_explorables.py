@@ -104,7 +104,7 @@ def test_steps_by_keyboard(lab):
             "replies": ("1 of 9", "2 of 9", "9 of 9"),
             "hidden hand": ("0 of 55", "1 of 55", "55 of 55"),
             "ray": ("right, 0 of 8", "right, 1 of 8", "right, 8 of 8"),
-            "growing tree": ("0 of 60", "1 of 60", "60 of 60")}.items():
+            "growing tree": ("6 of 60", "7 of 60", "60 of 60")}.items():
         widget = shown(lab, name)
         widget.wait_for(first)
         before = words(widget)
@@ -156,7 +156,7 @@ def test_a_tree_grows_by_itself(lab):
     widget = shown(lab, "growing tree")
     widget.part("play").focus()
     widget.press("Enter")
-    widget.wait_for("2 of 60: ")
+    widget.wait_for("8 of 60: ")
     widget.part("pause").focus()
     widget.press("Enter")
     widget.part("play").wait_for()

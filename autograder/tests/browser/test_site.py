@@ -85,6 +85,7 @@ def work_through(browser, name):
     cells = browser.cells()
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     assert [output for output in outputs if output["output_type"] == "error"] == []
+    assert [output for output in outputs if output.get("data") == {}] == []
     for number, cell in enumerate(cells):
         if cell["source"].startswith("explore("):
             step_once(browser.show_cell(number).locator(".click-board"))

@@ -20,9 +20,17 @@ def pages(whole_book):
     return found
 
 
-def test_every_page_fits_its_window(browser, pages):
-    """No page scrolls sideways, pages of modules included; no line on top takes much of it."""
+def test_every_page_is_whole_and_fits_its_window(browser, pages):
+    """No page scrolls sideways, pages of modules included; no line on top takes much of it. Nothing
+    fails to load, and nothing is asked of anybody else."""
+    wrong, asked = [], set()
+    browser.page.on("console", lambda said: wrong.append(said.text))
+    browser.page.on("requestfailed", lambda request: wrong.append(request.url))
+    browser.page.on("request", lambda request: asked.add(request.url))
     assert misfits(browser, pages) == {}
+    assert wrong == []
+    folder = pages[0].parent.as_uri()
+    assert [url for url in asked if not url.startswith((folder, "data:"))] == []
 
 
 def test_every_page_can_be_used_by_everybody(browser, pages):

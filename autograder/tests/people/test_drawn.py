@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from autograder.tests.people.games import Twigs
-from tictactoe import Board, Qubic
+from tictactoe import Board, ConnectFour, Qubic
 from tictactoe.show.drawn import draw_state, has_narrow_form, move_words, words
 from tictactoe.solver import values
 
@@ -79,3 +79,13 @@ def test_words_for_states_and_moves():
     assert move_words(Board(), 5) == "cell 5: row 2, column 3"
     assert re.match("Twigs", words(Twigs()))
     assert move_words(Twigs(), "a") == "move a"
+
+
+def test_values_of_a_column_stand_where_marks_fall():
+    """In Connect Four a move's place is a column: its value lies on no mark and on no line."""
+    state = ConnectFour.from_moves([3, 3, 2])
+    drawn = draw_state(state, {}, values=dict.fromkeys(state.legal_moves(), 0.5)).svg
+    heights = [float(y) for y in re.findall(r'class="value"[^>]*translate\(\S+ (\S+)\)', drawn)]
+    places = state.value_boxes().values()
+    assert heights == [y + height / 2 for _, y, _, height in places]
+    assert len(set(heights)) == 3

@@ -65,3 +65,13 @@ def test_a_notebook_goes_on_without_numpy(shell, capsys, monkeypatch):
     assert (pages, "NameError" in printed) == ([], True)
     pages, printed = run("import nothing_of_this_name")
     assert (pages, "ModuleNotFoundError" in printed) == ([], True)
+
+
+def test_what_shows_nothing_leaves_no_output(shell):
+    """The browser's kernel puts out results without data, too: an empty line below the cell."""
+    put_out, hook = [], shell.displayhook
+    hook.finish_displayhook = lambda: put_out.append(hook.data)
+    shell.run_cell("%load_ext course.unwritten")
+    for hook.data in ({}, {"text/plain": "1"}):
+        hook.finish_displayhook()
+    assert put_out == [{"text/plain": "1"}]

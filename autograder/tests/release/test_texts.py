@@ -132,3 +132,9 @@ def test_prose_is_british():
     found = {path: american & set(re.findall(r"[a-z]+", CODE.sub("", text).lower()))
              for path, text in (pages | cells).items()}
     assert {path: words for path, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_sum_is_broken_into_a_list(path):
+    """A line of prose that begins with a plus or a minus and a number is read as a list's item."""
+    assert re.findall(r"^# [+-] \d.*", path.read_text("utf-8"), re.MULTILINE) == []

@@ -39,8 +39,10 @@ class Explorer(OnBoard):
     def __init__(self, walks: list[Walk]) -> None:
         self.walks = walks
         self.at = [0] * len(walks)
-        self._opened = [dict.fromkeys((node.number for node in walk.nodes), fits(walk))
-                        for walk in walks]
+        # By the number of a node whether its moves are drawn: in the usual picture, and narrow.
+        self._opened, self._opened_narrow = (
+            [dict.fromkeys((node.number for node in walk.nodes), fits(walk, narrow=narrow))
+             for walk in walks] for narrow in (False, True))
         self._pairs = together(*walks) if len(walks) == 2 else []
         self._pair = 0  # the pair of steps that is shown while both move
         self.moving: str | int = BOTH if self._pairs else 0
@@ -90,8 +92,8 @@ class Explorer(OnBoard):
             elif word == "go":
                 self._go_to_node("ab".index(rest[0]), int(rest[1:]))
             elif word == "fold":
-                opened, number = self._opened["ab".index(rest[0])], int(rest[1:])
-                opened[number] = not opened[number]
+                for opened in (self._opened, self._opened_narrow):
+                    opened["ab".index(rest[0])][int(rest[1:])] ^= True
                 self._paint(self.board.shown["status"])
 
     def go_to(self, step: int) -> None:
@@ -151,7 +153,8 @@ class Explorer(OnBoard):
             buttons |= {move: ("✓ " if move == moving else "") + f"Step {label}"
                         for move, label in choices.items()}
         self.board.show(draw_walks(self.walks, self.at, self._opened), self.alt(), status, buttons,
-                        (self.step, self.last), arrows=ARROWS, auto=self.pace.auto(self.step))
+                        (self.step, self.last), arrows=ARROWS, auto=self.pace.auto(self.step),
+                        narrow=draw_walks(self.walks, self.at, self._opened_narrow, narrow=True))
 
     def _sentence(self) -> str:
         """The step in words."""

@@ -8,6 +8,7 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import NamedTuple
 
 from tictactoe.contract import Move
 from tictactoe.games.pictures import BLUE, ORANGE
@@ -18,16 +19,35 @@ from tictactoe.show.tree import MINUS, START
 
 HERE_SIGN = ' data-here="true"'  # the page scrolls sideways to it
 GREY, HERE, PLAIN = "#666", "#ffe08a", "white"  # text that matters less; the current node; others
-PANEL, BOARD, LINE = 222, 150, 18  # pixels: the panel's width, its board's side, a line of text
-LETTERS = 31  # that fit into the panel's width
+LINE, LETTER = 18, 6.5  # pixels: the height of a line of text, a letter's width
 GAP, WIDE_BOARD = 10, 700  # beside and below things; a board that is wider than high stands above
 NAMES = 62  # width of the names of the levels
 SLOT, ROOMY, WINDOW = 40, 76, 50  # least and greatest width of a node; one with room for a window
 STUB, LEVEL = 0.58, 64  # width of a move not visited, in nodes; height of a level
 NEAR = 24  # a move is written so near to its node, however long the line is
 WIDEST, LEAST = 19 * SLOT, 420  # a wider tree is not drawn whole; room for the legend
+LEAST_WORDS = 150  # room for the words beside a board
 ROOM = 600  # a tree that is narrower has wider nodes
 MANY = 13  # of more moves at one node only those near the current one are drawn
+
+
+class Form(NamedTuple):
+    """How the parts of a picture stand: the board of the current node, its words, and the tree.
+
+    The `panel` is as wide as it says, the board as high. With `beside` the words stand at the
+    board's right. On a telephone, `narrow`, the panel is below the tree.
+    """
+
+    panel: float
+    board: float
+    beside: bool = False
+    narrow: bool = False
+    scale: float = 1
+
+
+ALONE = Form(222, 150)
+PAIR = Form(352, 150, beside=True, scale=0.76)  # two searches fit a laptop's window
+NARROW = Form(300, 110, beside=True, narrow=True)
 
 
 @dataclass
@@ -40,13 +60,17 @@ class _Folded:
 class _TreeView:
     """Draws one walk at one step; `key` tells the clicks of several walks in one picture apart."""
 
-    def __init__(self, walk: Walk, at: int, opened: Mapping[int, bool], key: str) -> None:
-        self.walk, self.at, self.opened, self.key = walk, at, opened, key
+    def __init__(self, walk: Walk, at: int, opened: Mapping[int, bool], key: str,
+                 form: Form) -> None:
+        self.walk, self.at, self.opened, self.key, self.form = walk, at, opened, key, form
         self.here, self.back = walk.steps[at]
         self.way = set(self.here.line)
-        self.slot = min(max(ROOM / _slots(walk), SLOT), ROOMY)
+        self.left = 0 if form.narrow else form.panel  # where the names of the levels begin
+        room = form.panel - NAMES if form.narrow else ROOM
+        self.slot = min(max(room / _slots(walk), SLOT), ROOMY)
         self.stub_slot = STUB * self.slot
         self.windows = walk.root.pruned and self.slot >= WINDOW
+        self.small = 11 if form.scale == 1 else 12  # pixels: where all is smaller, it is not
         self.level = LEVEL + 15 * self.windows
         self.lines: list[str] = []  # SVG elements; the lines lie below the marks
         self.marks: list[str] = []
@@ -54,16 +78,24 @@ class _TreeView:
     def picture(self, title: str) -> Drawing:
         """The current position, what is known about its node, and the tree."""
         last = self.here.move if self.here.parent else None
-        board = draw_state(self.here.state, None, last, BOARD, WIDE_BOARD)
+        form = self.form
+        widest = form.panel if form.narrow else WIDE_BOARD
+        board = draw_state(self.here.state, None, last, form.board, widest, narrow=form.narrow)
         wide = board.width > 1.5 * board.height
-        top = board.height + 2 * GAP if wide else GAP
-        self.marks.append(f'<g transform="translate({GAP} {GAP})">{board.svg}</g>')
-        below = self.panel(title, board.height + 2 * GAP)
-        right = self.place(self.walk.root, PANEL + NAMES, top + 14)[1]
+        top = board.height + 2 * GAP if wide and not form.narrow else GAP
+        right = self.place(self.walk.root, self.left + NAMES, top + 14)[1]
         self.name_levels(top + 14, right)
-        height = max(below, top + 14 + (self.walk.depth + 1) * self.level - LINE) + GAP
-        width = max(right, board.width if wide else 0, PANEL + NAMES + LEAST) + 2 * GAP
-        return Drawing("".join(self.lines + self.marks), width, height)
+        tree = top + 14 + (self.walk.depth + 1) * self.level - LINE
+        y = tree + GAP if form.narrow else GAP
+        self.marks.append(f'<g transform="translate({GAP} {y:g})">{board.svg}</g>')
+        x = board.width + 2 * GAP
+        if form.beside and not wide and form.panel - x >= LEAST_WORDS:
+            below = max(self.panel(title, x, y), y + board.height)
+        else:
+            below = self.panel(title, GAP, y + board.height + GAP)
+        least = form.panel if form.narrow else self.left + NAMES + LEAST
+        width = max(right, board.width if wide else 0, least) + 2 * GAP * (not form.narrow)
+        return Drawing("".join(self.lines + self.marks), width, max(below, tree) + GAP)
 
     def seen(self, node: Node) -> bool:
         """Whether the search has come to the node yet."""
@@ -163,7 +195,7 @@ class _TreeView:
             f'<path d="{shape}" fill="{PLAIN}" stroke="{colour}" stroke-width="2.6"/>'
             f'<text y="30" font-weight="700">{html.escape(value)}</text></g>')
         if self.windows:
-            self.text(x, y + 44, node.window(), GREY, ' font-size="11"')
+            self.text(x, y + 44, node.window(), GREY, f' font-size="{self.small}"')
         if node.children and node not in self.way:
             self.fold(node, x, y)
 
@@ -179,7 +211,7 @@ class _TreeView:
             f'<g transform="translate({x:g} {y:g})" data-move="fold {self.key}{node.number}" '
             f'data-label="{what} the {below} nodes below node {node.number}">'
             f'<rect x="{-width / 2}" y="-6.5" width="{width}" height="13" rx="3" fill="#f4f1ea" '
-            f'stroke="{GREY}"/><text y="4" font-size="11">{sign}</text></g>')
+            f'stroke="{GREY}"/><text y="4" font-size="{self.small}">{sign}</text></g>')
 
     def name_levels(self, y: float, right: float) -> None:
         """Depths and who moves there, and the line of the agent's depth limit."""
@@ -187,20 +219,20 @@ class _TreeView:
             mover = self.walk.movers.get(depth)
             role = "MAX" if mover == self.walk.root.state.to_move else "MIN"
             name = "terminal" if mover is None else f"{SIGNS[role]} {role}"
-            self.text(PANEL, y + depth * self.level - 3, f"depth {depth}", GREY, START)
-            self.text(PANEL, y + depth * self.level + 13, name, DARK, START)
+            self.text(self.left, y + depth * self.level - 3, f"depth {depth}", GREY, START)
+            self.text(self.left, y + depth * self.level + 13, name, DARK, START)
         if self.walk.limit is not None and self.walk.limit < self.walk.depth:
             below = y + (self.walk.limit + 1) * self.level - 17
-            self.lines.append(f'<path d="M{PANEL} {below:g}H{right:g}" stroke="{GREY}" '
+            self.lines.append(f'<path d="M{self.left} {below:g}H{right:g}" stroke="{GREY}" '
                               'stroke-dasharray="2 5" stroke-width="2"/>')
-            self.text(PANEL, below - 5, f"limit {self.walk.limit}", GREY, START)
+            self.text(self.left, below - 5, f"limit {self.walk.limit}", GREY, START)
 
-    def panel(self, title: str, top: float) -> float:
+    def panel(self, title: str, x: float, top: float) -> float:
         """What is known about the current node, in lines of text; returns where they end."""
         y = top + 12
         for text, weight in [(title, BOLD), *facts(self.walk, self.here, self.at, self.back)]:
-            for line in wrap(text, LETTERS):
-                self.text(GAP, y, line, DARK, f'{START} font-size="13" font-weight="{weight}"')
+            for line in wrap(text, int((self.form.panel - x) / LETTER)):
+                self.text(x, y, line, DARK, f'{START} font-size="13" font-weight="{weight}"')
                 y += LINE
         return y
 
@@ -209,9 +241,9 @@ class _TreeView:
                           f"{html.escape(text)}</text>")
 
 
-def fits(walk: Walk) -> bool:
-    """Whether the tree can be drawn whole."""
-    return _slots(walk) * SLOT <= WIDEST
+def fits(walk: Walk, *, narrow: bool = False) -> bool:
+    """Whether the tree can be drawn whole, on a telephone with `narrow`."""
+    return _slots(walk) * SLOT <= (NARROW.panel - NAMES if narrow else WIDEST)
 
 
 def _slots(walk: Walk) -> float:
@@ -219,16 +251,18 @@ def _slots(walk: Walk) -> float:
     return walk.root.ends + STUB * walk.root.cuts
 
 
-def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]]) -> str:
-    """The walks one below the other, each at its step, as SVG text.
+def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]], *,
+               narrow: bool = False) -> str:
+    """The walks one below the other, each at its step, as SVG text; for a telephone with `narrow`.
 
     `opened` says for each walk, by a node's number, whether its moves are drawn even where they are
     not on the path to the current node. The clicks are "go aN" and "fold aN" for node N of the
     first walk, "bN" of the second.
     """
+    form = NARROW if narrow else ALONE if len(walks) == 1 else PAIR
     parts, top, width = [], 0, 0
     for walk, step, folds, key in zip(walks, at, opened, "ab", strict=False):
-        view = _TreeView(walk, step, folds, key)
+        view = _TreeView(walk, step, folds, key, form)
         seen = view.here.number if not view.back else view.here.number + view.here.size - 1
         drawing = view.picture(f"{walk.name}: {seen:,} of {len(walk.nodes):,} nodes")
         if top:
@@ -239,11 +273,15 @@ def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]
               "yellow with a ring: where the search is; thick line: where the value comes from"]
     if any(walk.root.cuts for walk in walks):
         legend.append("grey, dashed, with a double bar: not visited; ≤ or ≥: only a bound is known")
+    left = 0 if narrow else form.panel
+    if narrow:
+        legend = [line for words in legend for line in wrap(words, int(form.panel / LETTER))]
     for i, line in enumerate(legend):
-        parts.append(f'<text x="{PANEL}" y="{top + 14 + 16 * i}" font-size="12" fill="{DARK}" '
+        parts.append(f'<text x="{left}" y="{top + 14 + 16 * i}" font-size="12" fill="{DARK}" '
                      f'text-anchor="start">{line}</text>')
     height = top + 14 + 16 * len(legend)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-            f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{form.scale * width:g}" '
+            f'height="{form.scale * height:g}" viewBox="0 0 {width:g} {height:g}">'
+            '<rect width="100%" height="100%" fill="white"/>'
             f'<g font-family="sans-serif" font-size="12" fill="{DARK}" text-anchor="middle">'
             + "".join(parts) + "</g></svg>")
