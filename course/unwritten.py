@@ -42,8 +42,10 @@ def _leave_no_empty_output(hook) -> None:
 
 
 def _explain_what_is_missing(shell) -> None:
-    """In a browser: cells that need numpy show what they showed before."""
+    """In a browser: cells that need numpy show what they showed before, and a check whose games
+    need processes says where they can be played."""
     from course.drawn_before import running
+    from course.probes.in_process import NeedsProcesses
     from course.without_numpy import Explained, stand_in
 
     explained = Explained()
@@ -51,7 +53,9 @@ def _explain_what_is_missing(shell) -> None:
     def show(shell, kind: type, error: BaseException, trace: TracebackType,
              tb_offset: int | None = None) -> None:
         found = explained.outputs(error, running())
-        if found is None:
+        if isinstance(error, NeedsProcesses):
+            print(f"Not here: {error}.")
+        elif found is None:
             _show(shell, kind, error, trace, tb_offset)
         else:
             from IPython.display import HTML, display
@@ -60,7 +64,8 @@ def _explain_what_is_missing(shell) -> None:
                 display(HTML(page))
 
     stand_in(shell)
-    shell.set_custom_exc((NotImplementedError, ModuleNotFoundError, NameError), show)
+    shell.set_custom_exc(
+        (NotImplementedError, ModuleNotFoundError, NameError, NeedsProcesses), show)
 
 
 def in_words(error: BaseException | None) -> str | None:

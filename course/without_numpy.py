@@ -85,3 +85,5 @@ def _set_in(cell: str) -> Iterator[str]:
             yield node.id
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
+        elif isinstance(node, ast.alias):
+            yield _root(node.asname or node.name)

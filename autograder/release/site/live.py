@@ -64,8 +64,8 @@ def build_live(target: Path, wanted: Sequence[Study], kit: Contents, fetched: Fe
         digest = sha256((pyodide / LOCK).read_bytes()).hexdigest()
         _write(source / "jupyter-lite.json", _lite(loaded, digest))
         _write(source / "jupyter_lite_config.json", {"LiteBuildConfig": {
-            "apps": ["lab"], "contents": [], "output_dir": str(target), "no_sourcemaps": True,
-            "no_unused_shared_packages": True}})
+            "apps": ["lab"], "contents": [], "output_dir": str(target.resolve()),
+            "no_sourcemaps": True, "no_unused_shared_packages": True}})
         run(fetched.python, "-m", "jupyterlite_core", "build", cwd=source)
     lay_files(target, wanted, kit)
 

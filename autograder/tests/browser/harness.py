@@ -220,11 +220,14 @@ class Browser:
         cell.wait_for()
         return cell
 
-    def screenshot(self, name: str) -> Path:
-        """A picture of the window, as `build/screenshots/NAME.png`."""
+    def screenshot(self, name: str, rest: int = 300) -> Path:
+        """A picture of the window, as `build/screenshots/NAME.png`.
+
+        In `rest` milliseconds what fades in or scrolls comes to rest.
+        """
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         path = SCREENSHOTS / f"{name}.png"
-        self.page.wait_for_timeout(300)  # what fades in or scrolls comes to rest
+        self.page.wait_for_timeout(rest)
         self.page.screenshot(path=path)
         return path
 

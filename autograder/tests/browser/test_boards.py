@@ -285,6 +285,23 @@ def test_sequence_by_keyboard(lab):
     game.wait_for("You have won")
 
 
+def test_turns_of_sequence_by_keyboard(lab):
+    """Turns in the middle of a game, and Ctrl with Z and Y, which take back the last one and play
+    it once more."""
+    game = shown(lab, "sequence begun")
+    moves = game.root.locator("summary", has_text="Moves: ")
+    begun = int(moves.inner_text().split()[1])
+    tab_to(game)
+    for turn in (1, 2):
+        for kind in ("card", "cell", "take"):
+            go_to(game, game.root.locator(f"svg [data-move^='{kind} ']").first)
+            game.press("Enter")
+        moves.filter(has_text=f"Moves: {begun + 2 * turn}").wait_for()
+    for key, count in (("z", begun + 2), ("y", begun + 4)):
+        game.press(f"Control+{key}")
+        moves.filter(has_text=f"Moves: {count}").wait_for()
+
+
 def test_a_game_is_watched(lab):
     """It goes on by itself when Play was pressed, and comes to its end."""
     game = shown(lab, "watch")

@@ -31,6 +31,7 @@ from course.probes import load_study
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 STUDY = load_study("study3")
 NOTEBOOKS = [path.stem for path in notebook_texts(STUDY.folder)]
+FOLDER = "site"
 ENDLESS = "def lane_counts(board, player):\n    while True:\n        pass\n"
 POINTS = [sum(check.max_points for check in STUDY.checks.values() if check.extra_credit == extra)
           for extra in (False, True)]
@@ -47,12 +48,15 @@ replay(play([Greedy(), Greedy()], seed=2))""".splitlines()
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of a live site of study 3, and what the command that made it said."""
+    """The folder of a live site of study 3, which was told from where one stands, and what the
+    command that made it said."""
     need_program("npm", "the live site stays unchecked")
-    folder = tmp_path_factory.mktemp("site") / "site"
-    done = CliRunner().invoke(app, ["site", str(folder), "--study", STUDY.name])
+    here = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(here)
+        done = CliRunner().invoke(app, ["site", FOLDER, "--study", STUDY.name])
     assert done.exit_code == 0, done.output
-    return folder, done.stdout
+    return here / FOLDER, done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +83,10 @@ def step_once(explorer):
 
 
 def work_through(browser, name):
-    """Run a notebook, step in its explorers, save it; returns what its checks say."""
+    """Run a notebook, step in its explorers, save it; returns what its checks say.
+
+    Nothing in it is an error, nor an output that shows nothing.
+    """
     Live(browser).open(f"{STUDY.assignment}/{name}.ipynb")
     browser.run_all()
     cells = browser.cells()
@@ -109,7 +116,7 @@ def test_pyodide_is_the_one_that_its_kernel_was_made_for(site):
 def test_the_size_that_is_told_is_that_of_the_folder(made):
     """The command says how many megabytes are to be served, all files together."""
     folder, said = made
-    told = re.search(rf"site: {re.escape(str(folder / 'index.html'))} \((\d+) MB\)", said)
+    told = re.search(rf"site: {FOLDER}/index\.html \((\d+) MB\)", said)
     size = sum(len(path.read_bytes()) for path in folder.rglob("*") if path.is_file())
     assert abs(int(told[1]) - size / 1e6) <= 0.5, said
 

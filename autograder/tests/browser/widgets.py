@@ -13,6 +13,8 @@ from autograder.tests.browser.fits import SIZES, flaws
 from autograder.tests.browser.harness import Browser, Server, browse, lab_path, serve
 
 NOTEBOOK = "widgets.ipynb"
+# A picture in a new width is drawn in one frame, and in the next one it is seen.
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @contextlib.contextmanager
@@ -63,17 +65,16 @@ def faults(browser: Browser, numbers: dict[str, int], prefix: str, *,
         with window(browser, size):
             for name, number in numbers.items():
                 widget = Widget(browser, number, run=False)
-                browser.page.wait_for_timeout(400)  # the picture is painted in its new width
-                right = widget.root.evaluate("root => root.getBoundingClientRect().right")
-                ends = widget.root.locator("button, input, output").evaluate_all(
-                    "all => all.map(one => one.getBoundingClientRect().right)")
-                told = flaws(widget.root, fits=fits)
-                told += ["a button is cut"] if max(ends) > right + 1 else []
+                browser.evaluate(PAINTED)
+                told = widget.cut(fits=fits)
+                if told:  # it may not have come to rest
+                    browser.page.wait_for_timeout(1000)
+                    told = widget.cut(fits=fits)
                 if told or (told := widget.grave()):
                     found[name, size, theme] = told
                 widget.root.evaluate("root => root.scrollIntoView()")
                 browser.screenshot(
-                    f"{prefix}-{name.replace(' ', '-')}-{size}-{theme.lower()}")
+                    f"{prefix}-{name.replace(' ', '-')}-{size}-{theme.lower()}", rest=0)
     browser.use_theme("Light")
     return found
 
@@ -87,6 +88,13 @@ class Widget:
             browser.run_cell(number)
         self.root = browser.show_cell(number).locator(".click-board")
         self.root.wait_for()
+
+    def cut(self, *, fits: bool = True) -> list[str]:
+        """What keeps somebody from seeing it whole, in the words of `flaws`."""
+        right = self.root.evaluate("root => root.getBoundingClientRect().right")
+        ends = self.root.locator("button, input, output").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect().right)")
+        return flaws(self.root, fits=fits) + (["a button is cut"] if max(ends) > right + 1 else [])
 
     def grave(self) -> list:
         """What axe finds that keeps somebody from using it."""

@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from course import drawn_before, without_numpy
 from course.drawn_before import key
+from course.probes import in_process
 
 CELLS = {  # a cell of a notebook, and what it showed
     "total = np.ones(3).sum()": ["<pre>3.0</pre>"],
@@ -75,3 +76,22 @@ def test_what_shows_nothing_leaves_no_output(shell):
     for hook.data in ({}, {"text/plain": "1"}):
         hook.finish_displayhook()
     assert put_out == [{"text/plain": "1"}]
+
+
+def test_names_that_a_cell_would_have_imported(shell, capsys, monkeypatch, tmp_path):
+    """Where a module needs numpy, what else its cell imports is missed for the same reason."""
+    (tmp_path / "needs_numpy.py").write_text("import numpy\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    said = [f"<p><em>{without_numpy.SAID.format('numpy')}</em></p>"]
+    for cell in ("%load_ext course.unwritten", "import needs_numpy\nfrom math import tau as turn",
+                 "turn"):
+        told = shown(shell, cell, capsys, monkeypatch)
+    assert told == (said, "")
+
+
+def test_games_that_need_processes_are_told_in_a_line(shell, capsys, monkeypatch):
+    """Instead of a traceback."""
+    assert shown(shell, "%load_ext course.unwritten\n"
+                 "from course.probes.in_process import GAMES, NeedsProcesses\n"
+                 "raise NeedsProcesses(GAMES)", capsys, monkeypatch) == (
+                     [], f"Not here: {in_process.GAMES}.\n")
