@@ -278,7 +278,8 @@ def test_what_students_wrote_is_harmless(page):
 
 
 @pytest.mark.parametrize("text", ["> " * 15_000, "[" * 19_000, "* a\n" + "  " * 9_000 + "* b",
-                                  "`" * 19_999, "<" * 19_999, "**a " * 4_000, "x" * 10**6])
+                                  "`" * 19_999, "<" * 19_999, "**a " * 4_000, "x" * 10**6],
+                         ids=["quotes", "brackets", "lists", "ticks", "tags", "stars", "letters"])
 def test_whatever_was_written_is_shown_in_time(course, page, text):
     """Text that is nested beyond reason, or endless, costs its own page and no more."""
     write(course, "ada", text)

@@ -292,7 +292,7 @@ def test_a_table_goes_through_json():
     json.dumps({"features": SARSA.ACTION_FEATURES, "entries": [[[1], [2], float("nan")]]}),
     json.dumps({"features": SARSA.ACTION_FEATURES, "entries": [[[1.5], [2], 3]]}),
     json.dumps({"features": SARSA.ACTION_FEATURES, "entries": [["1", [2], 3]]}),
-])  # fmt: skip
+], ids=lambda text: text[-30:])  # fmt: skip
 def test_what_is_no_table_is_refused(text):
     """One clear sentence for whatever is not a table."""
     with pytest.raises(ValueError, match="not a table of action values"):

@@ -176,7 +176,7 @@ def test_changed_cells_are_named(course, what):
     "", "[", "3", "[]", '{"cells": 3}', '{"cells": [3, {}, {"metadata": []}]}',
     '{"cells": [{"metadata": {"nbgrader": {"grade_id": []}}}]}', "[" * 100_000,
     json.dumps({"cells": [{"metadata": {"nbgrader": {"grade_id": CHECK.grade_id}}, "source": 3}]}),
-])
+], ids=lambda text: text[-30:])
 def test_any_notebook_can_be_looked_at(course, text):
     """Whatever a file holds, the others' suspicions are told."""
     path = hand_in(course, "ada", MODULES["reference"]) / f"{NOTEBOOK}.ipynb"
