@@ -72,6 +72,11 @@ class _Seen:
     nodes: list[int] = field(default_factory=list)  # that a right search visits
     taken: set[int] = field(default_factory=set)  # numbers of cases that were taken out
 
+    def numbers(self, checks: Mapping[str, Check]) -> list[int]:
+        """The numbers of the cases that these checks have, without those that were taken out."""
+        return [number for number, (name, case) in enumerate(self.cases)
+                if number not in self.taken and case in checks[name].cases]
+
     def take(self, numbers: Iterable[int], checks: Mapping[str, Check]) -> dict[str, Check]:
         """Take these cases out, to be asked again; returns their checks with them alone."""
         cases = defaultdict(list)
@@ -121,7 +126,7 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
     _look(replace(hidden, checks=first), answers, tried, named, seen, done)
     present, whole = range(len(seen.cases) if keep else 0), set(range(len(seen.cases)))
     unlike = {name: tried[name] for name in texts if name not in equivalent}
-    sizes, again, old_are_asked = _portions(sample), tried, keep
+    sizes, again, asked_old = _portions(sample), tried, tried if keep else {}
     while True:
         left = _seen_by_fewer(WANTED, unlike, named, seen)
         if portion := _portion(asked, fresh, left, next(sizes, 0) if left else 0):
@@ -135,9 +140,10 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
             _look(replace(hidden, checks=portion), answers, again, named, seen, done)
             whole.update(range(before, len(seen.cases)))
             again = {}
-        elif not old_are_asked and (left := _seen_by_fewer(1, unlike, named, seen)):
-            _look(replace(hidden, checks=asked), answers, left, named, seen, done)
-            old_are_asked = True
+        elif (left := _seen_by_fewer(1, unlike, named, seen)).keys() - asked_old.keys():
+            asked_old = asked_old | left  # with those of before: an old case that was asked, too
+            seen.take(seen.numbers(asked), asked)
+            _look(replace(hidden, checks=asked), answers, asked_old, named, seen, done)
         else:
             break
     known, counts = [*named, *outside], seen.counts()

@@ -3,6 +3,7 @@
 import itertools
 import tomllib
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -52,6 +53,14 @@ def test_what_is_taken_out_counts_no_more():
     assert portion["minimax"].cases == [{"on": "0"}, {"on": "2"}]
     assert seen.counts() == {("a", ""): 1}
     assert _fewest(seen) == [1]
+
+
+def test_cases_of_a_table_are_found_once():
+    """An old case that was asked before is taken out when it is asked more; so it comes once."""
+    check = replace(load_study("study1").checks["minimax"], cases=[{"on": "1"}, {"on": "2"}])
+    seen = _Seen([("minimax", {"on": str(n)}) for n in (0, 1, 2, 1)], [{("a", "")}] * 4, [0] * 4)
+    seen.take([1], {"minimax": check})
+    assert seen.numbers({"minimax": check}) == [2, 3]
 
 
 @given(st.integers(0, 1_000))
