@@ -154,7 +154,7 @@ def _page(page: StartPage) -> Iterator[str]:
         yield (f"<details{unfolded}><summary><strong>{escape(study.title)}</strong>: "
                f"{_of_study(notebooks)}</summary>")
         yield table(f"You write {_module_link(page.root, study)}.",
-                    ("Notebook", "State", "Points", "Questions"),
+                    ("Notebook", "State", "Points and questions"),
                     [_row(page, p) for p in notebooks])
         yield "</details>"
     if page.missing:
@@ -166,8 +166,7 @@ def _page(page: StartPage) -> Iterator[str]:
 def _row(page: StartPage, p: Progress) -> Sequence[str]:
     mark = "<strong>next:</strong> " if p == page.next else ""
     return (link(page.root, p.path, p.title), mark + WORDS[p.state],
-            escape(_points(p)) or "no checks",
-            f"{p.answered} of {p.questions} answered" if p.questions else "none to answer")
+            (escape(_points(p)) or "no checks") + (f"<br>{_answers(p)}" if p.questions else ""))
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
