@@ -16,6 +16,7 @@ VERSION = "24.43.1"
 PUPPETEER = KIT / "build" / "puppeteer" / VERSION / "node_modules"  # node seeks by this very name
 SCRIPT = Path(__file__).with_suffix(".mjs")
 WHY = "Firefox stays unchecked"
+PATIENCE = 300  # seconds for npm, which takes ten
 
 
 def in_firefox(**given: Any) -> dict[str, Any]:
@@ -25,10 +26,13 @@ def in_firefox(**given: Any) -> dict[str, Any]:
     if not PUPPETEER.is_dir():
         PUPPETEER.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=PUPPETEER.parent) as own:  # what is cut off counts as nothing
-            # One more try for each of its packages: by default npm goes on for half an hour.
-            done = subprocess.run([npm, "install", "--silent", "--fetch-retries=1", "--prefix", own,
-                                   f"puppeteer-core@{VERSION}"], check=False)
-            need(done.returncode == 0, f"npm could not bring puppeteer-core {VERSION}: {WHY}")
+            why = f"npm could not bring puppeteer-core {VERSION}: {WHY}"
+            try:  # without a network, npm would try each package again for half an hour
+                done = subprocess.run([npm, "install", "--silent", "--prefix", own,
+                                       f"puppeteer-core@{VERSION}"], check=False, timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                need(False, f"{why} (within {PATIENCE} s)")
+            need(done.returncode == 0, why)
             (Path(own) / "node_modules").replace(PUPPETEER)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     module = PUPPETEER / "puppeteer-core" / "lib" / "esm" / "puppeteer" / "puppeteer-core.js"
