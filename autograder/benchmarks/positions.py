@@ -3,7 +3,7 @@
 `autograder positions` is to find a small set that sees all mutants whatever the seed is. Named
 mutants must lose all that their tables list; of the machine-made ones those are equivalent that
 no present position sees, as `doctor --all` proves. `--size` says how many seeds. What each seed
-gave is kept in docs/positions/, and is not drawn again until the study, its mutants or the
+gave is kept in `drawn/`, and is not drawn again until the study, its mutants or the
 command have changed; docs/positions.md is made of it.
 """
 
@@ -22,11 +22,11 @@ from course.probes.questions import MATCHES
 
 SEEDS = 20
 PAGE = Path(__file__).parents[2] / "docs" / "positions.md"
-KEPT = PAGE.with_suffix("")
+KEPT = Path(__file__).parent / "drawn"  # with the staff: names of mutants show lines of answers
 HEAD = """# Positions from any seed
 
 `autograder positions STUDY --seed S` draws new hidden positions, as an instructor does each year.
-What so many seeds gave, for every study but the league:
+What so many seeds gave, of each study that has been drawn so far:
 
 * **mutants**, made by hand and by machine, and how many of them are **equivalent** to the answer;
 * what a drawn set did **not see** of the others, and of the losses that are listed by name, and
@@ -36,7 +36,7 @@ What so many seeds gave, for every study but the league:
   not do.
 
 Each figure is that of the worst seed, but for the time, which is the mean. `python3 run.py bench
-positions` writes this page, from what it keeps in docs/positions/.
+positions` writes this page, from what it keeps in autograder/benchmarks/drawn/.
 
 """
 COLUMNS = ("study", "seeds", "mutants", "equivalent", "not seen", "told apart", "one alone",
