@@ -125,7 +125,7 @@ class Agent:
 
 
 class Open:
-    """A sandbox that lasts as long as this object, or its process."""
+    """A sandbox that lasts as long as this object, and as the thread that starts it."""
 
     def __init__(self, limits: Limits, hidden: Sequence[Path] = ()) -> None:
         self.sandbox = Sandbox(limits, hidden)
