@@ -3,7 +3,8 @@
 The mutants are those of `autograder/mutants/`, outsiders' wrong modules among them, and those that
 a machine makes. First come as many fresh cases as a check has now. Mutants that fewer than two of
 them see are asked more, portion by portion, until two see them or the sample is used up. What no
-fresh case shows, an old case may: some are made by hand, of what chance hardly ever draws. Of all
+fresh case shows, an old case may: some are made by hand, of what chance hardly ever draws; and what
+none shows alone, all old cases of a check together may, as for a module that remembers. Of all
 these cases the fewest are kept that see as much, once every mutant was asked them; choosing is
 greedy, as for any set cover.
 """
@@ -124,9 +125,9 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
     first = asked if keep else {name: replace(check, cases=list(islice(
         fresh[name], len(check.cases)))) for name, check in asked.items()}  # as many as now
     _look(replace(hidden, checks=first), answers, tried, named, seen, done)
-    present, whole = range(len(seen.cases) if keep else 0), set(range(len(seen.cases)))
+    present, whole = [*range(len(seen.cases) if keep else 0)], set(range(len(seen.cases)))
     unlike = {name: tried[name] for name in texts if name not in equivalent}
-    sizes, again, asked_old = _portions(sample), tried, tried if keep else {}
+    sizes, again, asked_old, held = _portions(sample), tried, tried if keep else {}, keep
     while True:
         left = _seen_by_fewer(WANTED, unlike, named, seen)
         if portion := _portion(asked, fresh, left, next(sizes, 0) if left else 0):
@@ -144,16 +145,40 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
             asked_old = asked_old | left  # with those of before: an old case that was asked, too
             seen.take(seen.numbers(asked), asked)
             _look(replace(hidden, checks=asked), answers, asked_old, named, seen, done)
+        elif not held and (lacking := {check for need in _missing(named, outside, seen)
+                                       for check in _checks_of(need, tried)}):
+            # A module that remembers shows some things only on a case that follows another.
+            held, before = True, len(seen.cases)
+            portion = {name: check for name, check in asked.items() if name in lacking}
+            seen.take([number for number in seen.numbers(asked)
+                       if seen.cases[number][0] in lacking], asked)
+            _look(replace(hidden, checks=portion), answers, {name: tried[name] for name in named}
+                  | _seen_by_fewer(WANTED, unlike, named, seen), named, seen, done)
+            present = [*range(before, len(seen.cases))]
+            whole.update(present)
         else:
             break
-    known, counts = [*named, *outside], seen.counts()
+    counts = seen.counts()
     once = Counter(need for number in kept for need in seen.meets[number])
     return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
                   len(texts), [name for name in texts if once[name, ""] == 1],
-                  [name for name in texts if name not in known and not counts[name, ""]],
-                  [" in ".join(filter(None, need)) for mutant in known
-                   for need in _needs(mutant, named)
-                   if not counts[need] and (need[1] or mutant in outside)], len(seen.cases))
+                  [name for name in texts
+                   if name not in named and name not in outside and not counts[name, ""]],
+                  [" in ".join(filter(None, need)) for need in _missing(named, outside, seen)],
+                  len(seen.cases))
+
+
+def _missing(named: Mapping[str, Mutant], outside: Iterable[str], seen: _Seen) -> list[Need]:
+    """The losses that tables list, and the outsiders' modules, of which no case shows anything."""
+    counts = seen.counts()
+    return [need for mutant in (*named, *outside) for need in _needs(mutant, named)
+            if not counts[need] and (need[1] or mutant in outside)]
+
+
+def _checks_of(need: Need, tried: Mapping[str, _Tried]) -> Sequence[str]:
+    """The checks that may meet a need."""
+    mutant, aspect = need
+    return [aspect.partition(".")[0]] if aspect else tried[mutant].checks
 
 
 def _untold(public: bytes, cases: Iterable[Case]) -> Iterator[Case]:

@@ -55,6 +55,7 @@ c.JupyterHub.authenticator_class = "dummy"
 c.JupyterHub.bind_url = {url!r}
 c.JupyterHub.hub_port = {hub_port}
 c.JupyterHub.db_url = "sqlite://"
+c.JupyterHub.cleanup_servers = False  # they end with their users, at once
 c.JupyterHub.cookie_secret_file = {cookie!r}
 c.ConfigurableHTTPProxy.api_url = {proxy!r}
 c.JupyterHub.services = [{{"name": "test", "api_token": {token!r}}}]

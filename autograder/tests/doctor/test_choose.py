@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder import verdicts
+from autograder.doctor import choose
 from autograder.doctor.choose import (
     WANTED,
     _fewest,
+    _needs,
     _portions,
     _Seen,
     _toml,
@@ -83,6 +85,31 @@ def test_games_have_no_positions():
     """A study of games alone is refused in a sentence that says what decides there."""
     with pytest.raises(Refused, match="study10 has no positions to draw: its checks are games"):
         choose_cases("study10", 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_module_that_remembers_is_seen(monkeypatch, seed):
+    """Where a loss shows only on an old position that follows another old one, both are kept, one
+    after the other, whatever came before."""
+    first, second, *_ = verdicts.hidden_study("study2").checks["alpha_beta"].cases
+    mutant = load_mutants("study2")[0]
+    text = mutant.apply(answer_path(load_study("study2")).read_text("utf-8"))
+    monkeypatch.setattr(choose, "_mutants",
+                        lambda study: ({mutant.name: text}, {mutant.name: mutant}, []))
+
+    def look(portion, answers, left, named, seen, done):
+        for check in portion.checks.values():
+            for pair in itertools.pairwise([None, *check.cases]):
+                seen.cases.append((check.name, pair[1]))
+                seen.meets.append({need for need in _needs(mutant.name, named)
+                                   if pair == (first, second)})
+                seen.nodes.append(0)
+
+    monkeypatch.setattr(choose, "_look", look)
+    choice = choose_cases("study2", seed, sample=20)
+    chosen, = choice.checks
+    assert choice.missing == []
+    assert (first, second) in itertools.pairwise(chosen.cases)
 
 
 @pytest.mark.slow
