@@ -46,16 +46,12 @@ def axe_core() -> str:
     return script.read_text("utf-8")
 
 
-def findings(frame: Any, where: str | None = None, only: str | None = None) -> list[Finding]:
-    """What axe says of a page or frame, or of the part of it that a selector chooses.
-
-    All rules are asked, or `only` one.
-    """
+def findings(frame: Any, where: str | None = None) -> list[Finding]:
+    """What axe says of a page or frame, or of the part of it that a selector chooses."""
     if not frame.evaluate("() => Boolean(window.axe)"):
         frame.evaluate("text => { (0, eval)(text) }", axe_core())
     result = frame.evaluate(
-        "([where, only]) => axe.run(where || document, "
-        "{resultTypes: ['violations'], ...(only && {runOnly: [only]})})", [where, only])
+        "where => axe.run(where || document, {resultTypes: ['violations']})", where)
     return [Finding(v["id"], v["impact"], len(v["nodes"]), v["nodes"][0]["html"])
             for v in result["violations"]]
 
