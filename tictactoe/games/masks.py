@@ -9,6 +9,8 @@ from typing import ClassVar, Self
 from tictactoe.contract import InvalidBoard
 from tictactoe.games.board import EMPTY, PLAYERS
 
+_MARKS = str.maketrans("012", EMPTY + "xo")
+
 
 def mask_of(cells: Iterable[int]) -> int:
     """The bitboard of these cells: bit i is cell i."""
@@ -102,8 +104,9 @@ class MaskState:
     @property
     def text(self) -> str:
         """The cells in their order as x, o and _."""
-        return "".join(["x" if self.x_mask >> i & 1 else "o" if self.o_mask >> i & 1 else EMPTY
-                        for i in range(self.cells)])
+        # A mask's binary digits, read as a decimal number, are its marks: 1 for x, 2 for o.
+        digits = int(f"{self.x_mask:b}") + 2 * int(f"{self.o_mask:b}")
+        return f"{digits:0{self.cells}d}"[::-1].translate(_MARKS)
 
     def describe(self) -> str:
         """The position in words, for alternative texts and screen readers."""
