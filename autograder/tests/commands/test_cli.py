@@ -500,6 +500,24 @@ def test_bad_input_costs_no_heavy_imports():
     assert done.stdout == "2 []\n"
 
 
+@pytest.mark.slow
+def test_nothing_is_imported_from_the_current_folder(released, tmp_path):
+    """A module of a student's that lies where the installed command is run is run by no process
+    outside the sandbox, whatever the standard library calls its own."""
+    course, here = tmp_path / "course", tmp_path / "here"
+    shutil.copytree(released, course)
+    handed_in = course / "submitted" / "ada" / STUDY.assignment
+    shutil.copytree(course / "release" / STUDY.assignment, handed_in)
+    here.mkdir()
+    for name in sys.stdlib_module_names:
+        (here / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + ' ')", "utf-8")
+    done = subprocess.run([*PROGRAM, "grade", STUDY.name, "-c", str(course)], cwd=here,
+                          capture_output=True, text=True, check=False)
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text("utf-8")
+    assert "1 graded" in done.stdout, done.stderr
+
+
 # ---- Derived files, and the proofs
 
 
