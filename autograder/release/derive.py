@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from os import cpu_count
 from pathlib import Path
 
 import nbformat
@@ -81,73 +80,67 @@ def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
 
 
 def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
-    """The expected replies to the public and to the hidden cases, asked for in one go."""
+    """The expected replies to the public and to the hidden cases.
+
+    Those of each file are asked for by themselves, as checking and grading ask.
+    """
     hidden = verdicts.hidden_study(study.name)
-    both = replace(study, checks={
-        name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
-        for name, check in study.checks.items()})
     texts = workspace.module_texts(study)
     del texts["stub"]
-    asked = _asked(both, texts)
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    asked = _asked(study, hidden, texts)
+    yield study.expected_file, _expected(study, study.table, texts, asked)
+    yield verdicts.expected_file(study), _expected(hidden, verdicts.cases_file(study), texts, asked)
+
+
+def _expected(study: Study, table: Path, texts: Mapping[str, str],
+              asked: Mapping[str, Collection[str]]) -> str:
+    """The file of expected replies to the cases of this study, which stand in that table."""
+    with ThreadPoolExecutor(workspace.at_once()) as pool:
         replies = dict(zip(texts, pool.map(
-            lambda name: workspace.ask_all(both, texts[name], 60, asked[name]),
+            lambda name: workspace.ask_all(study, texts[name], 60, asked[name]),
             texts), strict=True))
     for check, reply in replies["reference"].items():
-        for case, seen in zip(both.checks[check].cases, reply.observations, strict=True):
+        for case, seen in zip(study.checks[check].cases, reply.observations, strict=True):
             if reply.broken or reply.stopped or "errors" in seen:
                 why = reply.broken or reply.stopped or next(iter(seen["errors"].values()))
-                public = case in study.checks[check].cases
-                raise table_error(study.table if public else verdicts.cases_file(study), check,
-                                  f"the reference fails on the case {case}: {why}")
+                raise table_error(table, check, f"the reference fails on the case {case}: {why}")
     if "second" in replies:
-        _confirm(study, both, replies["reference"], replies["second"])
-    sentences = {mutant.name: mutant.sentence for mutant in load_mutants(study.name)}
+        _confirm(study, table, replies["reference"], replies["second"])
 
-    def table(part: Callable[[str], slice]) -> str:
-        def observed(name: str) -> dict:
-            return {c: reply.observations[part(c)] for c, reply in replies[name].items()}
+    def observed(name: str) -> dict:
+        return {check: list(reply.observations) for check, reply in replies[name].items()}
 
-        expected = observed("reference")
-        slips = []
-        for name, sentence in sentences.items():
-            differing = {c: seen for c, seen in observed(name).items()
-                         if _differs(both.checks[c].ask, expected[c], seen)}
-            slips.append({"name": name, "sentence": sentence, "observed": differing})
-        return _json({"expected": expected, "slips": slips})
-
-    def public(check: str) -> slice:
-        return slice(None, len(study.checks[check].cases))
-
-    def rest(check: str) -> slice:
-        return slice(len(study.checks[check].cases), None)
-
-    yield study.expected_file, table(public)
-    yield verdicts.expected_file(study), table(rest)
+    expected = observed("reference")
+    slips = []
+    for mutant in load_mutants(study.name):
+        differing = {check: seen for check, seen in observed(mutant.name).items()
+                     if _differs(study.checks[check].ask, expected[check], seen)}
+        slips.append({"name": mutant.name, "sentence": mutant.sentence, "observed": differing})
+    return _json({"expected": expected, "slips": slips})
 
 
-def _confirm(study: Study, both: Study, first: Mapping[str, Replies],
+def _confirm(study: Study, table: Path, first: Mapping[str, Replies],
              second: Mapping[str, Replies]) -> None:
     """Refuse an expected reply that the second answer, written from the text alone, denies."""
     for name, replies in second.items():
-        check = both.checks[name]
+        check = study.checks[name]
         for case, ours, theirs in zip(check.cases, first[name].observations, replies.observations,
                                       strict=True):
             wrong = [a for a in check.points if not is_right(check.ask, ours, theirs or {}, a)]
             if wrong:
-                public = case in study.checks[name].cases
                 raise table_error(
-                    study.table if public else verdicts.cases_file(study), name,
+                    table, name,
                     f"the two answers disagree on {', '.join(wrong)} in the case {case}: the case "
                     "is no question, the text is ambiguous, or one of them is wrong")
 
 
-def _asked(study: Study, texts: Mapping[str, str]) -> dict[str, Collection[str]]:
+def _asked(study: Study, hidden: Study, texts: Mapping[str, str]) -> dict[str, Collection[str]]:
     """The checks that each module is asked: the mutants those that reach what they change.
 
     Games are played by the reference alone, as they identify no slip.
     """
-    questions = {name: check for name, check in study.checks.items() if check.ask not in MATCHES}
+    questions = {name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
+                 for name, check in study.checks.items() if check.ask not in MATCHES}
     reach = Reach(replace(study, checks=questions), texts["reference"])
     whole = {"reference": study.checks, "second": questions}
     return {name: whole[name] if name in whole else reach.checks(text)

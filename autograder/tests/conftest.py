@@ -1,6 +1,7 @@
-"""The whole book, made once for all tests that look at it or at the notebooks that were run for it.
+"""What takes minutes and is made once for all tests that look at it, in a group that they share.
 
-Tests that use it share the group "whole book", so that one process makes it.
+The group, "whole book" or a study's name, has one process run them all. They look at the book or
+at the notebooks that were run for it, or at what the mutants of a study reply.
 """
 
 from dataclasses import dataclass, field
@@ -11,8 +12,10 @@ from click.testing import Result
 from nbformat import NotebookNode
 from typer.testing import CliRunner
 
+from autograder import workspace
 from autograder.commands.cli import app
 from autograder.release import book
+from course.probes.replies import Replies
 
 
 @dataclass
@@ -38,3 +41,27 @@ def whole_book(tmp_path_factory):
         patch.setattr(book, "run", remembered)
         made.command = CliRunner().invoke(app, ["book", str(made.folder)])
     return made
+
+
+_replies: dict[tuple[str, str, str], Replies] = {}  # of the staff's modules, in this process
+
+
+@pytest.fixture
+def asked_once(monkeypatch):
+    """A module of the staff's is not asked a check's cases again, in all tests that say so.
+
+    That takes minutes for the mutants of one study. What was stopped is asked again, as another
+    test may give it more time.
+    """
+    ask = workspace.ask
+
+    def remembered(study, text, check, seconds):
+        key = (study.name, text, repr(check))
+        if key not in _replies or _replies[key].computed > seconds:
+            replies = ask(study, text, check, seconds)
+            if replies.stopped:
+                return replies
+            _replies[key] = replies
+        return _replies[key]
+
+    monkeypatch.setattr(workspace, "ask", remembered)
