@@ -27,6 +27,7 @@ from sequence.board.cards import (
     TWO_EYED,
     numbers,
     pile_of,
+    shuffle,
     unseen,
     with_card,
     without_card,
@@ -80,7 +81,7 @@ def sample(observation: Observation, rng: Random) -> State:
     """
     pool = numbers(_unseen(observation))
     hands, rest = _deal(observation, pool, rng)
-    rng.shuffle(rest)
+    shuffle(rest, rng)
     rules = observation.rules
     return state_of(
         rules=rules, chip_masks=observation.chip_masks, empty_mask=observation.empty_mask,

@@ -27,6 +27,8 @@ PLACE, REMOVE, TRADE, PASSING = "place", "remove", "trade", "pass"
 WILD = tuple(NUMBER[card] for card in TWO_EYED)
 REMOVERS = tuple(NUMBER[card] for card in ONE_EYED)
 JACKS = sum(ONE[number] for number in WILD + REMOVERS)
+_JACKS = (*((PLACE, jack, ONE[jack], False) for jack in WILD),
+          *((REMOVE, jack, ONE[jack], True) for jack in REMOVERS))
 _KEYS = ("play_card", "draft_card", "type", "coords")  # of an action as a dictionary
 _BY_CELL = -1  # a group of placements in which the cell says the card
 
@@ -105,7 +107,7 @@ class LegalActions(Sequence):
 
     __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")
 
-    def __init__(self, hand: int, row: int, empty: int, removable: int, *,
+    def __init__(self, hand: int, row: int, empty: int, removable: int,
                  trades: bool, forgo: bool) -> None:
         """Find the legal actions from piles and bitboards.
 
@@ -113,7 +115,9 @@ class LegalActions(Sequence):
         a chip, `removable` the opponents' chips outside sequences. `trades` says whether dead cards
         may still be traded in this turn, `forgo` whether they come before everything else.
         """
-        dead = hand & BOARD_KINDS & ~(empty | empty >> 1) if trades else 0
+        kinds = hand & BOARD_KINDS
+        places = kinds * 3 & empty  # both cells of each card
+        dead = kinds & ~(places | places >> 1) if trades else 0
         self._found = _NOTHING  # what was looked up last: it need not be checked when it is played
         self._row = row & _ALL
         self._takes = takes = self._row.bit_count() or 1
@@ -122,24 +126,22 @@ class LegalActions(Sequence):
             self._count = dead.bit_count() * takes + 1
             self._last = FORGO
             return
-        places = (hand & BOARD_KINDS) * 3 & empty  # both cells of each card
         count = places.bit_count()
         groups = ((PLACE, _BY_CELL, places, count),)
         if hand & JACKS:
-            for kind, jacks, mask in ((PLACE, WILD, empty), (REMOVE, REMOVERS, removable)):
-                for jack in jacks:
-                    if hand & ONE[jack]:
-                        groups += ((kind, jack, mask, mask.bit_count()),)
-                        count += mask.bit_count()
+            for kind, jack, held, removes in _JACKS:
+                if hand & held:
+                    mask = removable if removes else empty
+                    groups += ((kind, jack, mask, mask.bit_count()),)
+                    count += mask.bit_count()
         if dead:
             groups += ((TRADE, _BY_CELL, dead, dead.bit_count()),)
             count += dead.bit_count()
         self._groups = groups
-        self._last = None
-        if not count:
-            self._last = PASS
-            self._takes = takes = 1
-        self._count = count * takes + (not count)
+        if count:
+            self._count, self._last = count * takes, None
+        else:
+            self._count, self._last, self._takes = 1, PASS, 1
 
     @classmethod
     def none(cls) -> "LegalActions":
@@ -166,7 +168,7 @@ class LegalActions(Sequence):
     def _at(self, index: int) -> Action:
         if self._last is not None and index == self._count - 1:
             return self._last
-        target = index // self._takes
+        row, target = self._row, index // self._takes
         for group in self._groups:
             if target < group[3]:
                 break
@@ -175,7 +177,7 @@ class LegalActions(Sequence):
         bit = nth_bit(mask, target)
         if card < 0:
             card = bit >> 1
-        take, draft, row = -1, NO_CARD, self._row
+        take, draft = -1, NO_CARD
         if row:
             for _ in range(index % self._takes):
                 row &= row - 1

@@ -9,6 +9,7 @@ there are both. So the number of bits is the number of cards.
 """
 
 from collections.abc import Iterable
+from random import Random
 
 RANKS = "23456789tjqka"
 SUITS = "dchs"
@@ -76,6 +77,21 @@ def names(pile: int) -> tuple[str, ...]:
     ('2d', '2s', '2s', 'jd')
     """
     return tuple(CARDS[number] for number in numbers(pile))
+
+
+def shuffle(cards: list, chance: Random) -> None:
+    """Shuffle a list in place, every order with the same probability.
+
+    A seed gives the order that `random.shuffle` gives today, whatever Python does tomorrow, and in
+    half of its time (Fisher and Yates; Knuth, TAOCP, volume 2, algorithm P).
+    """
+    getrandbits = chance.getrandbits
+    for last in range(len(cards) - 1, 0, -1):
+        size = (last + 1).bit_length()
+        other = getrandbits(size)
+        while other > last:
+            other = getrandbits(size)
+        cards[last], cards[other] = cards[other], cards[last]
 
 
 def unseen(*seen: int) -> int:

@@ -2,9 +2,10 @@
 
 from sequence.board.layout import CORNERS, HEART, REACHES
 
-CHUNK = 10  # bits that are looked up at once
+CHUNK = 13  # bits that are looked up at once
 BITS_IN = tuple(
     tuple(bit for bit in range(CHUNK) if chunk >> bit & 1) for chunk in range(1 << CHUNK))
+HALVES = tuple((CHUNK << k, (1 << (CHUNK << k)) - 1) for k in (2, 1, 0))  # 52, 26, 13 bits
 FEW = 4  # as many bits are faster cleared one by one than looked up
 HEART_SEQUENCES = 2  # what the heart of the board counts
 
@@ -12,7 +13,8 @@ HEART_SEQUENCES = 2  # what the heart of the board counts
 def nth_bit(mask: int, index: int) -> int:
     """The position of a mask's bit number `index`, counted from 0 at the lowest.
 
-    `index` must be from 0 to one less than the number of bits.
+    `index` must be from 0 to one less than the number of bits, and the mask be one of cells or a
+    pile: below 2**104.
 
     >>> nth_bit(0b10110, 1)
     2
@@ -22,13 +24,16 @@ def nth_bit(mask: int, index: int) -> int:
             mask &= mask - 1
         return (mask & -mask).bit_length() - 1
     base = 0
-    while True:
-        bits = BITS_IN[mask & 1023]
-        if index < len(bits):
-            return base + bits[index]
-        index -= len(bits)
-        mask >>= CHUNK
-        base += CHUNK
+    for size, lower in HALVES:
+        half = mask & lower
+        below = half.bit_count()
+        if index < below:
+            mask = half
+        else:
+            index -= below
+            mask >>= size
+            base += size
+    return base + BITS_IN[mask][index]
 
 
 def bits(mask: int):
@@ -47,8 +52,11 @@ def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, in
     judged on the same board, so two crossing fives are two sequences. The second value is
     the mask of chips that become part of a sequence; corners never do.
     """
+    lines = new_lines(own, locked, bit, heart)
+    if not lines:
+        return 0, 0
     count = marks = 0
-    for number, used in new_lines(own, locked, bit, heart):
+    for number, used in lines:
         count += number
         marks |= used
     return count, marks & ~CORNERS

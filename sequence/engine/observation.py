@@ -60,7 +60,7 @@ class Observation:
         empty, own = self.empty_mask, self.chip_masks[self.side]
         return LegalActions(self.hand_pile, self.row_pile, empty,
                             PLAYABLE ^ (empty | own | self.locked_mask),
-                            trades=not self.traded, forgo=self.rules.forgo)
+                            not self.traded, self.rules.forgo)
 
     def is_terminal(self) -> bool:
         """Whether the game is over."""

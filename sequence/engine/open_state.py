@@ -3,7 +3,7 @@
 import random
 
 from sequence.board.actions import Action, LegalActions
-from sequence.board.cards import BOTH, NUMBER, ONE, numbers, unseen
+from sequence.board.cards import BOTH, NUMBER, ONE, numbers, shuffle, unseen
 from sequence.board.chips import new_sequences
 from sequence.board.rules import Rules
 
@@ -40,17 +40,19 @@ class OpenState:
     _legal: LegalActions | None  # listed on first use
 
 
-def copied(state: OpenState) -> OpenState:
-    """A copy that is open to changes. Its legal actions are not listed yet."""
+def continued(state: OpenState, action: Action) -> OpenState:
+    """The state with an action more in its history, open to what that changes.
+
+    Whose turn it is then, and whether the game is over, has yet to be set.
+    """
     new = _new(OpenState)
     new.rules, new.history, new._legal = state.rules, state.history, None
+    new.history += (action,)  # quicker than to unpack it
     new.chip_masks, new.empty_mask = state.chip_masks, state.empty_mask
     new.locked_mask, new.sequences = state.locked_mask, state.sequences
     new.hand_piles, new.row_pile = state.hand_piles, state.row_pile
     new.deck, new.dealt = state.deck, state.dealt
     new.reshuffled, new.reshuffle_seed = state.reshuffled, state.reshuffle_seed
-    new.to_move, new.traded = state.to_move, state.traded
-    new.passes, new.is_over = state.passes, state.is_over
     return new
 
 
@@ -73,14 +75,14 @@ def exchange(new: OpenState, player: int, card: int, take: int) -> None:
     # `with_card` and `without_card` are written out here: every action comes this way.
     hands, dealt = new.hand_piles, new.dealt
     hand = hands[player]
-    hand ^= BOTH[card] if hand & BOTH[card] else ONE[card]
+    hand ^= hand & BOTH[card] or ONE[card]
     drawn = -1
     if dealt < len(new.deck):
         drawn = new.deck[dealt]
         new.dealt = dealt + 1
     if take >= 0:
         row = new.row_pile
-        row ^= BOTH[take] if row & BOTH[take] else ONE[take]
+        row ^= row & BOTH[take] or ONE[take]
         if drawn >= 0:
             row |= BOTH[drawn] if row & ONE[drawn] else ONE[drawn]
         new.row_pile = row
@@ -96,7 +98,7 @@ def _reshuffle(new: OpenState) -> None:
     """Shuffle the discards, all cards that are in no hand, when the last card has been drawn."""
     chance = random.Random(new.reshuffle_seed)
     deck = list(numbers(unseen(*new.hand_piles)))
-    chance.shuffle(deck)
+    shuffle(deck, chance)
     new.deck, new.dealt, new.reshuffled = tuple(deck), 0, len(new.history)
     new.reshuffle_seed = chance.getrandbits(64)
 
@@ -115,9 +117,10 @@ def place(new: OpenState, side: int, bit: int) -> None:
     own = chips[side] | chip
     new.chip_masks = _replaced(chips, side, own)
     new.empty_mask ^= chip
-    count, marks = new_sequences(own, new.locked_mask, bit, new.rules.heart)
+    locked = new.locked_mask
+    count, marks = new_sequences(own, locked, bit, new.rules.heart)
     if count:
-        new.locked_mask |= marks
+        new.locked_mask = locked | marks
         scores = new.sequences
         new.sequences = _replaced(scores, side, scores[side] + count)
 

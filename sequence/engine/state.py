@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from sequence.board.actions import PASS, PLACE, Action, IllegalAction, LegalActions
-from sequence.board.cards import CARDS, DECK, NUMBER, names, pile_of, unseen
+from sequence.board.cards import CARDS, DECK, NUMBER, names, pile_of, shuffle, unseen
 from sequence.board.layout import PLAYABLE
 from sequence.board.rules import DRAFT, Rules, winner_of
 from sequence.engine.observation import Observation
-from sequence.engine.open_state import OpenState, copied, exchange, place, put_on_top, remove
+from sequence.engine.open_state import OpenState, continued, exchange, place, put_on_top, remove
 from sequence.pictures.text import cards_text, chip_at, position_text, turn_text
 from sequence.pictures.view import as_html
 
@@ -48,8 +48,8 @@ class State(OpenState):
         """The start of a game with a shuffled deck; the same seed deals the same cards."""
         chance = random.Random(seed)
         deck = list(DECK)
-        chance.shuffle(deck)
-        return cls.from_deck(rules, deck, chance.getrandbits(64))
+        shuffle(deck, chance)
+        return _dealt(rules, tuple(deck), chance.getrandbits(64))
 
     @classmethod
     def from_deck(cls, rules: Rules, deck: Iterable[int | str],
@@ -67,17 +67,7 @@ class State(OpenState):
             raise ValueError(f"a deck has {len(DECK)} cards, not {len(order)}")
         if Counter(order) != _WHOLE_DECK:
             pile_of(order)  # which says what is wrong
-        dealt = rules.row
-        hands = []
-        for _ in range(rules.players):
-            hands.append(pile_of(order[dealt:dealt + rules.hand]))
-            dealt += rules.hand
-        return state_of(
-            rules=rules, chip_masks=(0,) * rules.teams, empty_mask=PLAYABLE, locked_mask=0,
-            sequences=(0,) * rules.teams, hand_piles=tuple(hands),
-            row_pile=pile_of(order[:rules.row]), deck=order, dealt=dealt, to_move=0, traded=False,
-            passes=0, history=(), reshuffled=0,
-            reshuffle_seed=None if rules.row else reshuffle_seed, is_over=False)
+        return _dealt(rules, order, reshuffle_seed)
 
     # The rules.
 
@@ -95,7 +85,7 @@ class State(OpenState):
             _set_legal(self, LegalActions(
                 self.hand_piles[player], self.row_pile, empty,
                 PLAYABLE ^ (empty | own | self.locked_mask),
-                trades=not self.traded, forgo=rules.forgo))
+                not self.traded, rules.forgo))
         return self._legal
 
     legal_moves = legal_actions  # the name in tictactoe.contract.State
@@ -115,12 +105,14 @@ class State(OpenState):
         Raises `IllegalAction` if the rules forbid the action, and ValueError if that card is not
         undealt or the action draws none.
         """
-        found = None if self.is_over else self.legal_actions().locate(action)
+        legal = self._legal
+        if legal is None:
+            legal = self.legal_actions()
+        found = legal.locate(action)
         if found is None:
             raise IllegalAction(self._why_illegal(action))
         action, card, take, bit = found
-        new, rules, player = copied(self), self.rules, self.to_move
-        new.history = (*self.history, action)
+        new, rules, player = continued(self, action), self.rules, self.to_move
         if draw is not None:
             put_on_top(new, draw, draws=card >= 0)
         if card >= 0:
@@ -135,8 +127,8 @@ class State(OpenState):
         else:
             new.traded, new.to_move = True, player
         # A turn without a play or a trade changes nothing, a forgone trade in it included.
-        new.passes = 0 if card >= 0 else self.passes + (action == PASS)
-        new.is_over = (new.passes == rules.players or (not new.row_pile and rules.row > 0)
+        passes = new.passes = 0 if card >= 0 else self.passes + (action == PASS)
+        new.is_over = (passes == rules.players or (not new.row_pile and rules.row > 0)
                        or (new.sequences is not self.sequences
                            and max(new.sequences) >= rules.sequences))
         # Its class closes it. To set the fields through `object.__setattr__` instead takes 1.5
@@ -266,6 +258,20 @@ def state_of(**fields) -> State:
     state._legal = None
     state.__class__ = State
     return state
+
+
+def _dealt(rules: Rules, deck: tuple[int, ...], reshuffle_seed: int) -> State:
+    """The start of a game with a deck that is whole."""
+    dealt, hands = rules.row, []
+    for _ in range(rules.players):
+        hands.append(pile_of(deck[dealt:dealt + rules.hand]))
+        dealt += rules.hand
+    return state_of(
+        rules=rules, chip_masks=(0,) * rules.teams, empty_mask=PLAYABLE, locked_mask=0,
+        sequences=(0,) * rules.teams, hand_piles=tuple(hands),
+        row_pile=pile_of(deck[:rules.row]), deck=deck, dealt=dealt, to_move=0, traded=False,
+        passes=0, history=(), reshuffled=0,
+        reshuffle_seed=None if rules.row else reshuffle_seed, is_over=False)
 
 
 def _restored(fields: dict) -> State:

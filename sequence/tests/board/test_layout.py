@@ -2,8 +2,11 @@
 
 from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sequence import LINES, TABLE, card_at, cells_with
 from sequence.board.cards import (
@@ -14,6 +17,7 @@ from sequence.board.cards import (
     names,
     numbers,
     pile_of,
+    shuffle,
     unseen,
     with_card,
     without_card,
@@ -113,3 +117,13 @@ def test_impossible_piles_are_errors(cards):
     """A third copy, or what is no card, raises ValueError and says so."""
     with pytest.raises(ValueError, match=r"two copies|not a card"):
         pile_of(cards)
+
+
+@given(st.integers(), st.integers(0, 120))
+def test_a_shuffle_is_pythons(seed, size):
+    """A seed gives the order that `random.shuffle` gives, and leaves as much chance unused."""
+    ours, theirs, chance, other = [*range(size)], [*range(size)], Random(seed), Random(seed)
+    shuffle(ours, chance)
+    other.shuffle(theirs)
+    assert ours == theirs
+    assert chance.random() == other.random()
