@@ -117,7 +117,7 @@ def _notebook(path: Path, released: NotebookNode, files: list[Path],
 def _read(path: Path) -> tuple[NotebookNode | None, str]:
     """The notebook and what was left out of it; or None and why it cannot be read."""
     try:
-        data = json.loads(path.read_bytes().decode("utf-8"))
+        data = json.loads(path.read_bytes().decode("utf-8-sig"))  # editors on Windows begin so
         left_out = cut(data)
         text = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")  # half characters
         with warnings.catch_warnings(action="ignore"):  # of ids, which are put right here

@@ -301,6 +301,18 @@ def test_a_notebook_that_cannot_be_read_is_replaced(desk, content, why):
     assert desk.notebook() == nbformat.reads(FIRST, as_version=4)
 
 
+@pytest.mark.parametrize("name", ["01_first.ipynb", "renamed.ipynb"])
+def test_a_notebook_that_was_saved_on_windows_is_the_same(desk, name):
+    """Neither a byte order mark nor Windows line ends cost an answer, under any name."""
+    desk.edit(lambda data: data["cells"][2].update(source="Mine."))
+    text = json.dumps(json.loads((desk.submission / "01_first.ipynb").read_text("utf-8")), indent=1)
+    (desk.submission / "01_first.ipynb").rename(desk.submission / name)
+    (desk.submission / name).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert not [problem for problem in desk.take_in().problems if LOST in problem]
+    assert desk.notebook().cells[2].source == "Mine."
+    assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
+
+
 def test_a_missing_notebook_is_replaced(desk):
     """A notebook that was not handed in is told of, and the other one is taken."""
     (desk.submission / "01_first.ipynb").unlink()
