@@ -6,9 +6,11 @@ a given player step by step, and changes a tenth of what it does, is found by ne
 """
 
 import ast
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import accumulate, islice
 from pathlib import Path
 
 from course.probes.syntax import parsed
@@ -19,6 +21,9 @@ from sequence.league.game import Played
 SAME = 0.9  # of the actions: other agents play at most two thirds as one of these would
 LEAST = 100  # actions before that is judged
 COPIED = 0.5  # of a player's code
+# Characters of an agent's modules that are compared: over twenty times those of a given player. To
+# read as many, Python needs seconds, and nothing would stop it.
+COMPARED = 200_000
 
 # What these play is decided by what they see; `ISMCTS` draws, and is known by its code.
 PLAYERS = {
@@ -54,14 +59,22 @@ class Likeness:
                      if same >= SAME * self.actions), None)
 
 
+def compared(sources: Iterable[str]) -> list[str]:
+    """The modules that `copied_player` can look at in bounded time: the smallest ones."""
+    texts = sorted(sources, key=len)
+    return [text for text, size in zip(texts, accumulate(map(len, texts)), strict=True)
+            if size <= COMPARED]
+
+
 def copied_player(sources: Iterable[str]) -> str | None:
     """The given player whose code, more than half of it, is in these modules.
 
     Only the form of functions is compared: names, comments, types and numbers may differ.
     """
     found: Counter[tuple] = Counter()
+    longest = max(len(form) for functions in _given().values() for form in functions)
     for source in sources:
-        found |= _functions(source)
+        found |= _functions(source, longest)
     for name, functions in _given().items():
         if _size(functions & found) > COPIED * _size(functions):
             return name
@@ -79,28 +92,35 @@ def _given() -> dict[str, Counter]:
     return {"ISMCTS": _functions(texts[ismcts]), "Greedy": _functions("".join(greedy[1:]))}
 
 
-def _functions(source: str) -> Counter[tuple]:
-    """The form of each function in a module; none if it cannot be read."""
+def _functions(source: str, longest: int = sys.maxsize) -> Counter[tuple]:
+    """The form of each function in a module, but of longer ones; none if it cannot be read."""
     try:
         tree = parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Counter()
-    return Counter(_form(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    forms = (_form(node, longest) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return Counter(form for form in forms if form)
 
 
-def _form(function: ast.FunctionDef) -> tuple:
-    """The kinds of a function's nodes, with its names numbered as they come."""
+def _form(function: ast.FunctionDef, longest: int) -> tuple:
+    """The kinds of a function's nodes, with its names numbered as they come.
+
+    Empty where that is longer than `longest`: a hundred functions, one in another, would have the
+    innermost looked at a hundred times.
+    """
     numbers: dict[str, int] = {}
     nodes: list[ast.AST] = [*function.args.args, *function.body[ast.get_docstring(function)
                                                                 is not None:]]
     form: list[str | int] = []
     while nodes:
+        if len(form) + len(nodes) > longest:
+            return ()
         node = nodes.pop()
         form.append(type(node).__name__)
         for name in (getattr(node, field, None) for field in ("id", "arg", "attr")):
             if isinstance(name, str):
                 form.append(numbers.setdefault(name, len(numbers)))
         if not isinstance(node, ast.arg):  # which has nothing below it but a type
-            nodes += [child for child in ast.iter_child_nodes(node)
-                      if child is not getattr(node, "annotation", None)]
+            nodes += islice((child for child in ast.iter_child_nodes(node)
+                             if child is not getattr(node, "annotation", None)), longest)
     return tuple(form)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from course.probes import Check, Observation
-from course.probes.given import Likeness, copied_player
+from course.probes.given import COMPARED, Likeness, compared, copied_player
 from course.probes.question import NOT_WRITTEN
 from course.probes.rates import Rate
 from course.probes.replies import Replies
@@ -32,6 +32,8 @@ UNFILLED = "raised NotImplementedError"  # how a warning to an unfilled stub beg
 WORDS = re.compile(r"raised (\w+).*?( \(line \d{1,6} of my_agent\.py\))?", re.DOTALL)
 LEGAL = 4  # deals that show whether an agent that earns nothing else plays legally
 OPPONENTS = "given players are opponents here, and earn no points for strength"
+TOO_LONG = (f"this agent's modules have more than {COMPARED:,} characters: whether a given "
+            "player's code is in the largest was not looked at")
 
 
 def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
@@ -54,7 +56,9 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
     observations: list[Observation | None] = []
     said: list[str] = []
     likeness = Likeness()
-    copied = copied_player(sources)
+    sources = list(sources)
+    looked_at = compared(sources)
+    copied = copied_player(looked_at)
     stopped, left = None, seconds
     for number, case in enumerate(check.cases):
         rung = _Rung({**check.settings, **case}, answers, secret, tell)
@@ -75,6 +79,7 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
             observations += [observations[-1]] * (len(check.cases) - len(observations))
             break
     observations += [None] * (len(check.cases) - len(observations))
+    said += [TOO_LONG] * (len(looked_at) < len(sources))
     return Replies(tuple(observations), None, stopped, time.monotonic() - begun, tuple(said))
 
 

@@ -17,9 +17,10 @@ from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 from autograder.workspace import module_texts
 from course.probes import Check, load_study
+from course.probes import given as looking
 from course.probes.explain import as_html, as_text
-from course.probes.given import copied_player
-from course.probes.match import _without_words, play_ladder
+from course.probes.given import COMPARED, compared, copied_player
+from course.probes.match import TOO_LONG, _without_words, play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
@@ -287,6 +288,47 @@ def test_other_code_is_nobodys_copy():
     """The reference, the example agent, and what cannot be read are not taken for given players."""
     texts = [module_texts(load_study("study10"))["reference"], EXAMPLE, QUICK, "class (:", "\0"]
     assert copied_player(texts) is None
+
+
+def test_a_long_table_costs_nothing_and_hides_nothing(tmp_path):
+    """Beside a module that is too long to be compared the others are, and that is told."""
+    text = Path(sequence.agents.ismcts.__file__).read_text("utf-8")
+    assert 20 * len(text) < COMPARED
+    table = "TABLE = [\n" + "    0,\n" * COMPARED + "]\n"
+    assert compared([table, text]) == [text]
+    path = module(tmp_path, EXAMPLE)
+    alone = ask_module(path, ladder(CASES[:1], deals=1))
+    (tmp_path / "table.py").write_text(table, "utf-8")
+    beside = ask_module(path, ladder(CASES[:1], deals=1))
+    assert beside.observations == alone.observations
+    assert beside.said == (*alone.said, TOO_LONG)
+
+
+@pytest.mark.parametrize("source", [
+    "-" * 100_000 + "1", "x" + ".x" * 90_000, "(" * 1_000, "not " * 40_000 + "x",
+    "x = 1" + "+1" * 90_000],
+    ids=["signs", "attributes", "brackets", "nots", "sums"])
+def test_code_that_is_too_deep_is_nobodys_copy(source):
+    """Whatever Python raises for a module that it cannot take, the others are compared."""
+    text = Path(sequence.agents.ismcts.__file__).read_text("utf-8")
+    assert copied_player([source]) is None
+    assert copied_player([source, text]) == "ISMCTS"
+
+
+def test_functions_in_functions_are_looked_at_once(monkeypatch):
+    """The work grows with the module, however often a function stands within another one."""
+    depth, wide = 90, 10_000
+    text = "".join(" " * n + "def f():\n" for n in range(depth)) + " " * depth + "a," * wide
+    looked_at, children = [], looking.ast.iter_child_nodes
+
+    def counted(node):
+        for child in children(node):
+            looked_at.append(child)
+            yield child
+
+    monkeypatch.setattr(looking.ast, "iter_child_nodes", counted)
+    assert copied_player([text]) is None
+    assert len(looked_at) < depth * wide / 5
 
 
 def test_the_secret_of_a_course_is_made_once(tmp_path):
