@@ -317,9 +317,9 @@ class Job:
         self._selector = selectors.DefaultSelector()
         self._selector.register(talk, selectors.EVENT_READ)
 
-    def clock(self, seconds: float, may_wait: bool = False) -> Clock:
-        """A clock for the process and all that it starts, from now on."""
-        return Clock(self.meter, seconds, may_wait)
+    def clock(self, seconds: float, may_wait: bool = False, since: float | None = None) -> Clock:
+        """A clock for the process and all that it starts, from now on or since the meter's time."""
+        return Clock(self.meter, seconds, may_wait, since)
 
     def begin(self, request: dict[str, Any]) -> None:
         """Send the request; raises `SandboxFault` unless the process is behind its walls."""
@@ -424,6 +424,7 @@ class SandboxPlayer:
         request = {"module": self._module, "agent": AGENT, "seed": seed}
         self._job = self._open.enter_context(
             self._sandbox.job("agent", self._files, request, MAX_REPLIES))
+        self._answered = self._job.meter.seconds()
         reply = self.reply(seconds)
         if "ready" not in reply:
             why = reply.get("error") or reply.get("unknown") or "it gave no valid reply"
@@ -443,11 +444,12 @@ class SandboxPlayer:
 
         Raises `Late` and `Gone`.
         """
-        clock = self._job.clock(seconds)
+        clock = self._job.clock(seconds, since=self._answered)  # who thinks on does so on its own
         try:
             if request is not None:
                 self._job.tell(request, clock)
             reply = _plain(self._job.receive(clock))
+            self._job.meter.look()
             if clock.is_over:
                 raise TimeUp(clock)
             return reply
@@ -457,6 +459,7 @@ class SandboxPlayer:
             raise Gone(f"ended its process{f' ({error})' if str(error) else ''}") from error
         finally:
             self.spent = clock.spent
+            self._answered = self._job.meter.seconds()
 
 
 def _pid(pidfd: int) -> int:

@@ -130,14 +130,17 @@ class Clock:
 
     It is over, too, when the process has waited for too long (`patience`), unless `may_wait`: then
     somebody else decides when it goes on. `within` says how much time there was, as in "stopped
-    after 10 s of computing time".
+    after 10 s of computing time". With `since`, what has been computed since the meter showed that
+    is on the clock already.
     """
 
-    def __init__(self, meter: Meter, seconds: float, may_wait: bool = False) -> None:
+    def __init__(self, meter: Meter, seconds: float, may_wait: bool = False,
+                 since: float | None = None) -> None:
         self.seconds, self.factor = seconds, factor()
         self.waited = False  # whether it is over for that reason
         self._meter, self._may_wait = meter, may_wait
-        self._spent, self._queued = meter.seconds(), meter.queued()
+        self._spent = meter.seconds() if since is None else since
+        self._queued = meter.queued()
         self._begun = time.monotonic()
 
     @property

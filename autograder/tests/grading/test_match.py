@@ -3,6 +3,7 @@
 import random
 import statistics
 import textwrap
+import time
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar
@@ -12,7 +13,7 @@ import pytest
 import sequence.agents.ismcts
 import sequence.agents.players
 from autograder.course_folder import CourseFolder
-from autograder.sandbox.client import Sandbox
+from autograder.sandbox.client import Sandbox, SandboxPlayer
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 from autograder.workspace import module_texts
@@ -25,6 +26,7 @@ from course.probes.outcome import mark
 from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
+from sequence import State
 from sequence.league.players.specs import parse
 from sequence.league.players.trusted import TrustedPlayer
 
@@ -361,6 +363,32 @@ def test_what_forfeits_is_told(tmp_path, name):
         inside = sandbox.ask({path.name: path.read_bytes()}, path.name, ladder(), 3600)
     assert [o["strength"] or o["legal"] for o in inside.observations] == [False, False]
     assert sentence in inside.observations[0]["errors"]["legal"]
+
+
+def test_who_thinks_on_inside_does_so_on_its_own_clock():
+    """A thread that computes while the opponent thinks is on the clock of the next action."""
+    need_isolation()
+    source = agent("return observation.legal_actions()[0]") + """
+import threading
+def spin():
+    while True: pass
+threading.Thread(target=spin, daemon=True).start()
+"""
+    with Sandbox(Limits()) as sandbox:
+        player = SandboxPlayer(sandbox, {"my_agent.py": source.encode()}, "my_agent.py")
+        try:
+            player.begin(0, 600)
+            seen = State.deal(seed=3).observation()
+            player.ask(seen, 600)
+            meter, end = player._job.meter, time.monotonic() + 300
+            before = meter.seconds()
+            while (opponents := meter.seconds() - before) < 3:
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            player.ask(seen, 600)
+            assert player.spent > opponents - 0.1
+        finally:
+            player.end()
 
 
 def test_a_module_that_is_not_there_answers_nothing(tmp_path):

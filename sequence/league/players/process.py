@@ -62,6 +62,7 @@ class ProcessPlayer:
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
             env=_environment())
         self._meter = Meter(self._process.pid)
+        self._answered = 0.0  # what it had computed by its last answer
         # A thread writes and reads: no write or read that never ends can hold the league up.
         self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()
         threading.Thread(target=_carry, args=(self._process, self._requests, self._replies),
@@ -93,12 +94,14 @@ class ProcessPlayer:
         self._requests.put(None)
 
     def _exchange(self, request: dict, seconds: float) -> dict:
-        clock = Clock(self._meter, seconds)
+        # Who thinks on while others do, does so on its own clock.
+        clock = Clock(self._meter, seconds, since=self._answered)
         self._requests.put(json.dumps(request).encode() + b"\n")
         try:
             line = self._line(clock)
         finally:
             self.spent = clock.spent
+            self._answered = self._meter.seconds()
         if not line:
             raise Gone(f"ended its process ({_end_of(self._process)})")
         try:
@@ -115,8 +118,7 @@ class ProcessPlayer:
         while line is None:
             with suppress(queue.Empty):
                 line = self._replies.get(timeout=WATCH)
-            if line is None:
-                self._meter.look()
+            self._meter.look()
             if clock.is_over:
                 raise Late(clock.within if clock.waited else "")
         return line

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sequence import DRAFT, OFFICIAL, Action, Greedy, Random, State, play
@@ -133,6 +134,51 @@ def test_agents_that_live_keep_their_memory():
             player.ask(START.observation(), 60)
         player.end()
     player.end()
+
+
+PONDERS = """
+import subprocess, sys, threading
+import sequence
+
+def spin():
+    while True: pass
+
+class Ponders(sequence.Random):
+    def __init__(self):
+        super().__init__()
+        if {inside}:
+            threading.Thread(target=spin, daemon=True).start()
+        else:
+            subprocess.Popen([sys.executable, "-c", "while True: pass"])
+"""
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["a thread", "a process"])
+def test_who_thinks_on_does_so_on_its_own_clock(inside, tmp_path):
+    """What an agent computes while its opponent thinks is part of the time of its next action."""
+    (tmp_path / "ponders.py").write_text(PONDERS.format(inside=inside), "utf-8")
+    player = ProcessPlayer(parse(str(tmp_path / "ponders.py")), LIMITS)
+    try:
+        player.begin(0, 600)
+        process = psutil.Process(player._process.pid)
+        player.ask(START.observation(), 600)
+
+        def computed():
+            family = [process, *process.children()]
+            return sum(sum(member.cpu_times()[:2]) for member in family)
+
+        before, end = computed(), time.monotonic() + 300
+        while (opponents := computed() - before) < 3:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        player.ask(START.observation(), 600)
+        assert player.spent > opponents - 0.1  # both are rounded
+        spent = player.spent
+        with pytest.raises(Late):
+            player.ask(START.observation(), 1e-6)
+        assert player.spent < spent  # none of it counts twice
+    finally:
+        player.end()
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
