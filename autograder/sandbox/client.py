@@ -31,6 +31,7 @@ from course.probes.match import AGENT, play_ladder
 from course.probes.process import MAX_REPLIES
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
+from course.probes.syntax import text_of
 from sequence import Action, Observation
 from sequence.league.clock import Clock, Meter, factor, patience
 from sequence.league.game import Gone, Late, Raised, action_of
@@ -243,7 +244,7 @@ class Sandbox:
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
         if check.ask in MATCHES:
-            sources = [data.decode("utf-8", "replace") for name, data in files.items()
+            sources = [text_of(data) for name, data in files.items()
                        if name.endswith(".py")]
             return play_ladder(check, lambda: SandboxPlayer(self, files, module), seconds, answers,
                                sources=sources, secret=secret)

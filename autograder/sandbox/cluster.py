@@ -24,6 +24,7 @@ from course.probes import Check
 from course.probes.match import play_ladder
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
+from course.probes.syntax import text_of
 from sequence import Action, Observation
 from sequence.league.game import Fault, action_of
 from sequence.league.wire import observation_to_plain
@@ -272,7 +273,7 @@ class ClusterSandbox:
         if module not in files or check.ask not in MATCHES:
             return self._cluster.do(worker.ask, self._terms, dict(files), module, check, seconds)
         agent = self._cluster.agent(self._terms, dict(files), module)
-        sources = [data.decode("utf-8", "replace") for name, data in files.items()
+        sources = [text_of(data) for name, data in files.items()
                    if name.endswith(".py")]
         try:
             return play_ladder(check, lambda: ClusterPlayer(agent), seconds, answers,

@@ -17,6 +17,7 @@ from course.probes.ladder_agent import LadderPlayer
 from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
 from course.probes.replies import SECONDS, SILENT, Replies, parsed, read_replies
+from course.probes.syntax import text_of
 from sequence.league.clock import Clock, Meter
 from sequence.league.players.specs import parse
 from tictactoe.show.time_left import how_far
@@ -48,7 +49,8 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     seconds = seconds or check.seconds or SECONDS
     if check.ask in MATCHES:
         agent = parse(f"{module.resolve()}:{AGENT}")
-        sources = [path.read_text("utf-8", "replace") for path in module.parent.glob("*.py")]
+        sources = [text_of(path.read_bytes()) for path in module.parent.glob("*.py")
+                   if path.is_file()]
         return play_ladder(check, lambda: LadderPlayer(agent, LIMITS), seconds, answers,
                            sources=sources, secret=secret, tell=tell)
     cases: list[Case] = [{**check.settings, **case} for case in check.cases]

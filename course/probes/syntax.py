@@ -6,11 +6,26 @@ the collector runs Python code halfway and another thread parses, `ast.parse` ra
 """
 
 import ast
+import codecs
+import io
 import re
+import tokenize
+from contextlib import suppress
 from threading import RLock
 
 FOR_THE_SHELL = re.compile(r"^[%!].*$", re.MULTILINE)  # lines of a cell that are not Python
+SLOW = "punycode"  # with which Python reads a text of megabytes for hours
 _alone = RLock()
+
+
+def text_of(module: bytes) -> str:
+    """A module's text as Python reads it, with a byte order mark or in the encoding that it names;
+    what cannot be read becomes a question mark."""
+    with suppress(SyntaxError, LookupError, UnicodeError):  # where Python cannot read it either
+        named, _ = tokenize.detect_encoding(io.BytesIO(module).readline)
+        if codecs.lookup(named).name != SLOW:
+            return module.decode(named, "replace")
+    return module.decode("utf-8", "replace")
 
 
 def parsed(text: str, name: str = "<unknown>") -> ast.Module:

@@ -26,6 +26,7 @@ from course.probes.outcome import mark
 from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
+from course.probes.syntax import text_of
 from sequence import State
 from sequence.league.players.specs import parse
 from sequence.league.players.trusted import TrustedPlayer
@@ -290,6 +291,38 @@ def test_other_code_is_nobodys_copy():
     """The reference, the example agent, and what cannot be read are not taken for given players."""
     texts = [module_texts(load_study("study10"))["reference"], EXAMPLE, QUICK, "class (:", "\0"]
     assert copied_player(texts) is None
+
+
+def test_a_copy_is_recognised_in_every_encoding(tmp_path):
+    """Neither a byte order mark, Windows line ends nor an encoding hide a copy, inside as well."""
+    text = Path(sequence.agents.players.__file__).read_text("utf-8").replace(
+        "class Greedy", "class MyAgent").replace("\n", "\r\n")
+    named = f"# coding: latin-1\r\nmöglich = 1\r\n{text}"
+    need_isolation()
+    with Sandbox(Limits()) as sandbox:
+        for data in (b"\xef\xbb\xbf" + text.encode(), named.encode("latin-1")):
+            path = tmp_path / "my_agent.py"
+            path.write_bytes(data)
+            for replies in (ask_module(path, ladder(CASES[:1], deals=1)), sandbox.ask(
+                    {path.name: data}, path.name, ladder(CASES[:1], deals=1), 3600)):
+                assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)]
+                assert "the code of Greedy is in this agent" in replies.said[1]
+
+
+@pytest.mark.parametrize("data", [
+    "x = 'é'".encode(), b"# coding: latin-1\nx = '\xe9'", b"\xef\xbb\xbfx = '\xc3\xa9'",
+    b"# coding: cp1252\nx = '\xe9'"])
+def test_a_text_is_as_python_reads_it(data):
+    """With a byte order mark or in the encoding that it names; any bytes give some text."""
+    assert text_of(data).endswith("x = 'é'")
+    for name in (b"hex", b"rot13", b"utf-16", b"undefined", b"idna", b"no-such"):
+        assert isinstance(text_of(b"# coding: " + name + b"\n\xff\0"), str)
+
+
+def test_an_encoding_that_takes_hours_is_not_read():
+    """A submission may name any encoding, and holds nobody up with it."""
+    data = b"# coding: PunyCode\nx-" + b"b" * 5_000_000
+    assert text_of(data) == data.decode()
 
 
 def test_a_long_table_costs_nothing_and_hides_nothing(tmp_path):
