@@ -63,9 +63,11 @@ class CourseFolder:
     def create(cls, root: Path) -> "CourseFolder":
         """Make `root` a course folder, or leave it as it is if it is one already.
 
-        Raises `CourseFolderError` for a folder that holds other things.
+        Raises `CourseFolderError` for a folder that holds other things, and for one in whose path
+        nbgrader would be lost.
         """
         root = root.resolve()
+        _require_plain_path(root)
         if root.exists() and not root.is_dir():
             raise CourseFolderError(f"{root} is not a folder")
         if not (root / CONFIG_FILE).exists():
@@ -84,12 +86,13 @@ class CourseFolder:
         if not (root / CONFIG_FILE).is_file():
             raise CourseFolderError(f"{root.resolve()} is not a course folder (no {CONFIG_FILE}); "
                                     "`autograder release` creates one")
+        _require_plain_path(root.resolve())
         return cls(root.resolve())
 
     def config(self) -> Config:
         """nbgrader's configuration, read from the folder's own file as nbgrader reads it."""
         put_environment_on_path()
-        return PyFileConfigLoader(CONFIG_FILE, path=str(self.root)).load_config()
+        return PyFileConfigLoader(str(self.root / CONFIG_FILE)).load_config()  # no search: $ in it
 
     def secret(self) -> str:
         """The course's own random number, made when it is first asked for; students never see it.
@@ -171,12 +174,25 @@ def _is_name(name: str) -> bool:
     return name.isprintable() and name == name.strip() and not set("*?[") & set(name)
 
 
+def _require_plain_path(root: Path) -> None:
+    """Raise `CourseFolderError` for a path that nbgrader takes for a pattern, or that no address
+    of a gradebook can hold."""
+    if not str(root).isprintable():
+        raise CourseFolderError(f"{str(root)!r} cannot be a course folder, as its path has "
+                                "characters that cannot be printed: rename it, or name another")
+    if patterns := sorted(set("*?[") & set(str(root))):
+        raise CourseFolderError(f"{root} cannot be a course folder, as nbgrader takes "
+                                f"{' '.join(patterns)} in its path for a pattern and would look "
+                                "elsewhere: rename it, or name another")
+
+
 def configure(c: Config, config_file: str) -> None:
     """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
     put_environment_on_path()
     root = Path(config_file).resolve().parent
     c.CourseDirectory.root = str(root)
-    c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
+    gradebook = str(root / "gradebook.db").replace("%", "%25")  # %41 in an address is an A
+    c.CourseDirectory.db_url = f"sqlite:///{gradebook}?timeout=60"
     c.CourseDirectory.course_id = COURSE_ID
     c.Exchange.root = str(root / EXCHANGE)
     c.ClearSolutions.text_stub = ANSWER_STUB

@@ -68,8 +68,9 @@ def _generate(folder: CourseFolder, study: Study, stages: Path,
     """nbgrader's own `generate_assignment`, from and to folders in `stages`: locks, checksums, and
     the cells into the gradebook."""
     config = folder.config()
-    config.CourseDirectory.source_directory = str(stages / "source")
-    config.CourseDirectory.release_directory = str(stages / "release")
+    # Seen from the course: nbgrader takes these for patterns, and a path to it may hold ( or +.
+    config.CourseDirectory.source_directory = str(stages.relative_to(folder.root) / "source")
+    config.CourseDirectory.release_directory = str(stages.relative_to(folder.root) / "release")
     config.CourseDirectory.assignment_id = study.assignment
     config.TellInside.tell = tell
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)

@@ -1,0 +1,65 @@
+"""Course folders with unusual names: they work, or are refused before anything is made."""
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.database import db_url, engine, file_of
+
+NAMES = ["my course", "#1", "50%41", "100%", "it's \"mine\"", "Übung für Ärzte", "日本語",
+         "{course}", "C++ (2)", "a&b=c;d", "$HOME", "~", "-c", "back\\slash"]  # fmt: skip
+
+
+def autograder(*arguments: str) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(app, arguments, prog_name="autograder")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_gradebook_lies_in_the_course_whatever_its_name(tmp_path, name):
+    """Whoever opens the gradebook at its address opens the file in the folder."""
+    folder = CourseFolder.create(tmp_path / name / "course")
+    engine(db_url(folder)).connect().close()
+    assert (folder.root / "gradebook.db").is_file()
+    assert file_of(db_url(folder)) == str(folder.root / "gradebook.db")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_study_is_released_into_a_folder_with_brackets(tmp_path):
+    """nbgrader takes folders of its steps for patterns, and (2)+ in one is no such pattern."""
+    root = tmp_path / "C++ (2)"
+    done = autograder("release", "study1", "-c", str(root))
+    assert done.exit_code == 0, done.output
+    assert list(CourseFolder.open(root).release("study1_minimax").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("year [1]", "nbgrader takes [ in its path for a pattern"),
+    ("why?", "nbgrader takes ? in its path for a pattern"),
+    ("*all*", "nbgrader takes * in its path for a pattern"),
+    ("two\nlines", "characters that cannot be printed"),
+    ("latin-\udce4", "characters that cannot be printed"),
+], ids=["bracket", "question mark", "star", "line end", "byte"])  # fmt: skip
+def test_a_path_in_which_nbgrader_is_lost_is_refused(tmp_path, name, why):
+    """One sentence says why, for a new folder and for an old one, and nothing is made."""
+    root = tmp_path / name
+    done = autograder("release", "study1", "-c", str(root / "new"))
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert why in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    plain = CourseFolder.create(tmp_path / "plain").root
+    plain.rename(root)
+    done = autograder("export", "-c", str(root))
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert why in done.stderr
+
+
+def test_a_link_to_an_odd_folder_is_no_way_around(tmp_path):
+    """What counts is where the folder is: nbgrader follows the link."""
+    odd = tmp_path / "[x]"
+    odd.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(odd)
+    assert autograder("release", "study1", "-c", str(link)).exit_code == 2
