@@ -18,6 +18,7 @@ from autograder.commands.console import (
     complain,
     console,
     errors,
+    lose_no_letter,
     progress,
     say,
     show_findings,
@@ -83,6 +84,7 @@ Scheduler = Annotated[str | None, typer.Option(
 @contextmanager
 def told() -> Iterator[None]:
     """Report bad input and refusals in one sentence, and exit with a non-zero status."""
+    lose_no_letter()
     try:
         yield
     except (Refused, UnknownCheck, StudyTableError) as error:
@@ -405,7 +407,7 @@ def export(course: CoursePath,
         for warning in exporting.warnings(roster):
             complain(warning)
         if output == Path("-"):
-            print(text, end="")
+            typer.echo(text.encode("utf-8"), nl=False)  # whatever the terminal's letters are
             return
         path = output or folder.root / "reports" / f"{kind}.csv"
         if output is None:

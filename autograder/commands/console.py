@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
 
 console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
+
+
+def lose_no_letter() -> None:
+    """Have stdout, as stderr always does, show \\xfc for a letter that it lacks, and not stop."""
+    if isinstance(sys.stdout, TextIOWrapper):  # else a notebook's, or a test's, which lack none
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def say(line: str) -> None:
