@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import walk_tb
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -90,9 +91,23 @@ class CourseFolder:
         return cls(root.resolve())
 
     def config(self) -> Config:
-        """nbgrader's configuration, read from the folder's own file as nbgrader reads it."""
+        """nbgrader's configuration, read from the folder's own file as nbgrader reads it.
+
+        Raises `CourseFolderError` for a slip in that file.
+        """
         put_environment_on_path()
-        return PyFileConfigLoader(str(self.root / CONFIG_FILE)).load_config()  # no search: $ in it
+        path = self.root / CONFIG_FILE
+        try:
+            config = PyFileConfigLoader(str(path)).load_config()  # no search: $ in it
+        except (Refused, OSError):
+            raise
+        except Exception as error:
+            raise CourseFolderError(_slip(path, error)) from error
+        for name in ("CourseDirectory.db_url", "Exchange.root"):  # nbgrader looks at the others
+            section, setting = name.split(".")
+            if not isinstance(value := config[section].get(setting, ""), str):
+                raise CourseFolderError(f"{path}: c.{name} must be a text in quotes, not {value!r}")
+        return config
 
     def secret(self) -> str:
         """The course's own random number, made when it is first asked for; students never see it.
@@ -172,6 +187,20 @@ class CourseFolder:
 def _is_name(name: str) -> bool:
     """Whether a folder's name can be a student's, for nbgrader and in every file and page."""
     return name.isprintable() and name == name.strip() and not set("*?[") & set(name)
+
+
+def _slip(path: Path, error: Exception) -> str:
+    """A sentence for what went wrong while a configuration was read."""
+    place, line, why = path, None, (str(error).splitlines() or [""])[0]
+    if isinstance(error, SyntaxError) and error.filename:
+        place, line, why = error.filename, error.lineno, error.msg
+    else:
+        for step, number in walk_tb(error.__traceback__):
+            if step.f_code.co_filename == str(path):
+                line = number
+    where = f"line {line} of {place}" if line else str(place)
+    return (f"{where} cannot be used ({type(error).__name__}: {why}): mend it, and give the same "
+            "command again")
 
 
 def _require_plain_path(root: Path) -> None:
@@ -257,9 +286,23 @@ def _nbgrader() -> Path:
 
 
 def rule_of(folder: CourseFolder) -> dict[str, float]:
-    """What late submissions lose by the rule that `autograder late` keeps; empty without one."""
+    """What late submissions lose by the rule that `autograder late` keeps; empty without one.
+
+    Raises `CourseFolderError` for a file that holds no such rule.
+    """
     path = folder.root / LATE_FILE
-    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    mend = "give the rule again by `autograder late STUDY --percent-a-day P`"
+    try:
+        rule = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise CourseFolderError(f"{path} cannot be read ({error}): {mend}") from error
+    if (not isinstance(rule, dict) or not rule.keys() <= {"percent_a_day", "at_most"} or not all(
+            isinstance(value, int | float) and 0 <= value <= 100 for value in rule.values())):
+        raise CourseFolderError(f"{path} must hold percentages percent_a_day and at_most, and "
+                                f"nothing else: {mend}")
+    return rule
 
 
 def hidden_folders(config: Config) -> list[Path]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from traitlets import TraitError
 
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.errors import Refused, in_words, of_the_machine
 from autograder.commands.console import (
     complain,
@@ -89,6 +90,10 @@ def told() -> Iterator[None]:
         yield
     except (Refused, UnknownCheck, StudyTableError) as error:
         complain(f"autograder: {error}")
+        raise typer.Exit(BAD_INPUT) from None
+    except TraitError as error:
+        complain(f"autograder: the course's {CONFIG_FILE} has a setting of a wrong kind: "
+                 f"{' '.join(str(error).split())}")
         raise typer.Exit(BAD_INPUT) from None
     except Exception as error:
         if of_the_machine(error) is None:

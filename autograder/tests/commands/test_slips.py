@@ -1,0 +1,76 @@
+"""Slips in a course's own files: each is one sentence that says where it is, and no traceback."""
+
+import pytest
+from click.testing import Result
+from traitlets import Float, HasTraits
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.course_folder import CONFIG_FILE, CONFIG_TEXT, LATE_FILE, CourseFolder
+
+LAST = CONFIG_TEXT.count("\n") + 1
+
+
+@pytest.fixture
+def folder(tmp_path) -> CourseFolder:
+    """A new course."""
+    return CourseFolder.create(tmp_path / "course")
+
+
+def export(folder: CourseFolder) -> Result:
+    """Run a command that reads the configuration."""
+    return CliRunner().invoke(app, ["export", "-c", str(folder.root)])
+
+
+@pytest.mark.parametrize(("slip", "why"), [
+    ("c.Exchange.root = ", "SyntaxError: invalid syntax"),
+    ("import nothing_such", "ModuleNotFoundError: No module named 'nothing_such'"),
+    ("c.Exchange.root = Path('x')", "NameError: name 'Path' is not defined"),
+    ("c.CourseDirectory = 3", "ValueError: values whose keys begin with an uppercase char"),
+    ("raise Exception", "Exception: "),
+], ids=["syntax", "module", "name", "section", "silent"])  # fmt: skip
+def test_a_slip_in_the_configuration_is_told_with_its_line(folder, slip, why):
+    """The sentence has file, line and reason."""
+    (folder.root / CONFIG_FILE).write_text(f"{CONFIG_TEXT}{slip}\n# the end\n", "utf-8")
+    done = export(folder)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(
+        f"autograder: line {LAST} of {folder.root / CONFIG_FILE} cannot be used ({why}")
+
+
+@pytest.mark.parametrize("name", ["Exchange.root", "CourseDirectory.db_url"])
+def test_what_is_no_text_is_told(folder, name):
+    """Where we read a setting ourselves, its kind is looked at as nbgrader does with others."""
+    (folder.root / CONFIG_FILE).write_text(f"{CONFIG_TEXT}c.{name} = 7\n", "utf-8")
+    done = export(folder)
+    assert done.exit_code == 2
+    assert done.stderr == (f"autograder: {folder.root / CONFIG_FILE}: c.{name} must be a text in "
+                           "quotes, not 7\n")
+
+
+@pytest.mark.parametrize(("text", "where"), [
+    ("", "line 1 column 1"), ('{"at_most": 50,\n "percent', "line 2 column 2"),
+    ("[10]", "must hold percentages"), ('{"percent_a_day": "10"}', "must hold percentages"),
+    ('{"percent_a_day": 110}', "must hold percentages"), ('{"percent": 10}', "nothing else"),
+], ids=["empty", "cut off", "list", "text", "too much", "name"])  # fmt: skip
+def test_a_slip_in_the_late_rule_is_told(folder, text, where):
+    """The sentence names the file and what writes it anew, and that command mends it."""
+    (folder.root / LATE_FILE).write_text(text, "utf-8")
+    done = export(folder)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"autograder: {folder.root / LATE_FILE} ")
+    assert where in done.stderr
+    folder.release("study2_alpha_beta").mkdir(parents=True)
+    CliRunner().invoke(app, ["late", "study2", "--percent-a-day", "10", "-c", str(folder.root)])
+    assert "there is no gradebook" in export(folder).stderr
+
+
+def test_a_setting_of_a_wrong_kind_is_told(folder, monkeypatch):
+    """What nbgrader says of a setting is passed on in one line, with the name of the file."""
+    class Step(HasTraits):
+        seconds = Float()
+
+    monkeypatch.setattr(CourseFolder, "open", lambda root: Step(seconds="ten"))
+    done = export(folder)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert f"the course's {CONFIG_FILE} has a setting of a wrong kind: The 'seconds'" in done.stderr
