@@ -107,6 +107,8 @@ class CourseFolder:
             section, setting = name.split(".")
             if not isinstance(value := config[section].get(setting, ""), str):
                 raise CourseFolderError(f"{path}: c.{name} must be a text in quotes, not {value!r}")
+        if (root := config.Exchange.get("root", "")).startswith("~/"):
+            config.Exchange.root = str(Path.home() / root.removeprefix("~/"))
         return config
 
     def secret(self) -> str:

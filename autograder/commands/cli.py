@@ -64,10 +64,18 @@ class Format(StrEnum):
     MOODLE = "moodle"
 
 
+def at_home(path: Path | None) -> Path | None:
+    """A path in which ~ is the home folder: a shell leaves it in `--course=~/course`."""
+    try:
+        return path and path.expanduser()
+    except RuntimeError:
+        raise typer.BadParameter(f"there is no home folder {path.parts[0]}") from None
+
+
 StudyName = Annotated[str, typer.Argument(
     metavar="STUDY", help="A study, like study3 or study3_type_a.", show_default=False)]
 CoursePath = Annotated[Path, typer.Option(
-    "--course", "-c", metavar="FOLDER", help="The nbgrader course folder.",
+    "--course", "-c", metavar="FOLDER", callback=at_home, help="The nbgrader course folder.",
     default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
 Jobs = Annotated[int | None, typer.Option(
     min=1, help="How many to process at once; by default one per core.", show_default=False)]
@@ -161,7 +169,8 @@ def release(course: CoursePath, names: Annotated[list[str] | None, typer.Argumen
                 "--worker", help="Only make the archive for machines that run submissions.")
                 ] = False,
             output: Annotated[Path | None, typer.Option(
-                metavar="FILE", help="The archive, a .zip or .tar.gz; by default in build/.",
+                metavar="FILE", callback=at_home,
+                help="The archive, a .zip or .tar.gz; by default in build/.",
                 show_default=False)] = None) -> None:
     """Release assignments into the course folder, which is created if it does not exist."""
     with told():
@@ -236,10 +245,10 @@ def report(study: StudyName, course: CoursePath) -> None:
 
 @app.command()
 def solutions(study: StudyName, course: Annotated[Path | None, typer.Option(
-                  "--course", "-c", metavar="FOLDER", show_default=False,
+                  "--course", "-c", metavar="FOLDER", callback=at_home, show_default=False,
                   help="A course: its mistakes are counted, its deadline holds.")] = None,
               output: Annotated[Path | None, typer.Option(
-                  metavar="FILE", show_default=False,
+                  metavar="FILE", callback=at_home, show_default=False,
                   help="The page; by default in a folder solutions/.")] = None,
               before_deadline: Annotated[bool, typer.Option(
                   "--before-deadline", help="Make it although students may still hand in."
@@ -279,7 +288,8 @@ def evening(study: StudyName, course: CoursePath, *, student: Students = None,
 
 @app.command()
 def roster(file: Annotated[Path, typer.Argument(
-               metavar="FILE", help="A CSV file with a column id, and names if you like.")],
+               metavar="FILE", callback=at_home,
+               help="A CSV file with a column id, and names if you like.")],
            course: CoursePath) -> None:
     """Put a class on the roster of a course folder, which is created if it does not exist."""
     with told():
@@ -311,7 +321,8 @@ def plan(weeks: Annotated[int, typer.Argument(
              metavar="DATE", help="The day on which the first week begins, like 2027-01-11.",
              show_default=False)],
          course: CoursePath, roster: Annotated[Path | None, typer.Option(
-             metavar="FILE", help="Also put this class on the roster.", show_default=False)] = None,
+             metavar="FILE", callback=at_home,
+             help="Also put this class on the roster.", show_default=False)] = None,
          percent_a_day: Annotated[float | None, typer.Option(
              metavar="P", help="Late work loses so many percent a day begun.",
              show_default=False)] = None,
@@ -400,7 +411,8 @@ def export(course: CoursePath,
                "--format", metavar="NAME",
                help="One of gradebook, canvas, moodle.")] = Format.GRADEBOOK,
            output: Annotated[Path | None, typer.Option(
-               metavar="FILE", help="The CSV file, - for stdout; by default in reports/.",
+               metavar="FILE", callback=at_home,
+               help="The CSV file, - for stdout; by default in reports/.",
                show_default=False)] = None) -> None:
     """Write the marks of all assignments as CSV."""
     with told():
@@ -425,7 +437,7 @@ def export(course: CoursePath,
 
 @app.command()
 def doctor(study: StudyName, course: Annotated[Path | None, typer.Option(
-               "--course", "-c", metavar="FOLDER", show_default=False,
+               "--course", "-c", metavar="FOLDER", callback=at_home, show_default=False,
                help="Also check that this course folder's gradebook and exchange work.")] = None,
            everything: Annotated[bool, typer.Option(
                "--all", help="Also make mutants by machine and try all that is given: minutes."
@@ -571,7 +583,8 @@ def positions(study: StudyName, seed: Annotated[int | None, typer.Option(
 
 @app.command()
 def book(folder: Annotated[Path, typer.Argument(
-             metavar="FOLDER", help="Where to put it; an earlier book there is replaced.",
+             metavar="FOLDER", callback=at_home,
+             help="Where to put it; an earlier book there is replaced.",
              default_factory=lambda: kit_folder("book"), show_default="the kit's build/book")],
          notebook: Annotated[list[str] | None, typer.Option(
              metavar="NAME", help="Only this notebook; may be given several times.",
@@ -594,7 +607,8 @@ def book(folder: Annotated[Path, typer.Argument(
 
 @app.command()
 def site(folder: Annotated[Path, typer.Argument(
-             metavar="FOLDER", help="Where to put it; an earlier site there is replaced.",
+             metavar="FOLDER", callback=at_home,
+             help="Where to put it; an earlier site there is replaced.",
              default_factory=lambda: kit_folder("site"), show_default="the kit's build/site")],
          names: Annotated[list[str] | None, typer.Option(
              "--study", metavar="STUDY", help="Only this study; may be given several times.",
@@ -626,7 +640,8 @@ def site(folder: Annotated[Path, typer.Argument(
 
 @app.command()
 def slides(output: Annotated[Path, typer.Option(
-               metavar="FOLDER", help="Where to put the decks; earlier ones are replaced.",
+               metavar="FOLDER", callback=at_home,
+               help="Where to put the decks; earlier ones are replaced.",
                default_factory=lambda: kit_folder("slides"),
                show_default="the kit's build/slides")],
            names: Annotated[list[str] | None, typer.Argument(
@@ -649,7 +664,8 @@ def slides(output: Annotated[Path, typer.Option(
 
 @app.command()
 def demo(course: Annotated[Path, typer.Option(
-        "--course", "-c", metavar="FOLDER", help="Where to put it; an earlier demo is replaced.",
+        "--course", "-c", metavar="FOLDER", callback=at_home,
+        help="Where to put it; an earlier demo is replaced.",
         default_factory=lambda: kit_folder("demo"), show_default="the kit's build/demo")],
         jobs: Jobs = None) -> None:
     """Run everything once: release every assignment, grade a bundled class, write all pages."""

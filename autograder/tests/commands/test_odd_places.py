@@ -5,7 +5,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.database import db_url, engine, file_of
 
 NAMES = ["my course", "#1", "50%41", "100%", "it's \"mine\"", "Übung für Ärzte", "日本語",
@@ -63,3 +63,43 @@ def test_a_link_to_an_odd_folder_is_no_way_around(tmp_path):
     link = tmp_path / "link"
     link.symlink_to(odd)
     assert autograder("release", "study1", "-c", str(link)).exit_code == 2
+
+
+# ---- ~
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("command", "where"), [
+    ("export --course=~/course", "there is no gradebook in {home}/course yet"),
+    ("solutions study2 --course=~/none", "{home}/none is not a course folder"),
+    ("solutions study2 --output=~/none/page.html", "there is no folder {home}/none"),
+    ("roster ~/none.csv --course=~/new", "there is no file {home}/none.csv"),
+    ("plan 6 --first-day 2027-01-11 --roster=~/none.csv --course=~/new", "{home}/none.csv"),
+    ("doctor study2 --course=~/none", "{home}/none is not a course folder"),
+    ("demo --course=~/full", "{home}/full is not empty"),
+    ("export --course=~who-is-this/course", "there is no home folder ~who-is-this"),
+])
+def test_a_tilde_is_the_home_folder(home, command, where):
+    """Also where a shell leaves it, and no folder of that name is made."""
+    CourseFolder.create(home / "course")
+    (home / "full").mkdir()
+    (home / "full" / "thesis.txt").touch()
+    done = autograder(*command.split())
+    assert done.exit_code == 2
+    assert where.format(home=home) in " ".join(done.stderr.replace("│", " ").split())
+    assert sorted(path.name for path in home.iterdir()) == ["course", "full"]
+
+
+def test_a_tilde_in_the_configuration_is_the_home_folder(home):
+    """The exchange may be named as in a shell."""
+    folder = CourseFolder.create(home / "course")
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+        file.write("c.Exchange.root = '~/exchange'\n")
+    assert folder.exchange() == home / "exchange"
