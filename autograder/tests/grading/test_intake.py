@@ -245,6 +245,12 @@ def test_a_module_that_python_can_read_is_no_problem(desk, content):
     assert (desk.staged / "module.py").read_bytes() == content
 
 
+def test_a_module_whose_encoding_takes_hours_holds_nobody_up(desk):
+    """What Python would read for hours is left to the check, which has a limit of time."""
+    (desk.submission / "module.py").write_bytes(b"# coding: punycode\nx-" + b"b" * 4_000_000)
+    assert desk.take_in() == desk_result()
+
+
 @symlinks
 def test_a_module_that_is_a_link_is_missing(desk, tmp_path):
     """A link is not followed, not even to a good module."""
