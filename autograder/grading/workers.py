@@ -75,10 +75,24 @@ class _Worker:
 def prepare(modules: Sequence[str]) -> None:
     """Begin to import `modules` once for all workers, while this process does other things."""
     if os.name == "posix":
-        from multiprocessing.forkserver import ensure_running
-
         _context.set_forkserver_preload(list(modules))
-        ensure_running()
+        _start_server()
+
+
+def _start_server() -> None:
+    """Start the server that forks workers, unless it runs, out of reach of Ctrl-C.
+
+    It ignores Ctrl-C by itself, but only when it has imported what it is told to. Blocked, and not
+    ignored, because each worker unblocks it again: what that starts must not inherit either.
+    """
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()  # first, as it unblocks what we block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
@@ -91,6 +105,8 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
     be picklable. Workers end when this process does, after the task that they have begun. Raises
     `CannotWork` if `work` cannot be entered before any task is done.
     """
+    if os.name == "posix":
+        _start_server()
     waiting = list(tasks)[::-1]
     workers: list[_Worker] = []
     done = 0
@@ -131,6 +147,8 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
 def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
     """Do tasks until the other end of the pipe is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which then ends us
+    if os.name == "posix":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see `_start_server`
     with ExitStack() as stack:
         try:
             do = stack.enter_context(work(*arguments))

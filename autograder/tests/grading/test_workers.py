@@ -2,12 +2,35 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from autograder.grading.workers import Failed, run_tasks
+
+SLOW = """
+import time
+print("importing", flush=True)
+time.sleep(2)
+"""
+ROOT = Path(__file__).parents[3]
+STOPPED = """
+import contextlib, sys
+from autograder.grading.workers import prepare, run_tasks
+from autograder.tests.grading.test_workers import work
+
+if __name__ == "__main__":
+    try:
+        prepare(["slow_to_import"])
+        list(run_tasks(work, (), ["a", "b"], 2))
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
 
 
 @contextmanager
@@ -25,6 +48,8 @@ def work():
             os._exit(3)
         if task == "full":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if task == "blocked":
+            return f"blocked: {sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))}"
         return f"{task} is done"
 
     yield do
@@ -62,3 +87,23 @@ def test_who_only_waits_is_not_late():
     """What counts is computing time."""
     assert dict(run_tasks(work, (), ["sleep", "a"], 1, 1)) == {
         "sleep": "sleep is done", "a": "a is done"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
+def test_ctrl_c_while_workers_are_prepared_is_no_traceback_of_theirs(tmp_path):
+    """All processes of a terminal get it: the command ends, then the others, without a word."""
+    (tmp_path / "slow_to_import.py").write_text(SLOW, "utf-8")
+    (tmp_path / "command.py").write_text(STOPPED, "utf-8")
+    command = subprocess.Popen(
+        [sys.executable, str(tmp_path / "command.py")], stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])})
+    assert command.stdout.readline() == "importing\n"
+    os.killpg(command.pid, signal.SIGINT)
+    said = command.communicate(timeout=300)[1]  # until the last of them has closed its end
+    assert (command.returncode, said) == (130, "")
+
+
+def test_workers_children_can_be_interrupted():
+    """What a worker starts finds Ctrl-C unblocked, whatever kept it from the worker."""
+    assert dict(run_tasks(work, (), ["blocked"], 1)) == {"blocked": "blocked: []"}
