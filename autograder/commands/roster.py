@@ -9,6 +9,7 @@ from autograder.course_folder import CourseFolder
 from autograder.database import db_url, patiently
 from autograder.errors import Refused
 
+LONGEST = 128  # characters of an id: what a gradebook keeps
 COLUMNS = {  # nbgrader's name of a column -> what it may be called
     "id": ("id", "student_id", "student", "username", "login"),
     "first_name": ("first_name", "firstname", "first", "given_name"),
@@ -25,24 +26,41 @@ def read_roster(text: str) -> list[dict[str, str]]:
     >>> read_roster("Username;First name\\nada;Ada\\n")
     [{'id': 'ada', 'first_name': 'Ada'}]
     """
-    lines = text.removeprefix("\ufeff").strip()
+    text = text.removeprefix("\ufeff")
+    lines = text.strip()
+    above = text[:len(text) - len(text.lstrip())].count("\n")
     head = lines.partition("\n")[0]
-    rows = list(csv.DictReader(io.StringIO(lines), delimiter=max(",;\t", key=head.count)))
+    table = csv.DictReader(io.StringIO(lines), delimiter=max(",;\t", key=head.count), strict=True)
+    try:
+        rows = [(above + table.line_num, row) for row in table]
+    except csv.Error as error:  # a quote that is never closed would swallow the rest of the class
+        raise Refused(f"from line {above + table.line_num + 1} on the roster is no table "
+                      f"({error}): look for a quotation mark too many") from None
     known = {name: column for column, names in COLUMNS.items() for name in names}
-    found = [{known[key]: (value or "").strip() for name, value in row.items()
-              if (key := _plain(name)) in known} for row in rows]
-    if not found or "id" not in found[0]:
+    columns = {name: known[_plain(name)] for name in table.fieldnames or ()
+               if _plain(name) in known}
+    found = [(number, {column: (row[name] or "").strip() for name, column in columns.items()})
+             for number, row in rows]
+    found = [(number, student) for number, student in found if any(student.values())]
+    if not found or "id" not in columns.values():
         raise Refused("the roster needs a head with a column id (or username) and a line for each "
                       "student; first_name, last_name, email and lms_user_id may follow")
+    if len({*columns.values()}) < sum(_plain(name) in known for name in table.fieldnames):
+        raise Refused(f"the roster has two columns for the same thing in its head {head!r}: leave "
+                      "one of them out")
     seen: set[str] = set()
-    for number, student in enumerate(found, 2):
+    for number, student in found:
         name = student["id"]
-        if not name or not name.isprintable() or set("/\\*?[") & set(name) or name in (".", ".."):
+        if (not name or len(name) > LONGEST or set("/\\*?[") & set(name) or name in (".", "..")
+                or not name.isprintable()):
             raise Refused(f"line {number} of the roster: {name!r} cannot be a student's id")
+        if odd := [value for value in student.values() if not value.isprintable()]:
+            raise Refused(f"line {number} of the roster: {odd[0]!r} has a line break or other "
+                          "characters that cannot be printed")
         if name in seen:
             raise Refused(f"line {number} of the roster: {name} is there twice")
         seen.add(name)
-    return found
+    return [student for _, student in found]
 
 
 def load_roster(path: Path) -> list[dict[str, str]]:

@@ -280,11 +280,26 @@ def test_a_roster_that_is_none_leaves_no_course(tmp_path):
     ("", "needs a head with a column id"), ("name\nada\n", "needs a head with a column id"),
     ("id\n../ada\n", "line 2 of the roster: '../ada' cannot be"),
     ("id,first_name\nada,A\n,B\n", "line 3 of the roster: '' cannot be"),
-    ("id\nada\nada\n", "line 3 of the roster: ada is there twice")])
+    ("id\nada\nada\n", "line 3 of the roster: ada is there twice"),
+    ("\n\nid\nada\n\n\n..\n", "line 7 of the roster: '..' cannot be"),
+    ("id,first\nada,\"Ada\nben,Ben\n", "from line 2 on the roster is no table"),
+    ("id,first\nada,\"A\nda\"\n", "'A.nda' has a line break"),
+    ("id\n" + 129 * "a", "line 2 of the roster: 'a+' cannot be"),
+    ("id,username\n1,ada\n", "two columns for the same thing in its head 'id,username'")])
 def test_a_roster_that_is_none_is_refused(table, said):
     """In a sentence that names the line."""
     with pytest.raises(Refused, match=said):
         read_roster(table)
+
+
+@pytest.mark.parametrize("table", [
+    b"\xef\xbb\xbfid,first\r\n\r\nada,Ada\r\n", b"id;first\nada;Ada\n;\n \n",
+    b"id\tfirst\rada\tAda\r"])
+def test_a_roster_may_be_written_by_any_program(tmp_path, table):
+    """Marks of byte order, ends of lines, blank lines and lines of blank cells are no students."""
+    path = tmp_path / "roster.csv"
+    path.write_bytes(table)
+    assert load_roster(path) == [{"id": "ada", "first_name": "Ada"}]
 
 
 def test_marking_is_shown_below(desk):
