@@ -93,7 +93,7 @@ class ISMCTS:
         legal = observation.legal_actions()
         if len(legal) < 2:
             return legal[0]
-        samples = [sample(observation, self._random)]
+        samples = [self._sample(observation)]
         actions = ranked(samples[0], PLAYS)  # the same in all samples
         root = Node()
         before = time.perf_counter()
@@ -106,13 +106,17 @@ class ISMCTS:
         return max(root.children, key=lambda action: root.children[action].visits,
                    default=actions[0])
 
+    def _sample(self, observation: Observation) -> State:
+        """A full state that the player could be in."""
+        return sample(observation, self._random)
+
     def _iterate(self, root: Node, actions: list[Action], samples: list[State],
                  observation: Observation) -> None:
         """Select an action at the root and go down a sampled state; expand, simulate, back up."""
         side = observation.side
         action, node = select(root, actions[:width(root, ROOT_WIDENING)], side)
         if node.visits == len(samples):
-            samples.append(sample(observation, self._random))
+            samples.append(self._sample(observation))
         state = samples[node.visits].after(action)
         path = [root, node]
         while node.visits and not state.is_over:
