@@ -1,4 +1,4 @@
-"""Strength: what more iterations are worth to ISMCTS, and what it would be worth to see every card.
+"""Strength: what more time is worth to ISMCTS, or seeing every card.
 
 An agent that sees all hands, and the cards that will be drawn, plays with today's search: what it
 wins against the one that samples them is the most that any guess at hidden cards can bring. Every
