@@ -43,7 +43,8 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
             if not cause.strerror and str(cause):  # raised with a sentence of its own
                 return str(cause)
             if cause.errno in (errno.ENOSPC, errno.EDQUOT):
-                return f"the disk of {cause.filename or _fullest(course)} is full; {GO_ON}"
+                place = cause.filename2 or cause.filename or _fullest(course)  # of a copy, the copy
+                return f"{f'the disk of {place}' if place else 'a disk'} is full; {GO_ON}"
             if cause.strerror:
                 return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
     return None
@@ -81,7 +82,11 @@ def _of_databases() -> tuple[type[Exception], ...]:
     return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
-def _fullest(course: Path | None) -> Path:
-    """Where there is the least room: an error of a write does not say to which file it was."""
+def _fullest(course: Path | None) -> Path | None:
+    """Where there is the least room: an error of a write does not say to which file it was.
+
+    None if there is room in all places that are known here.
+    """
     places = [Path(tempfile.gettempdir()), course or Path()]
-    return min(places, key=lambda place: shutil.disk_usage(place).free).resolve()
+    room, place = min((shutil.disk_usage(place).free, place) for place in places)
+    return place.resolve() if room < ROOM else None

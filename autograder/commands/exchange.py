@@ -62,8 +62,8 @@ def _hand_back(folder: CourseFolder, name: str, students: list[str],
 
 
 def _reason(done: dict) -> str:
-    """The last error in nbgrader's log, or the last line of all."""
-    lines = [line for line in f"{done.get('error', '')}\n{done.get('log', '')}".splitlines()
+    """The last error in nbgrader's log, or what it was stopped by, or the last line of all."""
+    lines = [line for line in f"{done.get('log', '')}\n{done.get('error', '')}".splitlines()
              if line.strip()]
     errors = [line for line in lines if "ERROR" in line]
     return (errors or lines or ["it says no reason"])[-1].strip()

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from nbgrader.apps.api import NbGraderAPI
 
 from autograder.commands.exchange import BY_EXCHANGE, exchange
 from autograder.course_folder import COURSE_ID, CourseFolder
@@ -66,3 +67,12 @@ def test_feedback_that_can_be_handed_back_to_nobody_is_refused(folder):
     page_of(folder, "ann")
     with pytest.raises(Refused, match="students: 0; left out"):
         exchange(folder, STUDY, "hand-back")
+
+
+def test_what_stopped_nbgrader_is_the_reason(folder, monkeypatch):
+    """Not the last line of what it was doing: of a full disk its log says nothing."""
+    stopped = {"success": False, "log": "[INFO] Destination: there",
+               "error": "Traceback\nOSError: [Errno 28] No space left on device"}
+    monkeypatch.setattr(NbGraderAPI, "release_assignment", lambda *arguments: stopped)
+    with pytest.raises(Refused, match=r"did not hand out .*: OSError: \[Errno 28\] No space left"):
+        exchange(folder, STUDY, "hand-out")

@@ -379,6 +379,36 @@ def test_a_database_on_a_full_disk_is_a_full_disk(tmp_path, monkeypatch, free, s
         assert told.startswith(said.format(tmp_path))
 
 
+@pytest.mark.parametrize(("error", "free", "said"), [
+    ((errno.ENOSPC, "full", "from", None, "to"), 50_000, "the disk of to is full; "),
+    ((errno.ENOSPC, "full"), 50_000, "the disk of /"),
+    ((errno.ENOSPC, "full"), 50_000_000, "a disk is full; ")])
+def test_no_disk_is_named_that_has_room(monkeypatch, error, free, said):
+    """An error of a copy names the copy; one of a write names nothing, and we do not guess."""
+    usage = shutil.disk_usage("/")._replace(free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage)
+    assert of_the_machine(OSError(*error)).startswith(said)
+
+
+def test_a_roster_on_a_full_disk_is_one_sentence(released, tmp_path, monkeypatch):
+    """nbgrader tells of the database's refusal by an error of its own."""
+    from nbgrader.api import Gradebook, InvalidEntry
+
+    def refuse(*arguments, **fields):
+        try:
+            raise sqlalchemy.exc.OperationalError("INSERT", {}, None) from sqlite3.OperationalError(
+                "database or disk is full")
+        except sqlalchemy.exc.OperationalError as error:
+            raise InvalidEntry(*error.args)  # noqa: B904 - as nbgrader does
+
+    monkeypatch.setattr(Gradebook, "update_or_create_student", refuse)
+    table = tmp_path / "class.csv"
+    table.write_text("id\nzoe\n", "utf-8")
+    done = CliRunner().invoke(app, ["roster", str(table), "--course", str(released.root)])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "database or disk is full; when that is mended" in done.stderr
+
+
 # ---- What is not there
 
 
