@@ -38,18 +38,21 @@ def read_roster(text: str) -> list[dict[str, str]]:
     except csv.Error as error:  # a quote that is never closed would swallow the rest of the class
         raise Refused(f"from line {above + table.line_num + 1} on the roster is no table "
                       f"({error}): look for a quotation mark too many") from None
-    known = {name: column for column, names in COLUMNS.items() for name in names}
-    columns = {name: known[_plain(name)] for name in table.fieldnames or ()
-               if _plain(name) in known}
+    columns = {}
+    for column, names in COLUMNS.items():
+        there = [name for name in table.fieldnames or () if _plain(name) in names]
+        if len(there) > 1:  # Canvas has a Student, who is a name, beside an ID
+            there = [name for name in there if _plain(name) != "student"]
+        if len(there) > 1:
+            raise Refused(f"the roster has two columns for the same thing in its head {head!r}: "
+                          "leave one of them out")
+        columns |= dict.fromkeys(there, column)
     found = [(number, {column: (row[name] or "").strip() for name, column in columns.items()})
              for number, row in rows]
     found = [(number, student) for number, student in found if any(student.values())]
     if not found or "id" not in columns.values():
         raise Refused("the roster needs a head with a column id (or username) and a line for each "
                       "student; first_name, last_name, email and lms_user_id may follow")
-    if len({*columns.values()}) < sum(_plain(name) in known for name in table.fieldnames):
-        raise Refused(f"the roster has two columns for the same thing in its head {head!r}: leave "
-                      "one of them out")
     seen: set[str] = set()
     for number, student in found:
         name = student["id"]

@@ -302,6 +302,12 @@ def test_a_roster_may_be_written_by_any_program(tmp_path, table):
     assert load_roster(path) == [{"id": "ada", "first_name": "Ada"}]
 
 
+def test_a_roster_from_canvas():
+    """Its column Student is a name, beside the ID; alone such a column is the id."""
+    assert read_roster("Student,ID,Section\n\"Lovelace, Ada\",ada,1\n") == [{"id": "ada"}]
+    assert read_roster("Student\nada\n") == [{"id": "ada"}]
+
+
 def test_marking_is_shown_below(desk):
     """The page for written answers, of the assignment that is chosen."""
     desk.made["Mark written answers"].click()
