@@ -4,6 +4,8 @@ Whatever is not here, today's or a future kernel's, seems not to exist. `clone3`
 flags cannot be seen (`clone` serves), and so is `socket` for all families but one.
 """
 
+from signal import NSIG, SIGCHLD
+
 CALLS = """
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat openat2
     creat close close_range lseek _llseek stat fstat lstat stat64 fstat64 lstat64 newfstatat
@@ -23,8 +25,8 @@ CALLS = """
     sched_getscheduler sched_setscheduler sched_get_priority_max sched_get_priority_min
     sched_rr_get_interval getpriority setpriority getcpu getrlimit ugetrlimit setrlimit
     prlimit64 getrusage times sysinfo uname pidfd_open pidfd_send_signal restart_syscall
-    rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait
-    rt_sigtimedwait_time64 rt_sigqueueinfo rt_tgsigqueueinfo sigaction sigprocmask sigreturn
+    rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait
+    rt_sigtimedwait_time64 rt_sigqueueinfo rt_tgsigqueueinfo sigprocmask sigreturn
     sigaltstack signalfd signalfd4 pause alarm setitimer getitimer time gettimeofday
     clock_gettime clock_gettime64 clock_getres clock_getres_time64 nanosleep clock_nanosleep
     clock_nanosleep_time64 timer_create timer_settime timer_gettime timer_getoverrun
@@ -34,6 +36,10 @@ CALLS = """
     connect getsockname getpeername sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown
     setsockopt getsockopt
 """
+# What is done at a signal, at any but that of a child's end: if that could be ignored, the kernel
+# would forget what children have computed.
+ACTIONS = ("rt_sigaction", "sigaction")
+SIGNALS = tuple(number for number in range(1, NSIG) if number != SIGCHLD)
 # What a descriptor may be asked (<asm-generic/ioctls.h>): nothing types into a terminal.
 CONTROLS = {"TCGETS": 0x5401, "TIOCGPGRP": 0x540F, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B,
             "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451}

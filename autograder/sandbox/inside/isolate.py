@@ -17,7 +17,7 @@ from typing import Any
 
 import pyseccomp as seccomp
 
-from .calls import CALLS, CONTROLS, MAP_ANONYMOUS, MAP_SHARED, SHARINGS
+from .calls import ACTIONS, CALLS, CONTROLS, MAP_ANONYMOUS, MAP_SHARED, SHARINGS, SIGNALS
 from .frames import receive
 
 # <linux/sched.h>, <linux/prctl.h>, <sys/mount.h>, <linux/capability.h>
@@ -50,6 +50,12 @@ def _filter() -> seccomp.SyscallFilter:
     calls.add_rule(seccomp.ALLOW, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, NAMESPACES, 0))
     calls.add_rule(seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF,
                                                         socket.AF_UNIX))
+    for name in ACTIONS:
+        with contextlib.suppress(RuntimeError, OSError):
+            calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(1, seccomp.EQ, 0))  # that only asks
+            for number in SIGNALS:
+                calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF,
+                                                                number))
     for control in CONTROLS.values():
         calls.add_rule(seccomp.ALLOW, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF,
                                                            control))

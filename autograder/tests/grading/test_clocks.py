@@ -77,6 +77,40 @@ def test_why_a_check_is_stopped(ask, body):
     assert ask(MODULE.format(body=body)).stopped == f"stopped after {BODIES[body]}"
 
 
+IGNORED = {
+    "by Python": "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+    "by a call": "call(17, 1, 0)",
+    "by a flag of a call": "call(17, 0, 2)",
+    "by more bits than count": "call(17 | 1 << 32, 1, 0)",
+}
+UNWAITED = """import contextlib, ctypes, os, platform, signal, struct, time
+
+def call(number, handler, flags):
+    ctypes.CDLL(None).syscall(
+        ctypes.c_long(dict(x86_64=13).get(platform.machine(), 134)), ctypes.c_ulong(number),
+        struct.pack("QQQQ", handler, flags, 0, 0), ctypes.c_void_p(), ctypes.c_ulong(8))
+
+def heuristic(state, player):
+    with contextlib.suppress(OSError):
+        {ignore}
+    for _ in range(40):
+        if os.fork() == 0:
+            while time.process_time() < 0.1: pass
+            os._exit(0)
+        with contextlib.suppress(ChildProcessError):
+            os.wait()
+    return 1
+"""
+
+
+@pytest.mark.parametrize("ignore", IGNORED.values(), ids=IGNORED)
+def test_children_whose_end_is_ignored_count(sandbox, ignore):
+    """Nobody can have the kernel forget what a child has computed."""
+    text = UNWAITED.format(ignore=ignore).encode()
+    found = sandbox.ask({"m.py": text}, "m.py", HEURISTIC, SECONDS)
+    assert found.stopped == f"stopped after {COMPUTED}"
+
+
 @pytest.mark.slow
 def test_time_that_passes_costs_a_check_nothing(ask):
     """A reply after more seconds than the limit is right if few of them were spent computing."""
