@@ -75,6 +75,7 @@ def test_an_evening_at_the_overview(browser, tmp_path):
         hostile.evaluate("card => { card.style.display = 'none'; }")  # the guides show the others
         browser.screenshot("instructor-marking")
         hostile.evaluate("card => { card.style.display = ''; }")
+        cards.nth(2).focus()  # hidden, it has lost it, if it was the hostile one
         press(page, "7", "7 is no mark of this question", 2)
 
         found = {a.student: a for a in marks.answers(course, STUDY, CELL)}
