@@ -1,7 +1,7 @@
 """Strength: what more time is worth to ISMCTS, or seeing every card.
 
-An agent that sees all hands, and the cards that will be drawn, plays with today's search: what it
-wins against the one that samples them is the most that any guess at hidden cards can bring. Every
+An agent that sees all hands, and the cards that will be drawn, plays with the same search: what it
+wins against the one that samples them is more than a guess at hidden cards can bring. Every
 deal is played twice, once from each seat, and a tie is half a win; intervals are Wilson's at 95 %.
 Budgets are in iterations, so that the results are the same on every machine; at 0.2 seconds a move
 the search takes several hundred. `--size` says how many deals. What was played is kept, and a run
@@ -42,7 +42,7 @@ class Seer(ISMCTS):
 
 
 def run(size: int = DEALS) -> list[Result]:
-    """Play the matches; takes about an hour and a half on an idle core."""
+    """Play the matches; takes about an hour on an idle core."""
     journal = Journal("strength", [Path(sequence.__file__).parent, Path(__file__)], size)
     found = []
     for more, sees, fewer, target in MATCHES:

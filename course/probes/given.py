@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 
 from course.probes.syntax import parsed
@@ -21,7 +21,7 @@ from sequence.league.game import Played
 SAME = 0.9  # of the actions: other agents play at most two thirds as one of these would
 LEAST = 100  # actions before that is judged
 COPIED = 0.5  # of a player's code
-# Characters of an agent's modules that are compared: over twenty times those of a given player. To
+# Characters of an agent's code that can be compared: over twenty times those of a given player. To
 # read as many, Python needs seconds, and nothing would stop it.
 COMPARED = 200_000
 
@@ -59,11 +59,9 @@ class Likeness:
                      if same >= SAME * self.actions), None)
 
 
-def compared(sources: Iterable[str]) -> list[str]:
-    """The modules that `copied_player` can look at in bounded time: the smallest ones."""
-    texts = sorted(sources, key=len)
-    return [text for text, size in zip(texts, accumulate(map(len, texts)), strict=True)
-            if size <= COMPARED]
+def code_of(sources: Iterable[str]) -> list[str]:
+    """The modules that may hold functions: a table of weights has none, however long it is."""
+    return [text for text in sources if "def" in text]
 
 
 def copied_player(sources: Iterable[str]) -> str | None:

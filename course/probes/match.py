@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from course.probes import Check, Observation
-from course.probes.given import COMPARED, Likeness, compared, copied_player
+from course.probes.given import COMPARED, Likeness, code_of, copied_player
 from course.probes.question import NOT_WRITTEN
 from course.probes.rates import Rate
 from course.probes.replies import Replies
@@ -32,8 +32,9 @@ UNFILLED = "raised NotImplementedError"  # how a warning to an unfilled stub beg
 WORDS = re.compile(r"raised (\w+).*?( \(line \d{1,6} of my_agent\.py\))?", re.DOTALL)
 LEGAL = 4  # deals that show whether an agent that earns nothing else plays legally
 OPPONENTS = "given players are opponents here, and earn no points for strength"
-TOO_LONG = (f"this agent's modules have more than {COMPARED:,} characters: whether a given "
-            "player's code is in the largest was not looked at")
+TOO_LONG = (f"this agent's code has more than {COMPARED:,} characters, too many to look for a "
+            "given player's in it, so it earns no points for strength: put long tables into a "
+            "module without functions")
 
 
 def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
@@ -56,13 +57,11 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
     observations: list[Observation | None] = []
     said: list[str] = []
     likeness = Likeness()
-    sources = list(sources)
-    looked_at = compared(sources)
-    copied = copied_player(looked_at)
+    by_code = _by_code(sources)
     stopped, left = None, seconds
     for number, case in enumerate(check.cases):
         rung = _Rung({**check.settings, **case}, answers, secret, tell)
-        if copied:  # these are for the points of legal play
+        if by_code:  # these are for the points of legal play
             rung.rate.most = min(rung.rate.most, LEGAL)
         rung.climb(agent, left / (len(check.cases) - number), likeness)
         left -= rung.spent
@@ -71,7 +70,7 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
             break
         observations.append(rung.observation())
         said.append(rung.said)
-        given = _given(copied, likeness)
+        given = by_code or _by_play(likeness)
         if given:
             observations = [_without_strength(seen, given) for seen in observations]
             said.append(given)
@@ -79,7 +78,6 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
             observations += [observations[-1]] * (len(check.cases) - len(observations))
             break
     observations += [None] * (len(check.cases) - len(observations))
-    said += [TOO_LONG] * (len(looked_at) < len(sources))
     return Replies(tuple(observations), None, stopped, time.monotonic() - begun, tuple(said))
 
 
@@ -88,13 +86,19 @@ def _without_strength(observation: Observation, why: str) -> Observation:
     return {**observation, "strength": 0.0, "errors": errors}
 
 
-def _given(copied: str | None, likeness: Likeness) -> str:
-    """Why the agent is a given player, "" if it is not."""
-    if copied:
-        return f"the code of {copied} is in this agent: {OPPONENTS}"
-    if likeness.player:
-        return f"this agent plays as {likeness.player} does: {OPPONENTS}"
-    return ""
+def _by_code(sources: Iterable[str]) -> str:
+    """Why the agent's code is a given player's, or may be; "" if it is not."""
+    code = code_of(sources)
+    if sum(map(len, code)) > COMPARED:
+        return TOO_LONG
+    copied = copied_player(code)
+    return f"the code of {copied} is in this agent: {OPPONENTS}" if copied else ""
+
+
+def _by_play(likeness: Likeness) -> str:
+    """Why the agent plays as a given player does, "" if it does not."""
+    played = likeness.player
+    return f"this agent plays as {played} does: {OPPONENTS}" if played else ""
 
 
 class _Rung:

@@ -20,7 +20,7 @@ from autograder.workspace import module_texts
 from course.probes import Check, load_study
 from course.probes import given as looking
 from course.probes.explain import as_html, as_text
-from course.probes.given import COMPARED, compared, copied_player
+from course.probes.given import COMPARED, copied_player
 from course.probes.match import TOO_LONG, _without_words, play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
@@ -325,18 +325,31 @@ def test_an_encoding_that_takes_hours_is_not_read():
     assert text_of(data) == data.decode()
 
 
-def test_a_long_table_costs_nothing_and_hides_nothing(tmp_path):
-    """Beside a module that is too long to be compared the others are, and that is told."""
-    text = Path(sequence.agents.ismcts.__file__).read_text("utf-8")
-    assert 20 * len(text) < COMPARED
-    table = "TABLE = [\n" + "    0,\n" * COMPARED + "]\n"
-    assert compared([table, text]) == [text]
+def test_a_long_table_costs_nothing(tmp_path):
+    """A module without functions may have any length, and an agent's marks are what they were."""
     path = module(tmp_path, EXAMPLE)
     alone = ask_module(path, ladder(CASES[:1], deals=1))
-    (tmp_path / "table.py").write_text(table, "utf-8")
+    (tmp_path / "table.py").write_text("TABLE = [\n" + "    0,\n" * COMPARED + "]\n", "utf-8")
     beside = ask_module(path, ladder(CASES[:1], deals=1))
-    assert beside.observations == alone.observations
-    assert beside.said == (*alone.said, TOO_LONG)
+    assert (beside.observations, beside.said) == (alone.observations, alone.said)
+
+
+@pytest.mark.parametrize("place", ["before", "behind", "in pieces", "beside"])
+def test_a_copy_cannot_hide_among_code(tmp_path, place):
+    """What is too long to be compared earns the points of legal play, wherever the length is."""
+    text = Path(sequence.agents.players.__file__).read_text("utf-8").replace(
+        "class Greedy", "class MyAgent")
+    assert 20 * len(text) < COMPARED
+    padding = "# nothing\n" * (COMPARED // 10)
+    text = {"before": padding + text, "behind": f"{text}\n{padding}"}.get(place, text)
+    path = module(tmp_path, text)
+    pieces = {"beside": 1, "in pieces": 20}.get(place, 0)
+    for number in range(pieces):
+        (tmp_path / f"more{number}.py").write_text(
+            f"def f(): pass\n{padding[:len(padding) // pieces]}", "utf-8")
+    replies = ask_module(path, ladder(CASES[:1], deals=1))
+    assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)]
+    assert replies.said[1] == replies.observations[0]["errors"]["strength"] == TOO_LONG
 
 
 @pytest.mark.parametrize("source", [
