@@ -1,17 +1,24 @@
 """The program: the installed `autograder` command, and what `python -m autograder` runs."""
 
 import os
-
-from autograder.commands.cli import app
+import subprocess
+import sys
 
 
 def main() -> None:
-    """Run the command that was typed.
+    """Run the command that was typed, by a Python that imports nothing from the current folder.
 
-    No process that it starts imports from the current folder, where a submission may lie: a
-    student's `json.py` there would run with the rights of the staff.
+    A submission may lie there: a student's `json.py` would run with the rights of the staff, in
+    the processes that the command starts, too, which take the option over. Notebooks' kernels do
+    not, and find the modules beside them.
     """
-    os.environ["PYTHONSAFEPATH"] = "1"
+    if not sys.flags.safe_path:
+        again = [sys.executable, "-P", *sys.orig_argv[1:]]
+        if os.name == "nt":  # where nothing can take a process' place
+            sys.exit(subprocess.call(again))
+        os.execv(sys.executable, again)
+    from autograder.commands.cli import app
+
     app(prog_name="autograder")
 
 

@@ -518,6 +518,15 @@ def test_nothing_is_imported_from_the_current_folder(released, tmp_path):
     assert "1 graded" in done.stdout, done.stderr
 
 
+@pytest.mark.slow
+def test_notebooks_that_the_installed_command_runs_import_what_is_beside_them(tmp_path):
+    """That nothing is imported from the current folder does not go for a notebook's own."""
+    done = subprocess.run([*PROGRAM, "book", str(tmp_path / "book"), "--notebook", "01_minimax"],
+                          cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "book" / "index.html").is_file()
+
+
 # ---- Derived files, and the proofs
 
 
