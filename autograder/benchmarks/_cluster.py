@@ -116,7 +116,8 @@ class LocalCluster:
                 [sys.executable, "-P", "-m", "dask", *arguments, "--no-dashboard"],
                 cwd=self.kit, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                 start_new_session=True,
-                env={**self._environment, "PYTHONPATH": str(self.kit), **environment})
+                env={"DASK_CONFIG": str(self.kit / worker_kit.SETTINGS), **self._environment,
+                     "PYTHONPATH": str(self.kit), **environment})
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from collections import defaultdict
 from operator import attrgetter
 from pathlib import Path
 
-from sqlalchemy import Row, text
+from sqlalchemy import Engine, Row, text
 from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
@@ -33,6 +33,10 @@ GRADES = f"""
     LEFT JOIN grade_cells gc ON gc.id = c.id
     LEFT JOIN task_cells tc ON tc.id = c.id
     {OF_WHOM}"""
+# The same of one student. A server keeps the plan of what it is asked again and again: with a plan
+# for both it would look through the whole class.
+GRADES_OF_ONE = GRADES.replace(
+    OF_WHOM, "WHERE a.name = :assignment AND s.student_id = :student")
 IN_ORDER = attrgetter("notebook", "cell")  # here: each database has an order of its own
 
 
@@ -76,15 +80,18 @@ def _knows(folder: CourseFolder, assignment: str) -> bool:
         return False  # there is no such table
 
 
-def booked(db_url: str, assignment: str, student: str | None = None) -> dict[str, Booked]:
+def booked(db_url: str, assignment: str, student: str | None = None,
+           opened: Engine | None = None) -> dict[str, Booked]:
     """The automatic points and the extra credit of each cell, by notebook and cell, of everybody
-    or of one student.
+    or of one student. `opened` has connections to the same gradebook.
 
     Points that people give are theirs to change; these are only ours.
     """
     found: dict[str, Booked] = defaultdict(dict)
-    with engine(db_url).connect() as gradebook:
-        grades = gradebook.execute(text(GRADES), {"assignment": assignment, "student": student})
+    # Committed, although nothing was written: a rollback makes psycopg forget prepared statements.
+    with (opened or engine(db_url)).begin() as gradebook:
+        grades = gradebook.execute(text(GRADES if student is None else GRADES_OF_ONE),
+                                   {"assignment": assignment, "student": student})
         for grade in sorted(grades, key=IN_ORDER):
             found[grade.student] |= ours(grade)
     return dict(found)

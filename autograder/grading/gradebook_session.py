@@ -24,7 +24,7 @@ from nbgrader.preprocessors import (
     overwritekernelspec,
     saveautogrades,
 )
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder.course_folder import held
@@ -32,6 +32,8 @@ from autograder.grading import nbgrader_steps as step
 
 # Held until the transaction ends, however it ends; flock in `results/` sees only this machine.
 ONE_WRITER = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")
+ANALYZE = text("ANALYZE")
+FIRST_LOOK = 100  # blocks (a submission has about ten) before the first; then twice as many
 USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
 
@@ -43,17 +45,18 @@ class _Batch(Session):
         self.flush()
 
 
-class _OpenGradebook(api.Gradebook):
+class OpenGradebook(api.Gradebook):
     """A gradebook that stays open when a block that uses it ends, with one writer at a time."""
 
     def __init__(self, db_url: str, course_id: str, lock: Path) -> None:
         super().__init__(db_url, course_id)
         self._lock, self._turn = lock, contextlib.ExitStack()
+        self._done, self._look_at = 0, FIRST_LOOK
         self.engine.dispose()
         self.engine = create_engine(db_url, pool_pre_ping=True)  # a server may have been restarted
         self.db = scoped_session(sessionmaker(bind=self.engine, class_=_Batch, future=True))
 
-    def __enter__(self) -> "_OpenGradebook":
+    def __enter__(self) -> "OpenGradebook":
         with contextlib.ExitStack() as turn:
             turn.enter_context(held(self._lock))
             turn.callback(self.db.remove)  # rolls back what was not committed
@@ -66,6 +69,22 @@ class _OpenGradebook(api.Gradebook):
         with self._turn:
             if exc_type is None:
                 Session.commit(self.db())
+                self._done += 1
+                if self._done == self._look_at:
+                    self._look_at *= 2
+                    self._learn()
+
+    def _learn(self) -> None:
+        """Let the database count its rows: without, it looks for a student's marks in those of
+        the whole class, and a submission costs the more the larger the class is."""
+        self.db.execute(ANALYZE)
+        Session.commit(self.db())
+
+    @property
+    def opened(self) -> Engine | None:
+        """The open connections, if a server has them; a file costs little to open, and another one
+        may be put in its place."""
+        return self.engine if self.engine.dialect.name == "postgresql" else None
 
     def end(self) -> None:
         """Close it for good."""
@@ -92,12 +111,12 @@ class _CheckedSchema:
 
 
 @contextlib.contextmanager
-def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[api.Gradebook]:
+def one_session(db_url: str, course_id: str, lock: Path) -> Iterator[OpenGradebook]:
     """Let nbgrader's grading steps share one open gradebook within the block.
 
     While one of them uses it, no other worker with the same `lock`, a folder, does.
     """
-    shared = _OpenGradebook(db_url, course_id, lock)
+    shared = OpenGradebook(db_url, course_id, lock)
     before = [module.Gradebook for module in USERS]
     for module in USERS:
         module.Gradebook = lambda *_arguments, **_options: shared

@@ -22,6 +22,7 @@ from typing import Any
 import nbformat
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import Engine
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
@@ -46,7 +47,7 @@ from autograder.grading.ledger import (
     set_aside,
     state_of,
 )
-from autograder.grading.gradebook_session import one_session
+from autograder.grading.gradebook_session import OpenGradebook, one_session
 from autograder.grading.needed import remembered
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.patient import Later
@@ -107,14 +108,13 @@ def grader(folder: CourseFolder, study: Study, force: bool, where: Where = AS_CO
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
     with contextlib.ExitStack() as stack:
         @cache
-        def open_gradebook() -> None:
-            stack.enter_context(
+        def open_gradebook() -> OpenGradebook:
+            return stack.enter_context(
                 one_session(place.db_url, place.course_id, folder.root / "results"))
 
         def grade(student: str) -> Graded | Later:
             try:
-                open_gradebook()
-                return grade_one(folder, study, config, force, student)
+                return grade_one(folder, study, config, force, student, open_gradebook().opened)
             except Exception as error:
                 if passes(error):
                     return Later(in_words(error, folder.root))
@@ -137,10 +137,11 @@ def _config(folder: CourseFolder, where: Where, door: Path | None) -> Config:
 
 
 def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
-              student: str) -> Graded:
+              student: str, opened: Engine | None = None) -> Graded:
     """Grade one submission, unless it is graded, has not changed, and its marks are still booked.
 
     The gradebook may be an older one that was put back, or a student may have been removed from it.
+    `opened`: see `booked`.
     """
     start = time.perf_counter()
     submission = folder.submission(study.assignment, student)
@@ -149,8 +150,9 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
     with held(results):
         handed_in = look_at(submission, study, folder.release(study.assignment))
         state = state_of(handed_in, grader_state(folder, study, config))
-        marks = partial(_marks, config, study, student)
-        if not force and (before := graded_before(results, student, state, marks())):
+        marks = partial(_marks, config, study, student, opened)
+        if not force and ledger.is_file() and (
+                before := graded_before(results, student, state, marks())):
             return before
         set_aside(ledger)  # a run that is stopped from here on grades it again
         (results / OTHER_DOOR).unlink(missing_ok=True)
@@ -182,9 +184,9 @@ def _fault(folder: CourseFolder, study: Study, student: str, error: Exception,
     return kind(student, "fault", problems)
 
 
-def _marks(config: Config, study: Study, student: str) -> Booked:
+def _marks(config: Config, study: Study, student: str, opened: Engine | None) -> Booked:
     place = config.CourseDirectory
-    return booked(place.db_url, study.assignment, student).get(student, {})
+    return booked(place.db_url, study.assignment, student, opened).get(student, {})
 
 
 def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> None:

@@ -27,9 +27,10 @@ from autograder.release.kit import (
 from autograder.release.leaks import shipped
 
 NAME = "adversarial-search-worker"
-STAFF = ("__init__.py", "sandbox/")  # all of `autograder/` that is in it
 LOCK = "requirements-cluster.lock"  # holds what is installed without extras, too
 DASK = ("dask", "distributed")  # `dask worker` is the program that runs there
+SETTINGS = "dask.yaml"  # of Dask, for schedulers and workers
+STAFF = ("__init__.py", "sandbox/", f"release/kit_templates/{SETTINGS}")  # of `autograder/`
 
 
 def make_worker_kit(path: Path) -> Kit:
@@ -52,6 +53,7 @@ def contents() -> Contents:
                                         all_requirements(project)).encode()
     found["README.md"] = Template((TEMPLATES / "worker.md.in").read_text("utf-8")).substitute(
         version=project["version"]).encode()
+    found[SETTINGS] = (TEMPLATES / SETTINGS).read_bytes()
     return dict(sorted(found.items()))
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from autograder.commands.cli import app
 from autograder.release import worker_kit
 from autograder.release.derive import COURSE
-from autograder.release.kit import read
+from autograder.release.kit import TEMPLATES, read
 from autograder.sandbox import worker
 from autograder.sandbox.cluster import PATIENCE
 from autograder.tests.needs import need_module
@@ -37,6 +37,7 @@ def test_all_code_in_it_is_compared(names):
 
 def test_nothing_of_the_staff_is_in_it_but_the_sandbox(names):
     """No answer, no hidden position, no expected reply; find_leaks has read every byte besides."""
+    assert worker_kit.SETTINGS in names
     staff = {Path(name).parts[1] for name in names if name.startswith("autograder/")}
     assert staff == {"__init__.py", "sandbox"}
 
@@ -81,3 +82,21 @@ def test_the_guide_says_how_long_a_cluster_may_be_away():
     text = " ".join((COURSE.parent / "docs" / "scale.md").read_text("utf-8").split())
     assert PATIENCE == 10 * 60
     assert "waits ten minutes for a scheduler, or for a worker" in text
+
+
+def test_its_settings_are_settings_of_dask():
+    """Each name in dask.yaml is one that Dask knows by default: a name of ours would do nothing."""
+    need_module("distributed", "what workers get")
+    import dask.config
+    import distributed  # noqa: F401 - it brings its defaults
+    import yaml
+
+    ours = yaml.safe_load((TEMPLATES / worker_kit.SETTINGS).read_text("utf-8"))
+    theirs = dask.config.merge(*dask.config.defaults)
+
+    def unknown(ours: dict, theirs: dict, path: str = "") -> list[str]:
+        return [name for key, value in ours.items() for name in (
+            [f"{path}{key}"] if key not in theirs else
+            unknown(value, theirs[key], f"{path}{key}.") if isinstance(value, dict) else [])]
+
+    assert unknown(ours, theirs) == []
