@@ -4,10 +4,11 @@ In SQL: nbgrader, whose classes say the same, takes a second to import, and a co
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 
-from sqlalchemy import Engine, Row, text
+from sqlalchemy import Connection, Engine, Row, text
 from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
 
 from autograder.course_folder import CourseFolder, CourseFolderError
@@ -20,9 +21,8 @@ OF_NOTEBOOKS = """
     JOIN submitted_assignment s ON s.assignment_id = a.id
     JOIN submitted_notebook sn ON sn.assignment_id = s.id
     JOIN notebook n ON sn.notebook_id = n.id"""
-OF_WHOM = """
-    WHERE a.name = :assignment
-        AND (CAST(:student AS VARCHAR(128)) IS NULL OR s.student_id = :student)"""
+OF_ALL = " WHERE a.name = :assignment"
+OF_ONE = f"{OF_ALL} AND s.student_id = :student"
 GRADES = f"""
     SELECT s.student_id AS student, n.name AS notebook, c.name AS cell, g.auto_score AS automatic,
         g.manual_score AS manual, g.extra_credit AS extra, g.needs_manual_grade AS waits,
@@ -31,12 +31,7 @@ GRADES = f"""
     JOIN grade g ON g.notebook_id = sn.id
     JOIN base_cell c ON g.cell_id = c.id
     LEFT JOIN grade_cells gc ON gc.id = c.id
-    LEFT JOIN task_cells tc ON tc.id = c.id
-    {OF_WHOM}"""
-# The same of one student. A server keeps the plan of what it is asked again and again: with a plan
-# for both it would look through the whole class.
-GRADES_OF_ONE = GRADES.replace(
-    OF_WHOM, "WHERE a.name = :assignment AND s.student_id = :student")
+    LEFT JOIN task_cells tc ON tc.id = c.id"""
 IN_ORDER = attrgetter("notebook", "cell")  # here: each database has an order of its own
 
 
@@ -90,11 +85,20 @@ def booked(db_url: str, assignment: str, student: str | None = None,
     found: dict[str, Booked] = defaultdict(dict)
     # Committed, although nothing was written: a rollback makes psycopg forget prepared statements.
     with (opened or engine(db_url)).begin() as gradebook:
-        grades = gradebook.execute(text(GRADES if student is None else GRADES_OF_ONE),
-                                   {"assignment": assignment, "student": student})
-        for grade in sorted(grades, key=IN_ORDER):
+        for grade in sorted(rows_of(gradebook, GRADES, assignment, student), key=IN_ORDER):
             found[grade.student] |= ours(grade)
     return dict(found)
+
+
+def rows_of(gradebook: Connection, query: str, assignment: str,
+            student: str | None = None) -> Iterable[Row]:
+    """What a query that ends with `OF_NOTEBOOKS` and more joins finds of an assignment: of
+    everybody, or of one student.
+
+    Two statements: no database finds one student by an index where it is asked for all or one.
+    """
+    return gradebook.execute(text(query + (OF_ALL if student is None else OF_ONE)),
+                             {"assignment": assignment, "student": student})
 
 
 def ours(grade: Row) -> Booked:

@@ -20,11 +20,11 @@ from autograder.grading.booked import (
     GRADES,
     IN_ORDER,
     OF_NOTEBOOKS,
-    OF_WHOM,
     Booked,
     holds,
     ours,
     require_gradebook,
+    rows_of,
 )
 from autograder.grading.ledger import OF_BEFORE, stands
 
@@ -47,14 +47,13 @@ SUBMISSIONS = """
     WHERE a.name = :assignment"""
 PENALTIES = f"""
     SELECT s.student_id, n.name, sn.late_submission_penalty
-    {OF_NOTEBOOKS} {OF_WHOM}"""
+    {OF_NOTEBOOKS}"""
 COMMENTS = f"""
     SELECT s.student_id AS student, n.name AS notebook, c.name AS cell,
         t.auto_comment AS automatic, t.manual_comment AS manual
     {OF_NOTEBOOKS}
     JOIN comment t ON t.notebook_id = sn.id
-    JOIN base_cell c ON t.cell_id = c.id
-    {OF_WHOM}"""
+    JOIN base_cell c ON t.cell_id = c.id"""
 NO_TABLE = "42P01"  # PostgreSQL's code: nothing was released into this database
 Noted = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is noted, as JSON
 
@@ -133,16 +132,16 @@ def assignments_of(gradebook: Connection) -> dict[str, dict[CellName, Cell]]:
 def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
     """The marks of every submission to an assignment, by student."""
     found: dict[str, Marks] = defaultdict(Marks)
-    everybody = {"assignment": assignment, "student": None}
     submissions = text(SUBMISSIONS).columns(
         column("student_id"), column("timestamp", DateTime), column("duedate", DateTime),
         column("extension", Interval))
-    for student, handed_in, due, extension in gradebook.execute(submissions, everybody):
+    for student, handed_in, due, extension in gradebook.execute(
+            submissions, {"assignment": assignment}):
         late = handed_in - due - (extension or timedelta()) if handed_in and due else timedelta()
         found[student].seconds_late = max(0, late.total_seconds())
-    for student, _, penalty in gradebook.execute(text(PENALTIES), everybody):
+    for student, _, penalty in rows_of(gradebook, PENALTIES, assignment):
         found[student].penalty += penalty or 0
-    for grade in sorted(gradebook.execute(text(GRADES), everybody), key=IN_ORDER):
+    for grade in sorted(rows_of(gradebook, GRADES, assignment), key=IN_ORDER):
         marks, given = found[grade.student], _given(grade)
         marks.waiting |= bool(grade.waits)
         if grade.manual is not None:
@@ -153,7 +152,7 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
             marks.extra += grade.extra or 0
         marks.cells[grade.notebook, grade.cell] = given
         marks.booked |= ours(grade)
-    for comment in sorted(gradebook.execute(text(COMMENTS), everybody), key=IN_ORDER):
+    for comment in sorted(rows_of(gradebook, COMMENTS, assignment), key=IN_ORDER):
         if comment.manual is not None:
             found[comment.student].comments.append(comment.manual)
     return dict(found)
@@ -188,16 +187,16 @@ def noted(db_url: str, assignment: str, student: str | None = None) -> Noted:
     the "comments" on cells.
     """
     found: Noted = defaultdict(dict)
-    wanted = {"assignment": assignment, "student": student}
+    wanted = assignment, student
     with engine(db_url).connect() as gradebook:
-        for who, notebook, penalty in gradebook.execute(text(PENALTIES), wanted):
+        for who, notebook, penalty in rows_of(gradebook, PENALTIES, *wanted):
             found[who][notebook] = {"penalty": penalty or 0, "marks": {}, "comments": {}}
-        for grade in sorted(gradebook.execute(text(GRADES), wanted), key=IN_ORDER):
+        for grade in sorted(rows_of(gradebook, GRADES, *wanted), key=IN_ORDER):
             given = _given(grade)
             found[grade.student][grade.notebook]["marks"][grade.cell] = {
                 "score": 0 if given is None else given + (grade.extra or 0),
                 "points": grade.points or 0, "waits": bool(grade.waits)}
-        for comment in sorted(gradebook.execute(text(COMMENTS), wanted), key=IN_ORDER):
+        for comment in sorted(rows_of(gradebook, COMMENTS, *wanted), key=IN_ORDER):
             said = comment.automatic if comment.manual is None else comment.manual
             if said:
                 found[comment.student][comment.notebook]["comments"][comment.cell] = said
