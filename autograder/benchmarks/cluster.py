@@ -1,7 +1,7 @@
 """Cluster: a class on two Dask workers, into PostgreSQL, with deaths.
 
 Its peer is this machine's own engine into SQLite, with as many workers. One worker of the cluster
-is killed every minute, at least three times in all, and the scheduler once. `--size` says how many
+is killed every minute, in a short run more often, and the scheduler once. `--size` says how many
 have handed in; honest modules, slips, blanks, endless and broken ones are among them. What the peer
 gave is in build/benchmarks/cluster.jsonl, and an interrupted run goes on with the cluster.
 """
@@ -25,6 +25,7 @@ from autograder.telling.export import read_marks
 STUDY = "alpha_beta"
 WORKERS = 2
 EVERY = 60.0  # seconds between two deaths of workers, or a quarter of the run if that is less
+LEAST = 15.0  # but enough for any submission, as a task that always loses its worker is a fault
 DEATHS = math.inf  # of workers, at most
 ODD = {37: "while True:\n    pass\n", 61: "def AlphaBeta(:\n", 83: None}  # one in so many
 
@@ -42,7 +43,7 @@ def run(size: int = 1_000) -> list[Result]:
         there = _class(root / "there", size, server.new_url())
         (root / "cluster").mkdir()
         with local_cluster(root / "cluster", WORKERS) as cluster:
-            deaths = _Deaths(cluster, min(EVERY, seconds / 4))
+            deaths = _Deaths(cluster, min(EVERY, max(LEAST, seconds / 4)))
             with deaths:
                 same, theirs, their_memory = _graded(there, "--scheduler", cluster.address,
                                                      "--jobs", str(WORKERS))

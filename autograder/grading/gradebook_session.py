@@ -32,8 +32,9 @@ from autograder.grading import nbgrader_steps as step
 
 # Held until the transaction ends, however it ends; flock in `results/` sees only this machine.
 ONE_WRITER = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")
-ANALYZE = text("ANALYZE")
-FIRST_LOOK = 100  # blocks (a submission has about ten) before the first; then twice as many
+# A database that has not counted its rows looks for a student's marks in those of the whole class.
+COUNT_ROWS = text("ANALYZE")
+FIRST_COUNT = 100  # blocks (a submission has about ten) before it is told to; then twice as many
 USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
 
@@ -51,7 +52,7 @@ class OpenGradebook(api.Gradebook):
     def __init__(self, db_url: str, course_id: str, lock: Path) -> None:
         super().__init__(db_url, course_id)
         self._lock, self._turn = lock, contextlib.ExitStack()
-        self._done, self._look_at = 0, FIRST_LOOK
+        self._done, self._counts_at = 0, FIRST_COUNT
         self.engine.dispose()
         self.engine = create_engine(db_url, pool_pre_ping=True)  # a server may have been restarted
         self.db = scoped_session(sessionmaker(bind=self.engine, class_=_Batch, future=True))
@@ -68,17 +69,11 @@ class OpenGradebook(api.Gradebook):
     def __exit__(self, exc_type, exc_value, traceback) -> None:
         with self._turn:
             if exc_type is None:
-                Session.commit(self.db())
                 self._done += 1
-                if self._done == self._look_at:
-                    self._look_at *= 2
-                    self._learn()
-
-    def _learn(self) -> None:
-        """Let the database count its rows: without, it looks for a student's marks in those of
-        the whole class, and a submission costs the more the larger the class is."""
-        self.db.execute(ANALYZE)
-        Session.commit(self.db())
+                if self._done == self._counts_at:
+                    self._counts_at *= 2
+                    self.db.execute(COUNT_ROWS)
+                Session.commit(self.db())
 
     @property
     def opened(self) -> Engine | None:

@@ -77,6 +77,7 @@ def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_
     need_postgres()
     need_isolation()
     monkeypatch.setattr(cluster, "DEATHS", 1)
+    monkeypatch.setattr(cluster, "LEAST", 0)
     monkeypatch.setattr(cluster, "ODD", {5: "def AlphaBeta(:\n", 7: None})
     monkeypatch.setattr(_journal, "FOLDER", tmp_path)
     with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):

@@ -17,6 +17,7 @@ from autograder.grading import submission as grading
 from autograder.grading.booked import booked
 from autograder.release.assignments import release
 from autograder.telling.gradebook import noted
+from autograder.tests.grading.test_faults import no_canaries  # noqa: F401 - a fixture
 from autograder.tests.grading.test_grading import MODULES, STUDY, hand_in
 from autograder.tests.grading.test_postgres import (
     make_course,
@@ -27,12 +28,6 @@ from autograder.tests.needs import need_isolation
 pytestmark = pytest.mark.xdist_group("postgres")
 SMALL, LARGE = 30, 3_000  # students
 EACH = 10  # instructions of SQLite between two that are counted
-
-
-@pytest.fixture
-def no_canaries(monkeypatch) -> None:
-    """Leave out the proof before grading: it does not touch the gradebook."""
-    monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
 
 
 def multiply(path: Path, students: int) -> None:
@@ -76,13 +71,13 @@ def counted() -> Iterator[list[int]]:
         event.remove(Engine, "connect", listen)
 
 
-def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_canaries, monkeypatch):
+def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_canaries, monkeypatch):  # noqa: F811
     """SQLite runs as many instructions to grade a student of 3,000 as one of 30, and to read what
     is told on a page: it finds rows by index, and does not look through those of the class. These
     are counted; no clock is needed.
     """
     need_isolation()
-    monkeypatch.setattr(gradebook_session, "FIRST_LOOK", 1)
+    monkeypatch.setattr(gradebook_session, "FIRST_COUNT", 1)
     folder = CourseFolder.create(tmp_path / "small")
     release(folder, STUDY)
     hand_in(folder, "ada", MODULES["reference"])
@@ -112,13 +107,13 @@ def test_a_server_plans_what_it_is_asked_again_only_once(
     url = postgres.new_url()
     folder = make_course(tmp_path / "course", url, STUDY)
     hand_in(folder, "ada", MODULES["reference"])
-    prepared, sessions = [], []
-    monkeypatch.setattr(grading, "booked", lambda *arguments: sessions.append(
+    prepared, opened = [], []
+    monkeypatch.setattr(grading, "booked", lambda *arguments: opened.append(
         arguments[-1]) or booked(*arguments))
     with grading.grader(folder, STUDY, True) as grade_one:
         for _ in range(8):
             assert grade_one("ada").status == "graded"
-            with sessions[-1].begin() as connection:
+            with opened[-1].begin() as connection:
                 prepared.append(connection.exec_driver_sql(
                     "SELECT count(*) FROM pg_prepared_statements").scalar())
     assert prepared == sorted(prepared)
