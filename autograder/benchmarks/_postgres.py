@@ -47,7 +47,7 @@ class Server:
                 cwd=self._place, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self._as)
         end = time.monotonic() + SECONDS
         while not self.answers():
-            assert self._process.poll() is None and time.monotonic() < end, self._log()
+            assert self._process.poll() is None and time.monotonic() < end, self.log()
             time.sleep(0.05)
 
     def stop(self) -> None:
@@ -91,7 +91,8 @@ class Server:
                               capture_output=True, check=False, **self._as)
         assert done.returncode == 0, done.stderr
 
-    def _log(self) -> str:
+    def log(self) -> str:
+        """What it has logged so far."""
         return (self._place / "log").read_text("utf-8")
 
 

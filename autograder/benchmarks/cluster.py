@@ -25,7 +25,7 @@ from autograder.telling.export import read_marks
 STUDY = "alpha_beta"
 WORKERS = 2
 EVERY = 60.0  # seconds between two deaths of workers, or a quarter of the run if that is less
-LEAST = 15.0  # but enough for any submission, as a task that always loses its worker is a fault
+LEAST = 5.0  # but enough for any submission, as a task that always loses its worker is a fault
 DEATHS = math.inf  # of workers, at most
 ODD = {37: "while True:\n    pass\n", 61: "def AlphaBeta(:\n", 83: None}  # one in so many
 

@@ -33,7 +33,8 @@ from autograder.grading import nbgrader_steps as step
 # Held until the transaction ends, however it ends; flock in `results/` sees only this machine.
 ONE_WRITER = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")
 # A database that has not counted its rows looks for a student's marks in those of the whole class.
-COUNT_ROWS = text("ANALYZE")
+# Table by table: PostgreSQL would log of each of its own, every time, that it is not ours to count.
+COUNT_ROWS = [text(f'ANALYZE "{name}"') for name in api.Base.metadata.tables]
 FIRST_COUNT = 100  # blocks (a submission has about ten) before it is told to; then twice as many
 USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
 
@@ -72,7 +73,8 @@ class OpenGradebook(api.Gradebook):
                 self._done += 1
                 if self._done == self._counts_at:
                     self._counts_at *= 2
-                    self.db.execute(COUNT_ROWS)
+                    for statement in COUNT_ROWS:
+                        self.db.execute(statement)
                 Session.commit(self.db())
 
     @property

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
 
+from autograder.benchmarks._postgres import PASSWORD
 from autograder.course_folder import CourseFolder
 from autograder.grading import gradebook_session
 from autograder.grading import submission as grading
@@ -118,3 +119,24 @@ def test_a_server_plans_what_it_is_asked_again_only_once(
                     "SELECT count(*) FROM pg_prepared_statements").scalar())
     assert prepared == sorted(prepared)
     assert prepared[-1] > 10
+
+
+def test_who_owns_no_more_than_the_gradebook_has_its_rows_counted(
+        postgres, tmp_path, no_canaries, monkeypatch):  # noqa: F811
+    """A grader is no superuser: PostgreSQL knows of the gradebook's rows, and logs no warning."""
+    need_isolation()
+    monkeypatch.setattr(gradebook_session, "FIRST_COUNT", 1)
+    url = make_url(postgres.new_url())
+    postgres.sql(f"CREATE ROLE owner LOGIN PASSWORD '{PASSWORD}'")
+    postgres.sql(f"ALTER DATABASE {url.database} OWNER TO owner")
+    url = url.set(username="owner").render_as_string(hide_password=False)
+    folder = make_course(tmp_path / "course", url, STUDY)
+    hand_in(folder, "ada", MODULES["reference"])
+    before = len(postgres.log())
+    with grading.grader(folder, STUDY, True) as grade_one:
+        for _ in range(4):
+            assert grade_one("ada").status == "graded"
+    known = postgres.sql("SELECT count(*) FROM pg_stats WHERE tablename = 'grade'",
+                         make_url(url).database)
+    assert known[0][0] > 0
+    assert "WARNING" not in postgres.log()[before:]
