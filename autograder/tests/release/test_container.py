@@ -72,7 +72,8 @@ def built(target: str, context: Path, home: Path) -> Mapping[str, str]:
         "HOME": str(home)}
     for name, rest in steps(target):
         if name == "ENV":
-            environment |= [rest.replace(HOME, str(home)).split("=", 1)]
+            environment |= [setting.replace(HOME, str(home)).split("=", 1)
+                            for setting in shlex.split(rest)]
         elif name == "COPY":
             *options, source, destination = shlex.split(rest)
             assert (options, destination) == (["--chown=somebody"], "./")
@@ -153,3 +154,4 @@ def test_a_worker_that_was_built_so_is_used(tmp_path):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(worker.pid, signal.SIGTERM)
             worker.wait(START)
+            print((tmp_path / "worker.log").read_text("utf-8", "replace"))  # pytest shows it if the test fails
