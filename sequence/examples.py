@@ -8,6 +8,7 @@ from sequence.board.layout import CORNERS, mask_of
 from sequence.board.rules import DRAFT
 from sequence.engine.observation import Observation
 from sequence.engine.play import Game, play
+from sequence.engine.state import State
 
 CHIPS = {"x": (0, False), "o": (1, False), "X": (0, True), "O": (1, True)}  # side, in a sequence
 
@@ -23,6 +24,11 @@ def example(text: str) -> Observation:
     >>> print(str(example("7/3")).splitlines()[-1])
     player 1 to move
     """
+    return _state(text).observation()
+
+
+@lru_cache(maxsize=4096)  # checks ask about the same ones again and again
+def _state(text: str) -> State:
     seed, stroke, actions = text.partition("/")
     if not (stroke and seed.isdecimal() and actions.isdecimal()):
         raise ValueError(f"an example is a seed and a number of actions like '7/23', not {text!r}")
@@ -30,7 +36,7 @@ def example(text: str) -> Observation:
     if int(actions) >= len(states) - 1:
         raise ValueError(f"there is no example {text!r}: that game ends after {len(states) - 1} "
                          "actions")
-    return states[int(actions)].observation()
+    return states[int(actions)]
 
 
 @lru_cache(maxsize=64)  # a game is 100 kB, and proofs ask for thousands

@@ -1,8 +1,9 @@
 """The warm parent: imports what submissions use once, then forks a process for every job.
 
 Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
-message on it is a job `{"kind": ..., "light": ..., "limits": ...}` with the socket on which the
-child talks. The answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu":
+message on it is a job `{"kind": ..., "light": ..., "limits": ..., "played": ...}` with the socket
+on which the child talks; `played` are positions for which the parent plays whole games before it
+forks. The answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu":
 seconds}`. At DOOR, a listening socket, others ask for warm parents of their own, which are forked
 from this one; it then does no jobs itself.
 
@@ -82,6 +83,7 @@ def _serve(control: socket.socket, walls: isolate.Walls,
             continue
         jobs = _jobs() if twin else LIGHT
         talk = socket.socket(fileno=descriptors[0])
+        questions.get_ready(job["played"])
         walls.prepare()
         pid = os.fork()
         if pid == 0:

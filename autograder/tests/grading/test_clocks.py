@@ -2,18 +2,20 @@
 """
 
 import time
+from dataclasses import replace
 
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
+from autograder import workspace
 from autograder.benchmarks import load
 from autograder.grading.kernel import run_in_kernel
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
-from course.probes import Check, match
+from course.probes import Check, load_study, match
 from course.probes.process import ask_module
 from sequence.league import clock
 from sequence.league.game import Limits as Terms
@@ -69,6 +71,25 @@ def _running_in(folder) -> list[str]:
 
 
 # ---- Checks and cells
+
+
+SPOILT = "\nfrom sequence.agents.players import Greedy\ndel Greedy.choose\n"
+
+
+@pytest.mark.parametrize("many", [1, 3000])  # so many do not fit into one message
+def test_games_of_positions_are_played_before_a_module_runs(sandbox, many):
+    """Its computing time does not pay for them, and what it does to the players alters none."""
+    study = load_study("study6")
+    answer = workspace.module_texts(study)["reference"]
+    check = replace(study.checks["cell_score"], cases=[
+        {"on": f"example {608:0>{number}}/27", "cells": ["2,2", "5,0"]}
+        for number in range(1, many + 1)])
+    spoilt = answer + (SPOILT if many == 1 else "")
+    replies, expected = (sandbox.ask({study.module: text.encode()}, study.module, check, 60)
+                         for text in (spoilt, answer))
+    assert replies == expected and not replies.broken
+    assert [told for observation in replies.observations for told in observation.get("errors", ())
+            ] == []
 
 
 @pytest.mark.slow
