@@ -154,4 +154,4 @@ def test_a_worker_that_was_built_so_is_used(tmp_path):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(worker.pid, signal.SIGTERM)
             worker.wait(START)
-            print((tmp_path / "worker.log").read_text("utf-8", "replace"))  # pytest shows it if the test fails
+            print((tmp_path / "worker.log").read_text("utf-8", "replace"))  # shown if it fails
