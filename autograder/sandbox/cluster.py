@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
@@ -33,6 +34,7 @@ CONNECT = 10.0  # seconds for one attempt to reach the scheduler
 PATIENCE = 600.0  # seconds that a cluster may be away, or without a worker
 ANSWER = 60.0  # seconds for a scheduler that is there to answer
 LOOK = 5.0  # seconds between two looks at a cluster that does not answer
+LACKS = "it lacks this kit's sandbox: PYTHONPATH has to name the folder of the worker kit"
 MISSING = ("grading on a cluster needs Dask: install the extra `cluster` "
            "(python3 run.py setup cluster)")
 
@@ -194,15 +196,21 @@ class Cluster:
                 if address not in self._unfit}
 
     def _examine(self, client: Any, terms: Terms) -> None:
-        with _connection(client):
-            asked = {address: client.submit(worker.examine, terms, workers=[address], pure=False)
-                     for address in self._workers(client)}
-        for address, future in asked.items():
-            with contextlib.suppress(_Left):
-                _, problem = self._awaited(client, future, [address])
-                if problem is not None:
-                    self._refuse(problem if isinstance(problem, Unfit) else
-                                 Unfit(address, f"it lacks this kit's sandbox ({problem!r:.200})"))
+        """Refuse the workers that do not fit.
+
+        First each imports what it will be asked: a task that cannot be unpickled would end it.
+        """
+        for function, argument in ((resolve_name, f"{worker.__name__}:__name__"),
+                                   (worker.examine, terms)):
+            with _connection(client):
+                asked = {address: client.submit(function, argument, workers=[address], pure=False)
+                         for address in self._workers(client)}
+            for address, future in asked.items():
+                with contextlib.suppress(_Left):
+                    _, problem = self._awaited(client, future, [address])
+                    if problem is not None:
+                        self._refuse(problem if isinstance(problem, Unfit) else
+                                     Unfit(address, f"{LACKS} ({problem!r:.200})"))
 
     def _refuse(self, unfit: Unfit) -> None:
         address, why = unfit.args

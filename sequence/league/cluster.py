@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import sequence
@@ -140,8 +141,17 @@ def executor(address: str) -> Iterator[Callable]:
     with client:
         if not client.scheduler_info()["workers"]:
             raise LeagueError(f"the cluster at {address} has no worker")
+        _refuse_without_kit(client.run(resolve_name, f"{__name__}:__name__", on_error="return"))
         with _watched(client):
             yield client.get_executor(pure=False)
+
+
+def _refuse_without_kit(imported: Mapping[str, Any]) -> None:
+    """Raise `LeagueError` if a worker could not import this module: a task would end it."""
+    for address, error in imported.items():
+        if isinstance(error, ImportError):
+            raise LeagueError(f"the worker at {address} lacks the kit ({error}): its PYTHONPATH "
+                              "has to name the folder of the kit")
 
 
 @contextmanager

@@ -222,14 +222,18 @@ def test_other_modules_are_asked_there(connection):
 
 
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
-    """One with another kit, one that cannot isolate: all the work goes to the others."""
+    """One with another kit, one without, one that cannot isolate: others do all the work."""
     preload = tmp_path / "preload.py"
     preload.write_text(NO_BWRAP, "utf-8")
+    (tmp_path / "other").mkdir()
+    for name in ("autograder", "sequence"):  # somebody else's: the kit cannot be imported
+        (tmp_path / "other" / f"{name}.py").touch()
     strangers = [cluster.add_worker("--name", "stranger",
                                     COURSE_STUDIES=str(_other_studies(tmp_path))),
+                 cluster.add_worker("--name", "empty", PYTHONPATH=str(tmp_path / "other")),
                  cluster.add_worker("--name", "open", "--preload", str(preload))]
     try:
-        cluster.wait(4)
+        cluster.wait(5)
         said = []
         with contextlib.closing(Cluster(cluster.address, said.append)) as watched:
             assert watched.slots(terms(Limits())) == 2
@@ -238,9 +242,13 @@ def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp
             for _ in range(6):
                 assert not ClusterSandbox(watched, Limits()).ask(
                     files, STUDY.module, check, 20).broken
-        assert len(said) == 2
+        assert len(said) == 3
+        assert any("PYTHONPATH" in line and "'autograder' is not" in line for line in said)
         assert any("another version of the kit" in line for line in said)
         assert any("cannot be isolated" in line and "bwrap" in line for line in said)
+        with pytest.raises(LeagueError, match=r"lacks the kit .*PYTHONPATH"), \
+                executor(cluster.address):
+            pass
         # One that nobody has looked at says so itself when it is given work.
         work = ClusterSandbox(connection, Limits())
         for _ in range(8):
