@@ -1,6 +1,7 @@
 """Releases, grades and writes feedback with a progress bar, then a line for each result."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
                 where: Where = AS_CONFIGURED) -> list[Graded]:
     """Grade with a progress bar: how many are done, the rate, the time left, and failures."""
     total = len(set(students) if students else folder.submitted(study.assignment))
-    with progress() as bar:
+    with progress() as bar, _cluster(folder, where) as slots:
         task = bar.add_task(f"Grading {study.name}", total=total,
                             note="testing the checks on the reference and the stub")
         failures = look = 0
@@ -57,23 +58,31 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
             bar.update(task, advance=1, note=f"{failures} failed, {look} need a look")
 
         return grade(folder, study, students, force=force, where=where, done=done,
-                     jobs=jobs or at_once(folder, where))
+                     jobs=jobs or slots)
 
 
-def at_once(folder: CourseFolder, where: Where) -> int | None:
-    """How many submissions a cluster, if there is one, runs at once; says which of its workers are
-    not used. Raises `Refused` if none can be used."""
-    scheduler = config_for(folder, where).GradingStep.get("scheduler")
-    if not scheduler:
-        return None
-    from autograder.sandbox.cluster import Cluster, ClusterGone, terms  # slow to import
+@contextmanager
+def _cluster(folder: CourseFolder, where: Where) -> Iterator[int | None]:
+    """How many submissions a cluster, if there is one, runs at once; says within the block which of
+    its workers are not used, and when it is away. Raises `Refused` if none can be used."""
+    config = config_for(folder, where).GradingStep
+    if where.get("scheduler") and config.get("isolation") == "process":
+        raise Refused("a cluster runs submissions in sandboxes, and without isolation they run "
+                      "here: choose one of --scheduler and --isolation process")
+    if not (scheduler := config.get("scheduler")) or config.get("isolation") == "process":
+        yield None
+        return
+    from autograder.sandbox.cluster import PATIENCE, ClusterGone, terms  # slow to import
     from autograder.sandbox.limits import Limits
+    from autograder.sandbox.watch import watched
 
-    try:
-        with closing(Cluster(scheduler, complain)) as cluster:
-            return cluster.slots(terms(Limits()))
-    except ClusterGone as error:
-        raise Refused(str(error)) from error
+    with ExitStack() as opened:
+        try:
+            slots = opened.enter_context(watched(scheduler, terms(Limits()), complain,
+                                                 config.get("cluster_seconds", PATIENCE)))
+        except ClusterGone as error:
+            raise Refused(str(error)) from error
+        yield slots
 
 
 def tell_grades(folder: CourseFolder, study: Study, graded: list[Graded],

@@ -81,16 +81,16 @@ class Cluster:
                  patience: float = PATIENCE) -> None:
         self.address, self._tell, self._patience = address, tell, patience
         self._lock = threading.RLock()
-        self._client = None
+        self._client, self._closed = None, False
         self._unfit: dict[str, str] = {}  # workers that are not used, and why
+        self._fit: set[str] = set()  # workers that were examined
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection for good: what is under way raises `ClusterGone`."""
+        self._closed = True
         with self._lock:
             client, self._client = self._client, None
-        if client is not None:
-            with contextlib.suppress(Exception):  # there may be nobody at the other end
-                client.close(timeout=1)
+        _end(client)
 
     def slots(self, terms: Terms) -> int:
         """How many tasks the workers that can be used do at once, now.
@@ -200,17 +200,20 @@ class Cluster:
 
         First each imports what it will be asked: a task that cannot be unpickled would end it.
         """
+        with _connection(client):
+            self._fit &= self._workers(client).keys()
         for function, argument in ((resolve_name, f"{worker.__name__}:__name__"),
                                    (worker.examine, terms)):
             with _connection(client):
                 asked = {address: client.submit(function, argument, workers=[address], pure=False)
-                         for address in self._workers(client)}
+                         for address in self._workers(client) if address not in self._fit}
             for address, future in asked.items():
                 with contextlib.suppress(_Left):
                     _, problem = self._awaited(client, future, [address])
                     if problem is not None:
                         self._refuse(problem if isinstance(problem, Unfit) else
                                      Unfit(address, f"{LACKS} ({problem!r:.200})"))
+        self._fit.update(asked.keys() - self._unfit.keys())
 
     def _refuse(self, unfit: Unfit) -> None:
         address, why = unfit.args
@@ -231,6 +234,8 @@ class Cluster:
         with self._lock:
             begun = time.monotonic()
             while self._client is None:
+                if self._closed:
+                    raise ClusterGone(f"the connection to {self.address} was closed")
                 try:
                     self._client = _client(self.address)
                 except (OSError, TypeError, ValueError) as error:  # the last two: an odd address,
@@ -244,7 +249,14 @@ class Cluster:
     def _forget(self, client: Any) -> None:
         with self._lock:
             if self._client is client:
-                self.close()
+                self._client = None
+        _end(client)
+
+
+def _end(client: Any) -> None:
+    if client is not None:
+        with contextlib.suppress(Exception):  # there may be nobody at the other end
+            client.close(timeout=1)
 
 
 def _client(address: str) -> Any:

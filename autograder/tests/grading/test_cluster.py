@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from autograder import verdicts, workspace
-from autograder.benchmarks._cluster import LocalCluster, local_cluster
+from autograder.benchmarks._cluster import START, LocalCluster, local_cluster
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import read_results
@@ -29,6 +29,7 @@ from autograder.sandbox import cluster as sandbox_cluster
 from autograder.sandbox.client import Sandbox, SandboxFault
 from autograder.sandbox.cluster import Cluster, ClusterGone, ClusterSandbox, terms
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.watch import watched
 from autograder.telling.export import read_marks
 from autograder.tests.needs import need_isolation, need_module, need_program
 from course.probes import Check, load_study
@@ -288,15 +289,46 @@ def test_what_ends_workers_is_a_fault_of_its_own(cluster, connection):
     cluster.wait(2)
 
 
-def test_there_is_no_scheduler(course):
-    """One sentence, and nobody is marked."""
+def test_a_cluster_is_watched(tmp_path):
+    """Who waits is told for what: a scheduler that is away, and back; a worker that cannot serve.
+    """
+    said: list[str] = []
+
+    def wait_for(words: str) -> None:
+        end = time.monotonic() + START
+        while not any(words in line for line in said):
+            assert time.monotonic() < end, said
+            time.sleep(0.1)
+
+    with local_cluster(tmp_path, workers=1) as cluster, watched(
+            cluster.address, terms(Limits()), said.append, patience=77, look=0.5) as slots:
+        assert slots == 1
+        cluster.add_worker(COURSE_STUDIES=str(_other_studies(tmp_path)))
+        wait_for("another version of the kit")
+        cluster.restart_scheduler(away=2)
+        wait_for("waiting for it, for 77 s at most")
+        wait_for("works again")
+    assert len(said) == 3
+
+
+@pytest.mark.parametrize("jobs", [[], ["--jobs", "1"]])
+def test_there_is_no_scheduler(course, jobs):
+    """One sentence, and nobody is marked, however many would be graded at once."""
     command = [sys.executable, "-P", "-m", "autograder", "grade", STUDY.name, "--course",
-               str(course.root), "--scheduler", "tcp://127.0.0.1:9"]
+               str(course.root), "--scheduler", "tcp://127.0.0.1:9", *jobs]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no scheduler can be reached at tcp://127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(course.root.glob("results/*/*/submission.json"))
+
+
+def test_a_cluster_and_no_isolation_are_not_combined(course):
+    """Whoever asks for both would get submissions that run here, beside the gradebook."""
+    command = [sys.executable, "-P", "-m", "autograder", "grade", STUDY.name, "--course",
+               str(course.root), "--scheduler", "tcp://127.0.0.1:9", "--isolation", "process"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "choose one of" in done.stderr) == (2, True), done.stderr
 
 
 def test_patience_ends(tmp_path):
