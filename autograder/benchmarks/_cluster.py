@@ -31,12 +31,14 @@ def need(benchmark: str, *modules: str) -> None:
 class LocalCluster:
     """A scheduler on the loopback and workers with one thread each, in `folder`; `close` ends them.
 
-    `environment` is added to that of all processes, as Dask's own settings are.
+    `environment` is added to that of all processes, as Dask's own settings are. `dashboard` is the
+    address of the scheduler's pages, if it shows any.
     """
 
     def __init__(self, folder: Path, workers: int = 2, *, protocol: str = "tcp",
-                 environment: Mapping[str, str] | None = None) -> None:
-        self.folder, self._workers = folder, workers
+                 environment: Mapping[str, str] | None = None,
+                 dashboard: str | None = None) -> None:
+        self.folder, self._workers, self._dashboard = folder, workers, dashboard
         self._environment = {**os.environ, **(environment or {})}
         self.address = f"{protocol}://127.0.0.1:{free_port()}"
         archive = worker_kit.make_worker_kit(folder / "worker.zip").path
@@ -55,17 +57,20 @@ class LocalCluster:
         self.wait(self._workers)
         return self
 
-    def start_scheduler(self) -> None:
+    def start_scheduler(self, **environment: str) -> None:
         """Start the scheduler, again at the same address."""
         protocol, _, place = self.address.partition("://")
+        pages = ["--dashboard-address", self._dashboard] if self._dashboard else ["--no-dashboard"]
         self.scheduler = self._start("scheduler", "scheduler", "--protocol", protocol, "--host",
-                                     "127.0.0.1", "--port", place.partition(":")[2])
+                                     "127.0.0.1", "--port", place.partition(":")[2], *pages,
+                                     **environment)
 
     def add_worker(self, *options: str, **environment: str) -> subprocess.Popen:
         """Start one more worker; if it dies, its nanny starts it again."""
         number = next(self._numbers)
         self.workers.append(self._start(
             f"worker{number}", "worker", self.address, "--nthreads", "1", "--nworkers", "1",
+            "--no-dashboard",
             "--local-directory", str(self.folder / f"scratch{number}"), *options, **environment))
         return self.workers[-1]
 
@@ -113,7 +118,7 @@ class LocalCluster:
     def _start(self, log: str, *arguments: str, **environment: str) -> subprocess.Popen:
         with (self.folder / f"{log}.log").open("ab") as said:
             return subprocess.Popen(
-                [sys.executable, "-P", "-m", "dask", *arguments, "--no-dashboard"],
+                [sys.executable, "-P", "-m", "dask", *arguments],
                 cwd=self.kit, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                 start_new_session=True,
                 env={"DASK_CONFIG": str(self.kit / worker_kit.SETTINGS), **self._environment,

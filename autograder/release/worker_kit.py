@@ -28,7 +28,7 @@ from autograder.release.leaks import shipped
 
 NAME = "adversarial-search-worker"
 LOCK = "requirements-cluster.lock"  # holds what is installed without extras, too
-DASK = ("dask", "distributed")  # `dask worker` is the program that runs there
+DASK = ("bokeh", "dask", "distributed")  # `dask worker`, `dask scheduler` and its dashboard
 SETTINGS = "dask.yaml"  # of Dask, for schedulers and workers
 STAFF = ("__init__.py", "sandbox/", f"release/kit_templates/{SETTINGS}")  # of `autograder/`
 

@@ -35,6 +35,9 @@ PATIENCE = 600.0  # seconds that a cluster may be away, or without a worker
 ANSWER = 60.0  # seconds for a scheduler that is there to answer
 LOOK = 5.0  # seconds between two looks at a cluster that does not answer
 LACKS = "it lacks this kit's sandbox: PYTHONPATH has to name the folder of the worker kit"
+GRAPH = "deserialization of the task graph"  # in the words of a scheduler that cannot do it
+WITHOUT = ("the scheduler at {} lacks this kit, without which it cannot pass work on: its "
+           "PYTHONPATH has to name the folder of the worker kit, as that of the workers")
 MISSING = ("grading on a cluster needs Dask: install the extra `cluster` "
            "(python3 run.py setup cluster)")
 
@@ -139,6 +142,8 @@ class Cluster:
                 continue
             if isinstance(error, Unfit):
                 self._refuse(error)
+            elif GRAPH in str(error):
+                raise ClusterGone(WITHOUT.format(self.address)) from error
             elif isinstance(error, KilledWorker):
                 raise SandboxFault(f"workers of the cluster ended one after the other ({error})"
                                    ) from error
@@ -210,6 +215,8 @@ class Cluster:
             for address, future in asked.items():
                 with contextlib.suppress(_Left):
                     _, problem = self._awaited(client, future, [address])
+                    if GRAPH in str(problem):
+                        raise ClusterGone(WITHOUT.format(self.address)) from problem
                     if problem is not None:
                         self._refuse(problem if isinstance(problem, Unfit) else
                                      Unfit(address, f"{LACKS} ({problem!r:.200})"))

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from autograder import verdicts, workspace
-from autograder.benchmarks._cluster import START, LocalCluster, local_cluster
+from autograder.benchmarks._cluster import START, LocalCluster, free_port, local_cluster
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.grading.batch import grade
 from autograder.grading.ledger import read_results
@@ -30,6 +31,7 @@ from autograder.sandbox.client import Sandbox, SandboxFault
 from autograder.sandbox.cluster import Cluster, ClusterGone, ClusterSandbox, terms
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.watch import watched
+from autograder.sandbox.worker import kit_digest
 from autograder.telling.export import read_marks
 from autograder.tests.needs import need_isolation, need_module, need_program
 from course.probes import Check, load_study
@@ -260,6 +262,29 @@ def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp
             stranger.wait()
 
 
+def test_a_scheduler_without_the_kit_is_named(tmp_path):
+    """It reads what it passes on: the workers are not blamed for it."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "autograder.py").touch()
+    with contextlib.closing(LocalCluster(tmp_path, workers=1)) as cluster:
+        cluster.start_scheduler(PYTHONPATH=str(tmp_path / "other"))
+        cluster.add_worker()
+        cluster.wait(1)
+        with contextlib.closing(Cluster(cluster.address)) as connection:
+            for ask in (lambda: connection.slots(terms(Limits())),
+                        lambda: connection.do(kit_digest)):
+                with pytest.raises(ClusterGone, match=r"the scheduler at .* lacks this kit"):
+                    ask()
+
+
+def test_the_dashboard_shows_what_the_cluster_does(tmp_path):
+    """With what the extra `cluster` installs, and the settings of the worker kit."""
+    place = f"127.0.0.1:{free_port()}"
+    with local_cluster(tmp_path, workers=1, dashboard=place), \
+            urllib.request.urlopen(f"http://{place}/status", timeout=START) as page:
+        assert b"bokeh" in (text := page.read()).lower() and b"needs bokeh" not in text.lower()
+
+
 def test_work_goes_to_workers_that_come_later(tmp_path, monkeypatch):
     """A task that one worker alone may do, as the other does not fit, and that leaves for good."""
     monkeypatch.setattr(sandbox_cluster, "LOOK", 0.5)
@@ -354,25 +379,19 @@ def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course):
     assert not list(course.root.glob("results/*/*/submission.json"))
 
 
-def test_an_encrypted_cluster_takes_only_who_has_a_key(tmp_path, monkeypatch):
-    """TLS by Dask's own settings: with the key it works as without TLS, without it it refuses."""
-    openssl = need_program("openssl", "TLS between scheduler and workers")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                    "-subj", "/CN=class", "-keyout", str(key), "-out", str(certificate)],
-                   check=True, capture_output=True)
-    settings = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true",
-                "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
-    for part in ("SCHEDULER", "WORKER", "CLIENT"):
-        settings[f"DASK_DISTRIBUTED__COMM__TLS__{part}__KEY"] = str(key)
-        settings[f"DASK_DISTRIBUTED__COMM__TLS__{part}__CERT"] = str(certificate)
+def test_an_encrypted_cluster_takes_only_who_has_a_key(tmp_path):
+    """TLS by the guide's own commands: with the key it works as without TLS, else it refuses."""
+    need_program("openssl", "TLS between scheduler and workers")
+    guide = (Path(__file__).parents[3] / "docs" / "scale.md").read_text("utf-8")
+    commands, = (block for block in guide.split("```\n") if "openssl req" in block)
+    home = {**os.environ, "HOME": str(tmp_path)}
+    subprocess.run(["/bin/sh", "-e", "-c", commands], env=home, check=True, capture_output=True)
     code = ("import sys\nfrom autograder.sandbox.cluster import Cluster\nimport os\n"
             "print(Cluster(sys.argv[1], patience=0).do(os.getpid) > 0)")
-    with local_cluster(tmp_path, workers=1, protocol="tls", environment=settings) as cluster:
-        for environment, said in ((settings, "True"), ({}, "no scheduler can be reached")):
+    with local_cluster(tmp_path, workers=1, protocol="tls", environment=home) as cluster:
+        for environment, said in ((home, "True"), (os.environ, "no scheduler can be reached")):
             done = subprocess.run([sys.executable, "-P", "-c", code, cluster.address],
-                                  env={**os.environ, **environment}, capture_output=True,
-                                  text=True, check=False)
+                                  env=environment, capture_output=True, text=True, check=False)
             assert said in done.stdout + done.stderr
 
 

@@ -1,5 +1,6 @@
 """The worker kit: all that a worker needs to ask submissions, and nothing that answers."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,15 @@ def test_the_guide_says_how_long_a_cluster_may_be_away():
     text = " ".join((COURSE.parent / "docs" / "scale.md").read_text("utf-8").split())
     assert PATIENCE == 10 * 60
     assert "waits ten minutes for a scheduler, or for a worker" in text
+
+
+def test_the_guide_and_the_kit_have_the_same_commands():
+    """The README that a machine gets, and the guide to scale, but for the number of workers."""
+    guide, readme = (re.sub(r"--nworkers \d+", "", text) for text in (
+        (COURSE.parent / "docs" / "scale.md").read_text("utf-8"),
+        worker_kit.contents()["README.md"].decode()))
+    commands = re.search(r"```\n(.+?)```", readme, re.DOTALL)[1].splitlines()
+    assert len(commands) == 4 and {*commands} <= {*guide.splitlines()}
 
 
 def test_its_settings_are_settings_of_dask():
