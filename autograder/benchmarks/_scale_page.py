@@ -77,7 +77,8 @@ def _text(found: Found) -> list[str]:
     computing = few["trusted"] + few["sandboxes"]
     trusted, inside = many["trusted"], many["sandboxes"]
     moved = cluster["sent"] + cluster["received"]
-    here = cluster["trusted"]
+    here, there = cluster["trusted"], cluster["sandboxes"] + cluster["dask"]
+    each = few["memory"] - one["memory"]
 
     def times(now: float, before: float) -> str:
         return f"{_number(now / before)} times"
@@ -94,11 +95,16 @@ def _text(found: Found) -> list[str]:
         f"{times(many['memory'], few['memory'])} the memory: it holds results, and no submissions. "
         "A module ten times as long takes "
         f"{times(long['trusted'] + long['sandboxes'], computing)} the computing. Two workers need "
-        f"{times(few['time'], one['time'])} the time of one.", "",
+        f"{times(few['time'], one['time'])} the time of one for so few submissions, as each has to "
+        "start.", "",
         f"By these figures {STUDENTS:,} students who hand in one such study need:", "",
-        f"* **computing**: {hours(inside)} core-hours in sandboxes, which any number of machines "
-        f"can share, {hours(trusted)} of the trusted side, and {hours(few['feedback'])} for "
-        "feedback, if everybody gets a page;",
+        f"* **computing**: {hours(inside)} core-hours in sandboxes, {hours(trusted)} of the "
+        f"trusted side, and {hours(few['feedback'])} for feedback, if everybody gets a page; with "
+        f"a cluster, as far as {[*found][-1].partition(',')[0]} submissions show, {hours(there)} "
+        f"on its machines, with Dask's own work, and {hours(here)} here;",
+        f"* **memory**: {_number(each)} MB more of the trusted side for each submission that is "
+        "graded at once, and on a cluster that is one for each worker: "
+        f"{_number(100 * each / 1e3)} GB for 100 workers;",
         f"* **disk**: {gigabytes(many['gradebook'])} GB in the gradebook and "
         f"{gigabytes(many['files'])} GB in the course folder, and {gigabytes(few['pages'])} GB for "
         "feedback;",
@@ -109,7 +115,7 @@ def _text(found: Found) -> list[str]:
         f"{_number(here)} s for each submission, whatever the number of workers: one core cannot "
         f"mark more than {_number(3600 / here)} submissions an hour, which are {hours(here)} hours "
         f"for all on one core and {hours(here / 8)} on eight. One such core keeps "
-        f"{_number((cluster['sandboxes'] + cluster['dask']) / here)} cores of workers busy; more "
+        f"{_number(there / here)} cores of workers busy; more "
         "would wait. What helps then is a second machine that runs `grade` for other students of "
         "the class, with the gradebook in PostgreSQL and the course folder on a disk that both "
         "share. Behind that comes the gradebook itself, as one writer at a time holds its lock; "

@@ -8,6 +8,7 @@ import atexit
 import hashlib
 import os
 import pickle
+import platform
 import shutil
 import tempfile
 import threading
@@ -118,7 +119,8 @@ def called(digest: str, packed: bytes) -> Any:
 
 def _refuse_other_kits(digest: str) -> None:
     if digest != kit_digest():
-        raise LeagueError("a worker of the cluster has another version of the kit")
+        raise LeagueError(f"a worker of the cluster, on {platform.node()}, has another version of "
+                          "the kit")
 
 
 @contextmanager
