@@ -8,6 +8,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
@@ -145,6 +146,23 @@ def patiently(folder: CourseFolder, work: Callable[[], Done]) -> Done:
                 raise
         time.sleep(pause_after(attempt))
     raise AssertionError("the last attempt returns or raises")
+
+
+@contextmanager
+def refused_in_words(folder: CourseFolder) -> Iterator[None]:
+    """Raise `Refused` for what the database refuses to nbgrader's gradebook within the block.
+
+    nbgrader logs a traceback, and raises an error of its own beside the database's.
+    """
+    logging.getLogger("tornado.application").addHandler(quiet := logging.NullHandler())
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error.__context__, SQLAlchemyError):
+            raise Refused(in_words(error.__context__, folder.root)) from error
+        raise
+    finally:
+        logging.getLogger("tornado.application").removeHandler(quiet)
 
 
 def pause_after(attempt: int) -> float:

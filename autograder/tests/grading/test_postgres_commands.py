@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from nbgrader.exchange.default import ExchangeSubmit
 from sqlalchemy import text
 from typer.main import get_command
@@ -23,6 +24,7 @@ from autograder.desk.overview import overview
 from autograder.telling.export import read_marks
 from autograder.telling.gradebook import open_gradebook, students_of
 from autograder.tests.browser.school import STUDY, fetch_feedback, hand_in, make_desk
+from autograder.tests.commands.test_cli import is_one_sentence
 from autograder.tests.commands.test_exchange import SLIPS
 from autograder.tests.desk.test_marking import ask, opened, read
 from autograder.tests.grading.test_grading import config
@@ -57,14 +59,19 @@ def test_every_command_is_run_or_needs_no_gradebook():
 # ---- A term
 
 
+def command(folder: CourseFolder, line: str) -> Result:
+    """What comes of one of the lines above for a course."""
+    arguments = [str(folder.root.parent / "class.csv") if word == "CLASS" else word
+                 for word in line.split()]
+    return CliRunner().invoke(app, [*arguments, "--course", str(folder.root)],
+                              env={"COLUMNS": "500"}, catch_exceptions=False)
+
+
 def commands(folder: CourseFolder, lines: Iterable[str]) -> str:
     """Run commands for a course; returns what they say, without its place and without times."""
     said = []
     for line in lines:
-        arguments = [str(folder.root.parent / "class.csv") if word == "CLASS" else word
-                     for word in line.split()]
-        done = CliRunner().invoke(app, [*arguments, "--course", str(folder.root)],
-                                  env={"COLUMNS": "500"}, catch_exceptions=False)
+        done = command(folder, line)
         assert done.exit_code == 0, (line, done.output)
         said.append(f"{line}\n{done.output}")
     return re.sub(r"\d+(\.\d+)? (s|hours)\b", r"N \2",
@@ -173,6 +180,7 @@ def seen(folder: CourseFolder) -> list[str]:
             for page in (shown._repr_html_(), repr(shown), *pages)]
 
 
+@pytest.mark.slow
 def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypatch):  # noqa: F811
     """The tables of the first release, and those of a later nbgrader."""
     folder, database = shared
@@ -185,3 +193,27 @@ def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypa
     with open_gradebook(folder) as gradebook:
         assert [student.id for student in students_of(gradebook)] == ["Bob", "ada"]
         assert gradebook.execute(text("SELECT current_user")).scalar() == "grace"
+
+
+@pytest.mark.slow
+def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # noqa: F811
+    """In one sentence with the server's words, never as if there were nothing or with a traceback.
+    """
+    folder, database = shared
+    for line in granted("head", database):
+        postgres.sql(line, database)
+    monkeypatch.setattr(plan, "PLANS", {6: {STUDY.name: 1}})
+    monkeypatch.setenv("PGUSER", "head")
+    commands(folder, OWNERS)
+    monkeypatch.setenv("PGUSER", "grace")
+    (folder.root.parent / "class.csv").write_text(f"{CLASS}cy,Cy,Young\n", "utf-8")
+    for taken, lines in (
+            ("INSERT, UPDATE", ["roster CLASS", "late study3 --due 2020-02-02T10:00Z"]),
+            ("ALL", ["late study3", "grade study3", "export"])):
+        postgres.sql(f"REVOKE {taken} ON ALL TABLES IN SCHEMA public FROM graders", database)
+        for line in lines:
+            said = command(folder, line)
+            assert said.exit_code == 2, line
+            assert is_one_sentence(said.output), line
+            assert "permission denied for table" in said.output, line
+    assert capfd.readouterr() == ("", "")
