@@ -8,6 +8,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder
 from autograder.errors import GO_ON, Refused, in_words
+from autograder.refusals import code_of
 
 PATIENCE = 600  # seconds, unless c.GradingStep.gradebook_seconds says otherwise
 PAUSES = (0.5, 15)  # seconds between two attempts: the first pause, which doubles, and the longest
@@ -24,9 +26,10 @@ ATTEMPTS = 6  # at the same work, each after the server has answered
 # PostgreSQL's codes of what passes: lost connections, restarts, too many connections; and of two
 # writers who met, of whom one has to begin again.
 PASSES = ("08", "57P01", "57P02", "57P03", "53300", "23505", "40001", "40P01")
-# A connection that was never made has no code. What these words are in stays as it is.
+# A connection that was never made has no code, and `refusals` cannot always tell it. What these
+# words are in stays as it is; some are libpq's, some a server's whose language is English.
 STAYS = ("authentication failed", "no password supplied", "pg_hba.conf", "does not exist",
-         "not permitted", "certificate", "SSL was required", "root.crt")
+         "not permitted", "permission denied", "certificate", "SSL was required", "root.crt")
 
 Done = TypeVar("Done")
 log = logging.getLogger(__name__)  # without other orders, a warning is a line on stderr
@@ -81,6 +84,13 @@ def _passes(cause: BaseException) -> bool:
             and not any(words in str(cause) for words in STAYS))
 
 
+def _is_refused(error: BaseException) -> bool:
+    """Whether the server answers, and refuses whom it will refuse again: a wrong password's."""
+    failed = getattr(error.__cause__, "pgconn", None)
+    code = code_of(failed) if failed else None
+    return code is not None and not code.startswith(PASSES)
+
+
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """An error, and all that it comes from: nbgrader raises its own while it handles others."""
     if error is not None:
@@ -104,7 +114,7 @@ def reach(folder: CourseFolder) -> None:
         try:
             engine(db_url(folder)).connect().close()
         except SQLAlchemyError as error:
-            if not passes(error):
+            if not passes(error) or _is_refused(error):
                 raise Refused(in_words(error, folder.root)) from error
             why = str(error.__cause__).partition("\n")[0]
             left = end - time.monotonic()
@@ -136,6 +146,23 @@ def patiently(folder: CourseFolder, work: Callable[[], Done]) -> Done:
                 raise
         time.sleep(pause_after(attempt))
     raise AssertionError("the last attempt returns or raises")
+
+
+@contextmanager
+def refused_in_words(folder: CourseFolder) -> Iterator[None]:
+    """Raise `Refused` for what the database refuses to nbgrader's gradebook within the block.
+
+    nbgrader logs a traceback, and raises an error of its own beside the database's.
+    """
+    logging.getLogger("tornado.application").addHandler(quiet := logging.NullHandler())
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error.__context__, SQLAlchemyError):
+            raise Refused(in_words(error.__context__, folder.root)) from error
+        raise
+    finally:
+        logging.getLogger("tornado.application").removeHandler(quiet)
 
 
 def pause_after(attempt: int) -> float:

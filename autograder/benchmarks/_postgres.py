@@ -75,10 +75,12 @@ class Server:
             found = connection.execute(statement)
             return found.fetchall() if found.description else []
 
-    def new_url(self) -> str:
-        """The address of a new database for a gradebook, as nbgrader's `db_url` takes it."""
+    def new_url(self, like: str | None = None) -> str:
+        """The address of a new database for a gradebook, as nbgrader's `db_url` takes it; empty, or
+        a copy of the one at another address."""
         self._databases += 1
-        self.sql(f"CREATE DATABASE course{self._databases}")
+        self.sql(f"CREATE DATABASE course{self._databases} "
+                 f"TEMPLATE {like.rpartition('/')[2] if like else 'template1'}")
         return (f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{self._port}/"
                 f"course{self._databases}")
 

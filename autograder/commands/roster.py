@@ -5,11 +5,9 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from autograder.course_folder import CourseFolder
-from autograder.database import db_url, patiently
-from autograder.errors import Refused, in_words
+from autograder.database import db_url, patiently, refused_in_words
+from autograder.errors import Refused
 
 LONGEST = 128  # characters of an id: what a gradebook keeps
 COLUMNS = {  # nbgrader's name of a column -> what it may be called
@@ -86,12 +84,8 @@ def add_roster(folder: CourseFolder, found: Sequence[Mapping[str, str]]) -> None
                 book.update_or_create_student(student["id"], **{
                     key: value for key, value in student.items() if key != "id" and value})
 
-    try:
+    with refused_in_words(folder):
         patiently(folder, write)
-    except Exception as error:
-        if isinstance(error.__context__, SQLAlchemyError):  # nbgrader raises its own beside that
-            raise Refused(in_words(error.__context__, folder.root)) from error
-        raise
 
 
 def _plain(name: str | None) -> str:

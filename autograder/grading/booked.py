@@ -32,6 +32,7 @@ GRADES = f"""
     JOIN base_cell c ON g.cell_id = c.id
     LEFT JOIN grade_cells gc ON gc.id = c.id
     LEFT JOIN task_cells tc ON tc.id = c.id"""
+NO_TABLE = "42P01"  # PostgreSQL's code: nothing was released into this database
 IN_ORDER = attrgetter("notebook", "cell")  # here: each database has an order of its own
 
 
@@ -70,7 +71,9 @@ def _knows(folder: CourseFolder, assignment: str) -> bool:
     try:
         return patiently(folder, look)
     except SQLAlchemyError as error:
-        if is_for_all(error) or not isinstance(error, (OperationalError, ProgrammingError)):
+        code = getattr(error.__cause__, "sqlstate", NO_TABLE)  # SQLite has none for it
+        if (is_for_all(error) or code != NO_TABLE
+                or not isinstance(error, (OperationalError, ProgrammingError))):
             raise CourseFolderError(in_words(error, folder.root)) from error
         return False  # there is no such table
 

@@ -16,7 +16,7 @@ from nbgrader.utils import parse_utc
 from traitlets import Float
 
 from autograder.course_folder import LATE_FILE, CourseFolder
-from autograder.database import db_url, patiently
+from autograder.database import db_url, patiently, refused_in_words
 from autograder.errors import Refused
 from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import write_json
@@ -73,7 +73,8 @@ def set_due(folder: CourseFolder, study: Study, due: str) -> str:
         with Gradebook(db_url(folder)) as book:
             book.update_or_create_assignment(study.assignment, duedate=when)
 
-    patiently(folder, write)
+    with refused_in_words(folder):
+        patiently(folder, write)
     return f"{when:%Y-%m-%d %H:%M} UTC"
 
 

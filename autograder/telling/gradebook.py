@@ -19,6 +19,7 @@ from autograder.errors import in_words
 from autograder.grading.booked import (
     GRADES,
     IN_ORDER,
+    NO_TABLE,
     OF_NOTEBOOKS,
     Booked,
     holds,
@@ -54,7 +55,6 @@ COMMENTS = f"""
     {OF_NOTEBOOKS}
     JOIN comment t ON t.notebook_id = sn.id
     JOIN base_cell c ON t.cell_id = c.id"""
-NO_TABLE = "42P01"  # PostgreSQL's code: nothing was released into this database
 Noted = dict[str, dict[str, dict[str, Any]]]  # student -> notebook -> what is noted, as JSON
 
 

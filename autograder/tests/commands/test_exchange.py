@@ -10,8 +10,9 @@ from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.errors import Refused
 from course.probes import load_study
 
-pytestmark = pytest.mark.filterwarnings(  # both are nbgrader's own slips
+SLIPS = pytest.mark.filterwarnings(  # both are nbgrader's own
     "ignore:.*unrecognized arguments:DeprecationWarning", "ignore:unclosed file:ResourceWarning")
+pytestmark = SLIPS
 STUDY = load_study("study2")
 
 

@@ -7,16 +7,18 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import parse_utc
 
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.database import db_url, file_of
 from autograder.desk import marks
 from autograder.desk.marking import AGAIN, NOTHING, Marking, mark_answers
 from autograder.desk.marks import Overtaken
 from autograder.errors import Refused
 from autograder.grading.late import set_rule
-from autograder.release.assignments import add_students
+from autograder.release.assignments import add_students, release
 from autograder.release.notebooks import answer_id
 from autograder.telling.gradebook import marks_of, open_gradebook
 from autograder.telling.questions import allowed, answers, question
+from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
 from course.probes import load_study, studies
 
 pytestmark = pytest.mark.xdist_group("desk")
@@ -29,13 +31,18 @@ HOSTILE = ("<script>attack()</script><img src=x onerror='attack()'>\n\n**bold** 
            "<a href='javascript:attack()'>here</a> <style>* {display: none}</style>")
 CLASS = {"ada": ("Ada", "Lovelace", "Because the window is empty."),
          "ben": ("Ben", "Hostile", HOSTILE), "cy": ("Cy", "Empty", "  \n")}
+with_each_database = pytest.mark.parametrize(
+    "released", ["SQLite", "PostgreSQL"], indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
-def released(with_study2, tmp_path_factory) -> CourseFolder:
+def released(request, with_study2, tmp_path_factory) -> CourseFolder:
     """A course in which three students' answers wait for a mark; nobody changes it."""
     folder = CourseFolder.open(shutil.copytree(
         with_study2.root, tmp_path_factory.mktemp("released") / "course"))
+    if getattr(request, "param", "SQLite") == "PostgreSQL":
+        move_to(folder, request.getfixturevalue("postgres").new_url())
+        release(folder, STUDY)
     add_students(folder, [(student, first, last) for student, (first, last, _) in CLASS.items()])
     with (Gradebook(folder.config().CourseDirectory.db_url) as book,
           book.db.no_autoflush):  # else SQLAlchemy warns of what nbgrader does
@@ -47,9 +54,12 @@ def released(with_study2, tmp_path_factory) -> CourseFolder:
 
 
 @pytest.fixture
-def course(released, tmp_path) -> CourseFolder:
+def course(request, released, tmp_path) -> CourseFolder:
     """The same course for one test alone."""
-    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+    folder = CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+    if file_of(url := db_url(folder)) is None:
+        move_to(folder, request.getfixturevalue("postgres").new_url(like=url))
+    return folder
 
 
 @pytest.fixture
@@ -58,9 +68,15 @@ def page(course):
     return opened(course)
 
 
-def opened(course) -> Marking:
+def move_to(folder: CourseFolder, url: str) -> None:
+    """Let a course's gradebook be in another database."""
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+        file.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
+
+
+def opened(course, study: str = "study2") -> Marking:
     """A grader's page, which notes what it sends."""
-    page = mark_answers("study2", course=course.root)
+    page = mark_answers(study, course=course.root)
     page.sent = []
     page.send = lambda content, buffers=None: page.sent.append(content)
     return page
@@ -151,6 +167,7 @@ def test_marks_go_up_to_the_questions_points(points, step, marks_):
 # ---- Marks
 
 
+@with_each_database
 def test_a_mark_is_in_nbgraders_gradebook_at_once(course, page):
     """Points and comment are written one by one, and the answer waits no longer."""
     assert booked(course, "ada") == (None, True, None)
@@ -165,6 +182,7 @@ def test_a_mark_is_in_nbgraders_gradebook_at_once(course, page):
     assert opened(course).shown["questions"][0]["waiting"] == 2  # as after a restart of the kernel
 
 
+@with_each_database
 def test_a_late_students_penalty_follows_the_points(course):
     """It is a share of the score, so it is worked out again with each mark."""
     set_rule(course, 10, 100)
@@ -180,6 +198,7 @@ def test_a_late_students_penalty_follows_the_points(course):
     assert (marks_now.manual, marks_now.penalty, marks_now.score) == (5, 0.5, 4.5)
 
 
+@with_each_database
 def test_points_can_be_taken_back(course, page):
     """Then the answer waits again, as it does in formgrader."""
     read(page)
@@ -198,6 +217,7 @@ def test_points_that_the_question_does_not_have_are_refused(course, page, points
     assert booked(course, "ada") == (None, True, None)
 
 
+@with_each_database
 def test_what_formgrader_writes_is_shown(course, page):
     """Marks of both are the same marks."""
     by_formgrader(course, "ben", 2, "Well said.")
@@ -207,6 +227,7 @@ def test_what_formgrader_writes_is_shown(course, page):
     assert page.shown["answers"][-1] == line  # those that wait come first
 
 
+@with_each_database
 def test_of_two_graders_the_later_is_told(course):
     """Nothing is overwritten silently; who gives it again has seen what was there."""
     one, other = opened(course), opened(course)
@@ -221,6 +242,7 @@ def test_of_two_graders_the_later_is_told(course):
     assert booked(course, "ada")[0] == 0
 
 
+@with_each_database
 def test_of_two_comments_the_later_is_told(course):
     """As with points; the same words twice are no quarrel."""
     one, other = opened(course), opened(course)
@@ -243,6 +265,7 @@ def test_an_answer_that_was_handed_in_again_is_not_marked_unread(course, page):
     assert ask(page, "give", "ada", points=2)[-1]["wrong"] is False
 
 
+@with_each_database
 def test_a_student_who_left_is_told_of(course, page):
     """Somebody may remove a submission while others mark."""
     read(page)
@@ -253,6 +276,7 @@ def test_a_student_who_left_is_told_of(course, page):
         marks.give(course, seen, 1, 2, 1)
 
 
+@with_each_database
 def test_a_mark_that_is_already_there_is_no_quarrel(course):
     """Two graders of one mind."""
     seen, = (a for a in marks.answers(course, STUDY, CELL) if a.student == "ada")

@@ -27,7 +27,7 @@ from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
 from autograder import database, doctor, workspace
-from autograder.benchmarks._postgres import PASSWORD, Server
+from autograder.benchmarks._postgres import PASSWORD, USER, Server
 from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.database import NoAnswer, file_of, passes, reach
@@ -44,12 +44,13 @@ from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
 from autograder.tests.browser.harness import TOKEN, serve
 from autograder.tests.grading.test_grading import MODULES, STUDY, config, hand_in
-from autograder.tests.needs import need_isolation
+from autograder.tests.needs import need, need_isolation
 from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
 from course.probes import load_study
 
 pytestmark = pytest.mark.xdist_group("postgres")
 WITH_EXTRA_CREDIT = load_study("study3")
+FIRST_TO_TELL = 180_000  # the version of libpq
 STUDENTS = ("Bob", "ada", "zoë")  # databases differ in how they sort these
 
 
@@ -158,6 +159,30 @@ def test_what_waiting_does_not_mend_is_refused_at_once(tmp_path, postgres, caplo
         problem, = doctor.gradebook(folder)
         assert reason in problem
         assert PASSWORD not in str(refused.value) + problem + caplog.text
+
+
+def test_a_refusal_is_known_by_its_code(tmp_path, postgres, monkeypatch):  # noqa: F811
+    """The server's words may be in any language; and who is one too many waits, in all of them."""
+    import psycopg
+
+    need(psycopg.pq.version() >= FIRST_TO_TELL, "no libpq that traces passwords' refusals: "
+         "nothing shows that they are told at once whatever a server's language is")
+    monkeypatch.setattr(database, "STAYS", ())
+    url = postgres.new_url()
+    as_guest = url.replace(f"{USER}:", "guest:")
+    postgres.sql(f"CREATE ROLE guest LOGIN PASSWORD '{PASSWORD}'")
+    postgres.sql(f"REVOKE CONNECT ON DATABASE {url.rpartition('/')[2]} FROM PUBLIC")
+    folder = make_course(tmp_path / "course")
+    config(folder, "c.GradingStep.gradebook_seconds = 0.1\n")
+    for wrong in (url.replace(PASSWORD, f"{PASSWORD}-2"), f"{url}-2", as_guest):
+        config(folder, f"c.CourseDirectory.db_url = {wrong!r}\n")
+        with pytest.raises(Refused) as refused:
+            reach(folder)
+        assert not isinstance(refused.value, NoAnswer), wrong
+        assert PASSWORD not in str(refused.value)
+    postgres.sql("ALTER ROLE guest CONNECTION LIMIT 0")
+    with pytest.raises(NoAnswer, match="too many connections"):
+        reach(folder)
 
 
 def test_an_empty_database_is_no_gradebook(tmp_path, postgres):  # noqa: F811

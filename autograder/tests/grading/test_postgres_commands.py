@@ -1,0 +1,219 @@
+"""A term with PostgreSQL: every command that opens the gradebook does what it does with SQLite.
+
+The commands of a term are run in turn, beside them what people do: students hand in, a grader marks
+at the desk. In PostgreSQL somebody owns the tables and another role grades, by the guide's GRANTs.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from nbgrader.exchange.default import ExchangeSubmit
+from sqlalchemy import text
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from autograder import doctor, workspace
+from autograder.benchmarks._postgres import PASSWORD
+from autograder.commands import plan
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.desk.overview import overview
+from autograder.telling.export import read_marks
+from autograder.telling.gradebook import open_gradebook, students_of
+from autograder.tests.browser.school import STUDY, fetch_feedback, hand_in, make_desk
+from autograder.tests.commands.test_cli import is_one_sentence
+from autograder.tests.commands.test_exchange import SLIPS
+from autograder.tests.desk.test_marking import ask, opened, read
+from autograder.tests.grading.test_grading import config
+from autograder.tests.grading.test_postgres import graded_by, told_password
+from autograder.tests.needs import need_isolation
+from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
+
+pytestmark = [pytest.mark.xdist_group("postgres"), SLIPS]
+GUIDE = Path(__file__).parents[3] / "docs" / "scale.md"
+CLASS = "username,first,last\nada,Ada,Lovelace\nBob,Bob,Zuse\n"
+WITHOUT_GRADEBOOK = {  # what these work on is the kit alone
+    "build", "positions", "book", "site", "slides",
+    "demo"}  # makes a course folder of its own, with a gradebook in SQLite
+PLAN = "plan 6 --first-day 2020-01-06 --percent-a-day 1 --at-most 10"
+OWNERS = ("roster CLASS", PLAN)  # the first makes the tables, the second releases
+GRADERS = ("roster CLASS", PLAN, "release study3", "hand-out study3", "collect study3",
+           "grade study3", "feedback study3", "report study3")
+AFTER_MARKING = ("late study3 --due 2020-02-02T10:00Z", "evening study3", "hand-back study3",
+                 "export", "export --format canvas", "export --format moodle", "solutions study3",
+                 "doctor study3")
+HANDED_IN = "2020-02-03 10:00:00.000000 UTC"  # a day after the new due date
+ANSWER = "The lane is open for both."
+
+
+def test_every_command_is_run_or_needs_no_gradebook():
+    """A new command has to find its place in one of the lists."""
+    run = {line.split()[0] for line in (*OWNERS, *GRADERS, *AFTER_MARKING)}
+    assert run | WITHOUT_GRADEBOOK == set(get_command(app).commands)
+    assert not run & WITHOUT_GRADEBOOK
+
+
+# ---- A term
+
+
+def command(folder: CourseFolder, line: str) -> Result:
+    """What comes of one of the lines above for a course."""
+    arguments = [str(folder.root.parent / "class.csv") if word == "CLASS" else word
+                 for word in line.split()]
+    return CliRunner().invoke(app, [*arguments, "--course", str(folder.root)],
+                              env={"COLUMNS": "500"}, catch_exceptions=False)
+
+
+def commands(folder: CourseFolder, lines: Iterable[str]) -> str:
+    """Run commands for a course; returns what they say, without its place and without times."""
+    said = []
+    for line in lines:
+        done = command(folder, line)
+        assert done.exit_code == 0, (line, done.output)
+        said.append(f"{line}\n{done.output}")
+    return re.sub(r"\d+(\.\d+)? (s|hours)\b", r"N \2",
+                  "\n".join(said).replace(str(folder.root), "COURSE"))
+
+
+def first_half(folder: CourseFolder) -> str:
+    """Until the class is graded; two students hand in where the work has been handed out."""
+    collect = GRADERS.index("collect study3")
+    said = commands(folder, GRADERS[:collect])
+    texts = workspace.module_texts(STUDY)
+    for student, module in (("ada", "reference"), ("Bob", min(texts.keys() - {"reference"}))):
+        desk = make_desk(folder.root.parent / student, folder)
+        hand_in(folder, desk, student, texts[module], ANSWER)
+    return said + commands(folder, GRADERS[collect:])
+
+
+def second_half(folder: CourseFolder) -> str:
+    """Mark at the desk, give pages back; students fetch them."""
+    page = opened(folder, STUDY.name)
+    read(page, "ada", "Bob")
+    for student, points in (("ada", 1), ("Bob", 0)):
+        assert ask(page, "give", student, points=points)[-1]["told"] == "saved"
+        assert ask(page, "say", student, text=f"To {student}.")[-1]["told"] == "saved"
+    assert ask(page, "give", "Bob", points=None)[-1]["told"] == "saved"
+    said = commands(folder, AFTER_MARKING)
+    for student in ("ada", "Bob"):
+        assert len(fetch_feedback(folder, folder.root.parent / student, student)) == 3
+    return said
+
+
+def new_course(root: Path) -> CourseFolder:
+    """An empty course folder, and the class's list beside it."""
+    root.mkdir()
+    (root / "class.csv").write_text(CLASS, "utf-8")
+    return CourseFolder.create(root / "course")
+
+
+# ---- The guide's roles
+
+
+def granted(owner: str, database: str) -> list[str]:
+    """What the guide has an administrator say to PostgreSQL, with other names for its owner and
+    its database, and the password that psql would ask for."""
+    block, = re.findall(r"```sql\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    lines = re.sub(r"\\password (\w+)", rf"ALTER ROLE \1 PASSWORD '{PASSWORD}';", block)
+    lines = re.sub(r"\bgrader\b", owner, lines.replace("adversarial_search", database))
+    assert lines.count(owner) == 2
+    return lines.splitlines()
+
+
+@pytest.fixture
+def shared(postgres, tmp_path, monkeypatch) -> Iterator[tuple[CourseFolder, str]]:  # noqa: F811
+    """A course whose gradebook is in a database of `head`'s, at an address that names nobody, and
+    the name of that database."""
+    url = postgres.new_url()
+    database = url.rpartition("/")[2]
+    postgres.sql(f"CREATE ROLE head LOGIN PASSWORD '{PASSWORD}'")
+    postgres.sql(f"ALTER DATABASE {database} OWNER TO head")
+    passwords = tmp_path / "pgpass"
+    passwords.write_text(f"*:*:*:*:{PASSWORD}\n", "ascii")
+    passwords.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(passwords))
+    folder = new_course(tmp_path / "postgres")
+    config(folder, f"\nc.CourseDirectory.db_url = {re.sub('//.*@', '//', url)!r}\n")
+    yield folder, database
+    postgres.sql(f"DROP DATABASE {database} WITH (FORCE)")
+    postgres.sql("DROP ROLE head, graders, grace")
+
+
+@pytest.mark.slow
+def test_a_term_is_the_same_for_a_role_that_owns_nothing(
+        postgres, shared, tmp_path, monkeypatch):  # noqa: F811
+    """What the commands say and write, what the overview shows; formgrader's are tested elsewhere.
+    """
+    need_isolation()
+    monkeypatch.setattr(plan, "PLANS", {6: {STUDY.name: 1}})
+    monkeypatch.setattr(doctor, "examine", lambda *arguments: [])  # it asks the kit's own modules
+    monkeypatch.setattr(ExchangeSubmit, "set_timestamp",
+                        lambda submit: setattr(submit, "timestamp", HANDED_IN))
+    lite, (served, database) = new_course(tmp_path / "sqlite"), shared
+    monkeypatch.setenv("PGUSER", "head")
+    said = {folder: commands(folder, OWNERS) for folder in (lite, served)}
+    for line in granted("head", database):
+        postgres.sql(line, database)
+    postgres.sql("ALTER ROLE head NOLOGIN")
+    monkeypatch.setenv("PGUSER", "grace")
+    for folder in (lite, served):
+        said[folder] += first_half(folder) + second_half(folder)
+    assert said[served] == said[lite]
+    assert seen(served) == seen(lite)
+    for what, found in graded_by(lite).items():
+        assert graded_by(served)[what] == found, what
+    ada = read_marks(served).columns[0].marks["ada"]
+    assert (ada.manual, ada.comments) == (1, ["To ada."])
+    assert not (served.root / "gradebook.db").exists()
+    assert not told_password(served)
+
+
+def seen(folder: CourseFolder) -> list[str]:
+    """The overview as a notebook shows it and as text, and the pages that only staff read."""
+    shown = overview(folder.root)
+    pages = [path.read_text("utf-8") for path in folder.root.glob("solutions/*.html")]
+    assert len(pages) == 1
+    return [page.replace(str(folder.root), "COURSE")
+            for page in (shown._repr_html_(), repr(shown), *pages)]
+
+
+@pytest.mark.slow
+def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypatch):  # noqa: F811
+    """The tables of the first release, and those of a later nbgrader."""
+    folder, database = shared
+    for line in granted("head", database):
+        postgres.sql(line, database)
+    monkeypatch.setenv("PGUSER", "head")
+    commands(folder, OWNERS[:1])
+    monkeypatch.setenv("PGUSER", "grace")
+    commands(folder, OWNERS[:1])
+    with open_gradebook(folder) as gradebook:
+        assert [student.id for student in students_of(gradebook)] == ["Bob", "ada"]
+        assert gradebook.execute(text("SELECT current_user")).scalar() == "grace"
+
+
+@pytest.mark.slow
+def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # noqa: F811
+    """In one sentence with the server's words, never as if there were nothing or with a traceback.
+    """
+    folder, database = shared
+    for line in granted("head", database):
+        postgres.sql(line, database)
+    monkeypatch.setattr(plan, "PLANS", {6: {STUDY.name: 1}})
+    monkeypatch.setenv("PGUSER", "head")
+    commands(folder, OWNERS)
+    monkeypatch.setenv("PGUSER", "grace")
+    (folder.root.parent / "class.csv").write_text(f"{CLASS}cy,Cy,Young\n", "utf-8")
+    for taken, lines in (
+            ("INSERT, UPDATE", ["roster CLASS", "late study3 --due 2020-02-02T10:00Z"]),
+            ("ALL", ["late study3", "grade study3", "export"])):
+        postgres.sql(f"REVOKE {taken} ON ALL TABLES IN SCHEMA public FROM graders", database)
+        for line in lines:
+            said = command(folder, line)
+            assert said.exit_code == 2, line
+            assert is_one_sentence(said.output), line
+            assert "permission denied for table" in said.output, line
+    assert capfd.readouterr() == ("", "")
