@@ -14,7 +14,14 @@ PLACE = Path(os.environ.get("CLASS_PLACE", "/srv/class"))
 STAFF = Path(os.environ.get("CLASS_STAFF", PLACE / "staff/.venv"))  # only the graders can read it
 STUDENTS = Path(os.environ.get("CLASS_STUDENTS", PLACE / "students/.venv"))
 COURSE = PLACE / "course"
+HUB = PLACE / "hub"  # what the hub keeps: who is in, tokens, the cookies' secret
 GRADERS = os.environ.get("CLASS_GRADERS", "graders")  # a group of the system
+
+HUB.mkdir(mode=0o700, exist_ok=True)
+HUB.chmod(0o700)  # JupyterHub leaves its database readable to everybody
+c.JupyterHub.db_url = f"sqlite:///{HUB / 'jupyterhub.sqlite'}"
+c.JupyterHub.cookie_secret_file = str(HUB / "cookie_secret")
+c.ConfigurableHTTPProxy.pid_file = str(HUB / "proxy.pid")
 
 # Who may come in: here, whoever has an account on this machine. For others change this line.
 c.JupyterHub.authenticator_class = "pam"

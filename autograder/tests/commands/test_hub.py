@@ -32,6 +32,27 @@ done = subprocess.run([sys.executable, "-P", "-m", "autograder", "grade", "study
                       env={**os.environ, "FORCE_COLOR": "0", "TTY_COMPATIBLE": "0"}, text=True)
 print(done.returncode, done.stdout)
 """
+REPLACE = """
+import json, os, pathlib
+exchange, course = pathlib.Path(%r), %r
+found = {}
+for name, change in {
+    "rename the course": lambda: (exchange / course).rename(exchange / "away"),
+    "remove the course": lambda: (exchange / course).rmdir(),
+    "open the course": lambda: (exchange / course).chmod(0o777),
+    "rename inbound": lambda: (exchange / course / "inbound").rename(exchange / "inbound"),
+    "open inbound": lambda: (exchange / course / "inbound").chmod(0o777),
+    "rename outbound": lambda: (exchange / course / "outbound").rename(exchange / "outbound"),
+    "make feedback": lambda: (exchange / course / "feedback").mkdir(),
+    "hand out": lambda: (exchange / course / "outbound" / "study0").mkdir(),
+    "make sticky no more": lambda: exchange.chmod(0o777),
+}.items():
+    try:
+        found[name] = str(change())
+    except OSError as error:
+        found[name] = type(error).__name__
+print(json.dumps(found))
+"""
 TRY = """
 import json, os, urllib.error, urllib.request
 found = {}
@@ -62,6 +83,7 @@ class Afternoon:
 
     checked: str
     tried: dict[str, str]
+    replaced: list[dict[str, str]]  # before the first release, and with submissions in it
     graded: list[str]
     marks: dict[str, dict]
     pages: dict[str, str]  # by student
@@ -70,8 +92,9 @@ class Afternoon:
 
 @pytest.fixture(scope="module")
 def afternoon() -> Iterator[Afternoon]:
-    """Two students fetch, one solves and checks, both submit; one looks around; two graders
-    collect, grade at once and give feedback, which the students fetch."""
+    """Two students fetch, one solves and checks, both submit; one looks around, and tries to put
+    something in the exchange's place; two graders hand out, collect, grade at once and give
+    feedback, which the students fetch: each step by both, the second over what the first made."""
     need_isolation()
     drawn = secrets.token_hex(3)
     ann, ben, gia, gus = (f"{name}{drawn}" for name in ("ann", "ben", "gia", "gus"))
@@ -85,7 +108,11 @@ def afternoon() -> Iterator[Afternoon]:
             done = hub.ask(f"/user/{user}/assignments/{action}", WORK)
             assert done["success"], done
 
+        replace = REPLACE % (str(hub.place / "exchange"), COURSE_ID)
+        replaced = [json.loads(hub.run(ben, replace))]
         formgrader(gia, "release")
+        for action in ("unrelease", "release"):
+            formgrader(gus, action)
         for student in (ann, ben):
             assignments(student, "fetch")
         solved = workspace.module_texts(STUDY)["reference"]
@@ -94,17 +121,21 @@ def afternoon() -> Iterator[Afternoon]:
         checked = hub.run(ann, CHECKS)
         for student in (ann, ben):
             assignments(student, "submit")
+        formgrader(gus, "collect")
+        assignments(ann, "submit")
+        formgrader(gia, "collect")  # in the place of what gus collected
+        replaced.append(json.loads(hub.run(ben, replace)))
         places = [str(path) for path in (
             hub.home(ann), hub.home(ann) / STUDY.assignment / STUDY.module,
             hub.place / "course", hub.place / "course/gradebook.db", hub.place / "staff",
             hub.place / "staff/autograder/answers", hub.place / "hub_config.py",
-            hub.place / "exchange" / COURSE_ID / "inbound")]
+            hub.place / "hub", hub.database, hub.place / "exchange" / COURSE_ID / "inbound")]
         tried = json.loads(hub.run(ben, TRY % (places, f"{hub.url}/user/{ann}/api/contents")))
-        formgrader(gia, "collect")
         with ThreadPoolExecutor() as at_once:
             graded = list(at_once.map(lambda user: hub.run(user, GRADE), (gia, gus)))
         formgrader(gus, "generate_feedback")
-        formgrader(gia, "release_feedback")
+        for grader in (gia, gus):
+            formgrader(grader, "release_feedback")
         pages = {}
         for student in (ann, ben):
             assignments(student, "fetch_feedback")
@@ -113,7 +144,7 @@ def afternoon() -> Iterator[Afternoon]:
             pages[student] = hub.ask(f"/user/{student}/api/contents/{path}?type=file")["content"]
         course = CourseFolder.open(hub.place / "course")
         marks = booked(course.config().CourseDirectory.db_url, STUDY.assignment)
-        yield Afternoon(checked, tried, graded, marks, pages, (ann, ben))
+        yield Afternoon(checked, tried, replaced, graded, marks, pages, (ann, ben))
 
 
 def test_a_student_works_checks_and_reads_feedback(afternoon):
@@ -125,11 +156,21 @@ def test_a_student_works_checks_and_reads_feedback(afternoon):
 
 
 def test_a_student_reads_nothing_that_is_not_theirs(afternoon):
-    """No home, no course, no gradebook, no answer, no submission, nobody else's server."""
+    """No home, no course, no gradebook, no answer, no submission, nothing of the hub's, nobody
+    else's server."""
     tried = afternoon.tried
     assert tried.pop("import") == "ModuleNotFoundError"
     assert tried.pop("server") == 403
     assert set(tried.values()) == {"PermissionError"}, tried
+
+
+def test_a_student_cannot_take_the_place_of_the_exchange(afternoon):
+    """Neither before the first release nor later: classmates' work would come to the student."""
+    before, later = afternoon.replaced
+    assert before.pop("rename inbound") == before.pop("open inbound") == "FileNotFoundError"
+    assert before.pop("rename outbound") == before.pop("hand out") == "FileNotFoundError"
+    assert set(before.values()) == {"PermissionError"}, before
+    assert set(later.values()) == {"PermissionError"}, later
 
 
 def test_two_graders_mark_at_once(afternoon):
