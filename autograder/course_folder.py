@@ -226,6 +226,7 @@ def configure(c: Config, config_file: str) -> None:
     c.CourseDirectory.db_url = f"sqlite:///{gradebook}?timeout=60"
     c.CourseDirectory.course_id = COURSE_ID
     c.Exchange.root = str(root / EXCHANGE)
+    c.ExchangeFactory.collect = "autograder.grading.collecting.CarefulCollect"
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         assignment: [module] for assignment, module in modules().items()}

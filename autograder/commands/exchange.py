@@ -25,6 +25,8 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
                       "first")
     from nbgrader.apps.api import NbGraderAPI  # slow to import
 
+    from autograder.grading.collecting import LEFT
+
     api = NbGraderAPI(config=folder.config())
     if step == "hand-back":
         return _hand_back(folder, name, pages, api.release_feedback)
@@ -34,7 +36,9 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
         raise Refused(f"nbgrader did not {step.replace('-', ' ')} {name}: {_reason(done)}")
     if step == "collect":
         now = len(folder.submitted(name))
-        return f"collected {name}; submissions in all: {now}, from new students: {now - before}"
+        left = [line.partition("] ")[2] for line in done["log"].splitlines() if LEFT in line]
+        return "\n".join([f"collected {name}; submissions in all: {now}, from new students: "
+                          f"{now - before}", *left])
     return f"{name} is in the exchange, where students fetch it"
 
 

@@ -1,13 +1,18 @@
 """The exchange for a class: one student's odd folder is no reason to stop the others."""
 
+import os
+import pwd
+import shutil
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder.commands.exchange import BY_EXCHANGE, exchange
 from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.errors import Refused
+from autograder.grading.handed_in import look_at
 from course.probes import load_study
 
 SLIPS = pytest.mark.filterwarnings(  # both are nbgrader's own
@@ -77,3 +82,104 @@ def test_what_stopped_nbgrader_is_the_reason(folder, monkeypatch):
     monkeypatch.setattr(NbGraderAPI, "release_assignment", lambda *arguments: stopped)
     with pytest.raises(Refused, match=r"did not hand out .*: OSError: \[Errno 28\] No space left"):
         exchange(folder, STUDY, "hand-out")
+
+
+# ---- Collecting
+
+
+def hand_in(folder: CourseFolder, name: str, text: str = "mine") -> Path:
+    """Put a submission into the exchange by hand, as a student can, under a name like nbgrader's;
+    returns its folder."""
+    inbound = folder.exchange() / COURSE_ID / "inbound"
+    inbound.mkdir(parents=True, exist_ok=True)
+    place = inbound / name
+    place.mkdir()
+    (place / STUDY.module).write_text(text, "utf-8")
+    (place / "timestamp.txt").write_text(name.split("+")[2], "utf-8")
+    return place
+
+
+def named(student: str, hour: int = 10) -> str:
+    """A name of a submission as nbgrader gives it."""
+    return f"{student}+{STUDY.assignment}+2026-03-02 {hour}:00:00 UTC+random"
+
+
+@pytest.fixture
+def released(folder) -> CourseFolder:
+    """Such a course, with a gradebook."""
+    with Gradebook(folder.config().CourseDirectory.db_url) as gradebook:
+        gradebook.add_assignment(STUDY.assignment)
+    return folder
+
+
+def test_collecting_follows_no_link(released, tmp_path):
+    """Whoever collects can read the answers: a link to one stays a link, which does not count."""
+    secret = tmp_path / "answer.py"
+    secret.write_text("the answer", "utf-8")
+    (tmp_path / "answers").mkdir()
+    shutil.copy(secret, tmp_path / "answers")
+    place = hand_in(released, named("ann"))
+    (place / STUDY.module).unlink()
+    (place / STUDY.module).symlink_to(secret)
+    (place / "folder").symlink_to(tmp_path / "answers")
+    (place / "deep").mkdir()
+    (place / "deep" / "link.py").symlink_to(secret)
+    (place / "deep" / "own.py").write_text("mine", "utf-8")
+    os.mkfifo(place / "fifo")
+    hand_in(released, named("bob"))
+    assert "from new students: 2" in exchange(released, STUDY, "collect")
+    ann = released.submission(STUDY.assignment, "ann")
+    real = {path.relative_to(ann).as_posix(): path.read_text("utf-8")
+            for path in ann.rglob("*") if path.is_file() and not path.is_symlink()}
+    assert real == {"timestamp.txt": "2026-03-02 10:00:00 UTC", "deep/own.py": "mine"}
+    told = [*look_at(ann, STUDY, released.release(STUDY.assignment)).problems()]
+    assert sum("is a link and was ignored" in line for line in told) == 3
+    assert (released.submission(STUDY.assignment, "bob") / STUDY.module).read_text() == "mine"
+
+
+def test_a_link_that_comes_while_files_are_copied_is_not_followed(released, tmp_path, monkeypatch):
+    """Between the look and the copy the student may put a link in the file's place."""
+    secret = tmp_path / "answer.py"
+    secret.write_text("the answer", "utf-8")
+    place = hand_in(released, named("ann"))
+    look = os.stat
+
+    def looked(path, *arguments, **options):
+        found = look(path, *arguments, **options)
+        if path == STUDY.module and not (place / STUDY.module).is_symlink():
+            (place / STUDY.module).unlink()
+            (place / STUDY.module).symlink_to(secret)
+        return found
+
+    monkeypatch.setattr(os, "stat", looked)
+    said = exchange(released, STUDY, "collect")
+    assert (place / STUDY.module).is_symlink()
+    assert f"{STUDY.module} was not collected" in said
+    assert not (released.submission(STUDY.assignment, "ann") / STUDY.module).exists()
+
+
+def test_nobody_hands_in_for_a_classmate(released, monkeypatch):
+    """The newest of a student's own counts, however new what others made in that name is."""
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    hand_in(released, named(me, 9), "older")
+    hand_in(released, named(me, 10))
+    hand_in(released, named("ann", 11), "forged")
+    monkeypatch.setattr(os, "geteuid", lambda: -1)  # as if somebody else collected
+    said = exchange(released, STUDY, "collect")
+    assert "from new students: 1" in said
+    assert f"ann+{STUDY.assignment}+2026-03-02 11:00:00 UTC+random was not collected" in said
+    assert (released.submission(STUDY.assignment, me) / STUDY.module).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", [
+    f"x+{STUDY.assignment}+yesterday+random", f"x+{STUDY.assignment}+",
+    f"\x1b[2J+{STUDY.assignment}+soon+random"])
+def test_an_odd_name_stops_nobody(released, name):
+    """Every student can make one, and nothing in it reaches a terminal."""
+    hand_in(released, named("ann"))
+    hand_in(released, name)
+    (released.exchange() / COURSE_ID / "inbound" / named("file")).touch()
+    said = exchange(released, STUDY, "collect")
+    assert "from new students: 1" in said and said.count("was not collected") == 2
+    assert said.isprintable() or set(filter(lambda c: not c.isprintable(), said)) == {"\n"}
+    assert [path.name for path in (released.root / "submitted").iterdir()] == ["ann"]

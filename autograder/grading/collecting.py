@@ -1,0 +1,103 @@
+"""Collects from nbgrader's exchange: from each student their own, and what is there as it is.
+
+nbgrader copies with the rights of whoever collects, and follows links: one to an answer would come
+back as a file that the student had written. And whoever makes a folder under a classmate's name
+would hand in for them. One odd folder is no reason to stop the others.
+"""
+
+import os
+import pwd
+import shutil
+import stat
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default.exchange import ExchangeError
+from nbgrader.utils import ignore_patterns, parse_utc
+
+from autograder.grading.handed_in import shown
+
+LEFT = "was not collected"  # in the log, of a submission or of a file in one
+
+LONG_AGO = parse_utc("2000-01-01 00:00:00 UTC")
+
+
+class CarefulCollect(ExchangeCollect):
+    """nbgrader's own step, but for what it takes from where, and how it copies."""
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """Who handed in what when, by a name in the exchange; nobody where that cannot be."""
+        try:
+            record = super()._path_to_record(path)
+            why = self._why_not(path, record["username"])
+        except (ExchangeError, ValueError):
+            why = "nbgrader gives no such names"
+        except OSError as error:
+            why = str(error.strerror)
+        if not why:
+            return record
+        self.log.error("%s %s: %s", shown(Path(path).name), LEFT, why)
+        return {"username": None, "filename": Path(path).name, "timestamp": LONG_AGO}
+
+    def _why_not(self, path: str, student: str) -> str:
+        """Why a folder of the exchange is not what this student handed in; empty if it is.
+
+        Whoever collects may hand in for others, as when a class is tried out.
+        """
+        found = Path(path).lstat()
+        if not stat.S_ISDIR(found.st_mode):
+            return "it is no folder"
+        most = self.coursedir.max_dir_size  # kB
+        if self.get_size(path) > 1000 * most:
+            return f"it has more than {most} kB (c.CourseDirectory.max_dir_size)"
+        if not self.check_owner or found.st_uid == os.geteuid():
+            return ""
+        try:
+            owner = pwd.getpwuid(found.st_uid).pw_name
+        except KeyError:
+            owner = f"user {found.st_uid}"
+        return "" if owner == student else (
+            f"it belongs to {owner}, not to {shown(student)} (where students have other names in "
+            "the system than in the gradebook, set c.ExchangeCollect.check_owner = False)")
+
+    def copy_files(self) -> None:
+        """Copy the newest of each student."""
+        self.src_records = [found for found in self.src_records if found["username"] is not None]
+        super().copy_files()
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy a folder without following a link in it, whatever becomes of it meanwhile."""
+        leave_out = ignore_patterns(exclude=self.coursedir.ignore, include=self.coursedir.include,
+                                    max_file_size=self.coursedir.max_file_size, log=self.log)
+        for place, folders, files, at in os.fwalk(src):
+            here = Path(dest, os.path.relpath(place, src))
+            here.mkdir(parents=True, exist_ok=True)
+            if self.coursedir.groupshared:
+                here.chmod(0o2770)
+            ignored = leave_out(place, folders + files)
+            folders[:] = [name for name in folders if name not in ignored]
+            for name in [*folders, *files]:
+                if name not in ignored:
+                    self._copy(name, at, here / name)
+
+    def _copy(self, name: str, at: int, to: Path) -> None:
+        """Copy a file of the folder that is open at `at`; a link stays one, which is told later."""
+        try:
+            found = os.stat(name, dir_fd=at, follow_symlinks=False)
+            if stat.S_ISLNK(found.st_mode):
+                to.symlink_to(os.readlink(name, dir_fd=at))
+            if not stat.S_ISREG(found.st_mode):
+                return
+            source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+        except OSError as error:
+            self.log.error("%s %s: %s", shown(to), LEFT, error.strerror)
+            return
+        with os.fdopen(source, "rb") as file:
+            if not stat.S_ISREG(os.fstat(source).st_mode):
+                return
+            with to.open("xb") as copy:
+                shutil.copyfileobj(file, copy)
+                if self.coursedir.groupshared:
+                    os.fchmod(copy.fileno(), 0o660)
+        os.utime(to, ns=(found.st_atime_ns, found.st_mtime_ns))
