@@ -78,8 +78,7 @@ CoursePath = Annotated[Path, typer.Option(
     "--course", "-c", metavar="FOLDER", callback=at_home, help="The nbgrader course folder.",
     default_factory=lambda: kit_folder("course"), show_default="the kit's build/course")]
 Jobs = Annotated[int | None, typer.Option(
-    min=1, help="How many to process at once; by default one per core, or per thread of a cluster.",
-    show_default=False)]
+    min=1, help="How many at once; by default one per core, or worker.", show_default=False)]
 Students = Annotated[list[str] | None, typer.Option(
     "--student", help="Only this student; may be given several times.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Grade unchanged submissions again, too.")]
@@ -87,8 +86,7 @@ Isolated = Annotated[Isolation | None, typer.Option(
     "--isolation", metavar="WHERE", help="Sandbox or process; by default as configured.",
     show_default=False)]
 Scheduler = Annotated[str | None, typer.Option(
-    metavar="ADDRESS",
-    help="A Dask scheduler, like tcp://host:8786, whose workers run the submissions.",
+    metavar="ADDRESS", help="Use Dask's workers; ADDRESS is like tcp://host:8786.",
     show_default=False)]
 
 
