@@ -314,9 +314,10 @@ def test_what_ends_workers_is_a_fault_of_its_own(cluster, connection):
     cluster.wait(2)
 
 
-def test_a_cluster_is_watched(tmp_path):
+def test_a_cluster_is_watched(tmp_path, monkeypatch):
     """Who waits is told for what: a scheduler that is away, and back; a worker that cannot serve.
     """
+    monkeypatch.setattr(sandbox_cluster, "CONNECT", 3.0)  # who is back by then was not away
     said: list[str] = []
 
     def wait_for(words: str) -> None:
@@ -330,10 +331,10 @@ def test_a_cluster_is_watched(tmp_path):
         assert slots == 1
         cluster.add_worker(COURSE_STUDIES=str(_other_studies(tmp_path)))
         wait_for("another version of the kit")
-        cluster.restart_scheduler(away=2)
+        cluster.restart_scheduler(away=10)
         wait_for("waiting for it, for 77 s at most")
         wait_for("works again")
-    assert len(said) == 3
+    assert len(said) < 6  # not one at each look
 
 
 @pytest.mark.parametrize("jobs", [[], ["--jobs", "1"]])
