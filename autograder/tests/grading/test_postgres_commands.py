@@ -4,12 +4,14 @@ The commands of a term are run in turn, beside them what people do: students han
 at the desk. In PostgreSQL somebody owns the tables and another role grades, by the guide's GRANTs.
 """
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from nbgrader.exchange.default import ExchangeSubmit
 from sqlalchemy import text
 from typer.main import get_command
@@ -45,6 +47,7 @@ GRADERS = ("roster CLASS", PLAN, "release study3", "hand-out study3", "collect s
 AFTER_MARKING = ("late study3 --due 2020-02-02T10:00Z", "evening study3", "hand-back study3",
                  "export", "export --format canvas", "export --format moodle", "solutions study3",
                  "doctor study3")
+WITH_WORKERS = ("grade", "feedback", "evening")
 HANDED_IN = "2020-02-03 10:00:00.000000 UTC"  # a day after the new due date
 ANSWER = "The lane is open for both."
 
@@ -59,12 +62,21 @@ def test_every_command_is_run_or_needs_no_gradebook():
 # ---- A term
 
 
-def command(folder: CourseFolder, line: str) -> Result:
-    """What comes of one of the lines above for a course."""
+def command(folder: CourseFolder, line: str) -> tuple[int, str]:
+    """The exit status of one of the lines above for a course, and what it says.
+
+    Those that start workers run in a process of their own: the server that forks this one's workers
+    may have begun with another environment.
+    """
     arguments = [str(folder.root.parent / "class.csv") if word == "CLASS" else word
-                 for word in line.split()]
-    return CliRunner().invoke(app, [*arguments, "--course", str(folder.root)],
-                              env={"COLUMNS": "500"}, catch_exceptions=False)
+                 for word in line.split()] + ["--course", str(folder.root)]
+    if line.startswith(WITH_WORKERS):
+        done = subprocess.run([sys.executable, "-P", "-m", "autograder", *arguments], check=False,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, "COLUMNS": "500"})
+        return done.returncode, done.stdout
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "500"}, catch_exceptions=False)
+    return done.exit_code, done.output
 
 
 def commands(folder: CourseFolder, lines: Iterable[str]) -> str:
@@ -72,9 +84,9 @@ def commands(folder: CourseFolder, lines: Iterable[str]) -> str:
     time, which follow from what was measured."""
     said = []
     for line in lines:
-        done = command(folder, line)
-        assert done.exit_code == 0, (line, done.output)
-        said.append(f"{line}\n{done.output}")
+        status, output = command(folder, line)
+        assert status == 0, (line, output)
+        said.append(f"{line}\n{output}")
     told = re.sub(r"the limit of computing time is .*", "LIMITS", "\n".join(said))
     return re.sub(r"\d+(\.\d+)? (s|hours)\b", r"N \2", told.replace(str(folder.root), "COURSE"))
 
@@ -213,8 +225,8 @@ def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # 
             ("ALL", ["late study3", "grade study3", "export"])):
         postgres.sql(f"REVOKE {taken} ON ALL TABLES IN SCHEMA public FROM graders", database)
         for line in lines:
-            said = command(folder, line)
-            assert said.exit_code == 2, line
-            assert is_one_sentence(said.output), line
-            assert "permission denied for table" in said.output, line
+            status, said = command(folder, line)
+            assert status == 2, line
+            assert is_one_sentence(said), line
+            assert "permission denied for table" in said, line
     assert capfd.readouterr() == ("", "")
