@@ -6,6 +6,7 @@ from autograder.course_folder import CourseFolder
 from autograder.doctor import exchange as problems_of
 from autograder.errors import Refused
 from course.probes import Study
+from sequence.league.wire import clean
 
 STEPS = {"hand-out": "release_assignment", "collect": "collect", "hand-back": "release_feedback"}
 # Written by nbgrader when a student submits, and asked for when feedback is handed back.
@@ -36,7 +37,8 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
         raise Refused(f"nbgrader did not {step.replace('-', ' ')} {name}: {_reason(done)}")
     if step == "collect":
         now = len(folder.submitted(name))
-        left = [line.partition("] ")[2] for line in done["log"].splitlines() if LEFT in line]
+        left = [clean(line.partition("] ")[2]) for line in done["log"].splitlines()
+                if LEFT in line]  # nbgrader, too, writes names that students give into its log
         return "\n".join([f"collected {name}; submissions in all: {now}, from new students: "
                           f"{now - before}", *left])
     return f"{name} is in the exchange, where students fetch it"

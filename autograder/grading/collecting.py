@@ -16,10 +16,9 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.exchange.default.exchange import ExchangeError
 from nbgrader.utils import ignore_patterns, parse_utc
 
-from autograder.grading.handed_in import shown
+from autograder.grading.handed_in import MAX_NAME, shown
 
 LEFT = "was not collected"  # in the log, of a submission or of a file in one
-
 LONG_AGO = parse_utc("2000-01-01 00:00:00 UTC")
 
 
@@ -35,6 +34,8 @@ class CarefulCollect(ExchangeCollect):
             why = "nbgrader gives no such names"
         except OSError as error:
             why = str(error.strerror)
+        except RecursionError:  # nbgrader's, as it looks for the size
+            why = "there are too many folders in folders"
         if not why:
             return record
         self.log.error("%s %s: %s", shown(Path(path).name), LEFT, why)
@@ -71,7 +72,12 @@ class CarefulCollect(ExchangeCollect):
         leave_out = ignore_patterns(exclude=self.coursedir.ignore, include=self.coursedir.include,
                                     max_file_size=self.coursedir.max_file_size, log=self.log)
         for place, folders, files, at in os.fwalk(src):
-            here = Path(dest, os.path.relpath(place, src))
+            name = os.path.relpath(place, src)
+            if len(os.fsencode(name)) > MAX_NAME:
+                self.log.error("%s %s: its name is too long", shown(name), LEFT)
+                folders.clear()
+                continue
+            here = Path(dest, name)
             here.mkdir(parents=True, exist_ok=True)
             if self.coursedir.groupshared:
                 here.chmod(0o2770)
@@ -94,7 +100,11 @@ class CarefulCollect(ExchangeCollect):
             self.log.error("%s %s: %s", shown(to), LEFT, error.strerror)
             return
         with os.fdopen(source, "rb") as file:
-            if not stat.S_ISREG(os.fstat(source).st_mode):
+            found = os.fstat(source)
+            if not stat.S_ISREG(found.st_mode):
+                return
+            if found.st_nlink > 1:  # it may be anybody's
+                self.log.error("%s %s: it is a hard link", shown(to), LEFT)
                 return
             with to.open("xb") as copy:
                 shutil.copyfileobj(file, copy)

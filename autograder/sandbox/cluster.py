@@ -142,7 +142,7 @@ class Cluster:
                 continue
             if isinstance(error, Unfit):
                 self._refuse(error)
-            elif GRAPH in str(error):
+            elif _is_schedulers(error):
                 raise ClusterGone(WITHOUT.format(self.address)) from error
             elif isinstance(error, KilledWorker):
                 raise SandboxFault(f"workers of the cluster ended one after the other ({error})"
@@ -215,7 +215,7 @@ class Cluster:
             for address, future in asked.items():
                 with contextlib.suppress(_Left):
                     _, problem = self._awaited(client, future, [address])
-                    if GRAPH in str(problem):
+                    if _is_schedulers(problem):
                         raise ClusterGone(WITHOUT.format(self.address)) from problem
                     if problem is not None:
                         self._refuse(problem if isinstance(problem, Unfit) else
@@ -258,6 +258,11 @@ class Cluster:
             if self._client is client:
                 self._client = None
         _end(client)
+
+
+def _is_schedulers(error: BaseException | None) -> bool:
+    """Whether a scheduler could not read a task; what a submission says is in no such error."""
+    return type(error) is RuntimeError and GRAPH in str(error)
 
 
 def _end(client: Any) -> None:

@@ -1,11 +1,16 @@
 """The exchange for a class: one student's odd folder is no reason to stop the others."""
 
+import contextlib
 import os
 import pwd
 import shutil
+import stat
+import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
@@ -135,6 +140,60 @@ def test_collecting_follows_no_link(released, tmp_path):
     told = [*look_at(ann, STUDY, released.release(STUDY.assignment)).problems()]
     assert sum("is a link and was ignored" in line for line in told) == 3
     assert (released.submission(STUDY.assignment, "bob") / STUDY.module).read_text() == "mine"
+
+
+def make(place: Path, kind: str, name: str, secret: Path) -> None:
+    """Make something that a student can make."""
+    path = place / name
+    if kind == "deep":
+        at = os.open(place, os.O_RDONLY)
+        for _ in range(1200):  # deeper than any path can name
+            os.mkdir(name, dir_fd=at)
+            inner = os.open(name, os.O_RDONLY, dir_fd=at)
+            os.close(at)
+            at = inner
+        os.close(at)
+        return
+    {"link": lambda: path.symlink_to(secret), "folder link": lambda: path.symlink_to(secret.parent),
+     "loop": lambda: path.symlink_to(path), "hard link": lambda: os.link(secret, path),
+     "fifo": lambda: os.mkfifo(path), "file": lambda: path.write_text("mine"),
+     "inside": lambda: (path.mkdir(), (path / "x.py").symlink_to(secret)),
+     "none may read": lambda: (path.write_text("mine"), path.chmod(0))}[kind]()
+
+
+KINDS = st.sampled_from(["link", "folder link", "loop", "hard link", "fifo", "file", "inside",
+                         "none may read", "deep"])
+NAMES = st.one_of(st.sampled_from([STUDY.module, "a\nb", "\x1b[2J", "was not collected\n",
+                                   "\udcff"]),
+                  st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]),
+                          min_size=1, max_size=40).filter(lambda name: name not in (".", "..")))
+
+
+@settings(max_examples=40, deadline=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(NAMES, KINDS, max_size=5))
+def test_nothing_that_a_student_makes_brings_an_answer_or_stops_others(released, tmp_path, made):
+    """Whatever lies in a folder of the exchange, under whatever names."""
+    for folder in (released.exchange() / COURSE_ID / "inbound", released.root / "submitted"):
+        subprocess.run(["rm", "-rf", folder], check=True)
+    secret = tmp_path / "staff" / "answer.py"
+    secret.parent.mkdir(exist_ok=True)
+    secret.write_text("the answer", "utf-8")
+    place = hand_in(released, named("ann"))
+    (place / STUDY.module).unlink()
+    for name, kind in made.items():
+        with contextlib.suppress(OSError):  # a name that is too long in bytes
+            make(place, kind, name, secret)
+    hand_in(released, named("bob"))
+    said = exchange(released, STUDY, "collect")
+    assert all(line.isprintable() for line in said.splitlines())
+    assert (released.submission(STUDY.assignment, "bob") / STUDY.module).read_text() == "mine"
+    collected = released.submission(STUDY.assignment, "ann")
+    for root, _, files, at in os.fwalk(collected) if collected.is_dir() else ():
+        for name in files:
+            if stat.S_ISREG(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+                assert Path(root, name).read_bytes() != b"the answer"
+    subprocess.run(["rm", "-rf", place], check=True)
 
 
 def test_a_link_that_comes_while_files_are_copied_is_not_followed(released, tmp_path, monkeypatch):
