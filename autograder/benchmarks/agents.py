@@ -126,9 +126,9 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
                     for side in (0, 1) if pairing.agents[side] == name] for name in names}
     lines = [
         "# How strong the agents are", "",
-        f"Share of the points of the row's agent, with its 95 % interval (Wilson), over {DEALS} "
-        f"deals from both seats, {ISMCTS_DEALS} where ISMCTS plays; the number behind an agent is "
-        "that of its study. `python3 run.py bench agents` writes this page.", "",
+        f"The share of the points that the row's agent won, with its 95 % interval (Wilson), over "
+        f"{DEALS} deals from both seats, {ISMCTS_DEALS} where ISMCTS plays. The number after an "
+        "agent is that of its study. `python3 run.py bench agents` writes this page.", "",
         f"| | {' | '.join(names)} | ms a move | 99th percentile |",
         "|-|" + "-|" * (len(names) + 2)]
     for name in names:

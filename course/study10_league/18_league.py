@@ -150,9 +150,9 @@ print("against Greedy:", compare(MyAgent, Greedy, deals=4, seed=1000))
 # So luck hardly counts: over other cards the 15 points have a standard deviation of less than half a
 # point. An agent that earns nothing against an opponent does not go on to the next one.
 #
-# All games of the ladder together have an hour, shared equally among the opponents; when it is over,
-# the games played so far decide. An agent that takes at most a tenth of a second for an action has
-# time enough.
+# Your agent may compute for an hour in all games of the ladder together, shared equally among the
+# opponents; when it is over, the games played so far decide. An agent that takes at most a tenth of
+# a second for an action has time enough.
 #
 # The cell below plays at most 12 deals against each opponent. Its points are as uncertain as the
 # picture above says.
@@ -167,7 +167,7 @@ check("study10.ladder")
 # that chess players know: 100 points more mean winning 64 of 100 games (Bradley and Terry 1952). On
 # the command line it is
 #
-#     python3 run.py league Random Greedy me=my_agent.py --deals 10 --out my_league
+#     python3 run.py league Random Greedy me=course/study10_league/my_agent.py --deals 10 --out my_league
 #
 # Below, everybody plays in this process, which is faster; but then nobody stops an agent that never
 # returns.

@@ -204,7 +204,7 @@ print(AlphaBeta().search(Board()))
 print(AlphaBeta().search(Board("x________")))
 
 # %% [markdown]
-# The first should be 18,297, the second 2,338. If your first count is another one, it probably stands in this table:
+# The first should be 18,297, the second 2,338. If your first count is a different number, it is probably in this table:
 #
 # | nodes from the empty board | what happened |
 # |---|---|

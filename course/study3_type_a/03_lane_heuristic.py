@@ -316,7 +316,7 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
 #
 # Three own marks, two and one, and the same for the opponent: a count for every number short of a
 # full lane. Three in a lane threatens a win, so it should weigh much more than two, and two more
-# than one. Good weights can be fitted to games; notebook 7 learns some.
+# than one. Good weights can be fitted to games; notebook 8 learns some.
 #
 # A divisor that is certainly large enough needs no counting of positions: each of the 76 lanes adds
 # at most the largest weight, so any number above 76 times that weight will do.

@@ -179,7 +179,7 @@ over
 # %% [markdown]
 # x has won. But three in a lane is no *pair*, so the definition calls the state quiescent, and the
 # heuristic does not see the win at all. Both go by their definitions, whether the game is over or
-# not. Ask the terminal test first, and your search never puts a finished game to them.
+# not. Do the terminal test first, and your search never asks them about a finished game.
 #
 # ## Write `TypeA`
 #
@@ -394,9 +394,9 @@ picture(axes, "Stacked bars of nodes by depth: " + ", ".join(
 # so it searches on, and below depth 2 quiet states are rare. Hardly anything is ever evaluated.
 #
 # Compare the first three lines. Type A visits about half as many nodes as minimax, and twelve times
-# as many as alpha-beta. Alpha-beta plays perfectly, too. **On nine cells Type A alone saves nothing
-# over alpha-beta.** It never throws a move away: when it knows that a reply refutes a move, it still
-# looks at all the other replies.
+# as many as alpha-beta. Alpha-beta plays perfectly, too. **From the second move on, Type A alone
+# saves nothing over alpha-beta on nine cells.** It never throws a move away: when it knows that a
+# reply refutes a move, it still looks at all the other replies.
 #
 # That is a fact about a very small game, not about depth limits. Alpha-beta can afford to go to the
 # end here, since the end is near. Take a game whose end is far: tic-tac-toe on a cube of 4 x 4 x 4

@@ -354,7 +354,7 @@ compare_counts({"Type A": TypeA(), "Type A, pruned": TypeAPlus(order=board_order
 #
 # * On the **empty board** the depth limit does all the work. Everything at depth 2 is quiet.
 # * In **every other row** Type A lies to the right of alpha-beta. There is always a fight somewhere
-#   at depth 2, and Type A searches all of it. On nine cells a limit alone saves nothing over
+#   at depth 2, and Type A searches all of it. In these rows a limit alone saves nothing over
 #   alpha-beta. (On the cube at the end of notebook 4 there is no move without one.)
 # * **Pruned**, Type A comes to where alpha-beta is: in most rows to its left, in some to its right.
 #   The limit ends the quiet lines. But a cut needs a value that is at least as good. Draws are all

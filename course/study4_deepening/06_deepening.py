@@ -159,9 +159,9 @@ for order in (board_order, centre_first):
 #
 # </details>
 #
-# `centre_first` knows something about Connect Four. The two parts that come now do without: they
-# *learn* a good order while they search. Both move some moves to the front of the list and leave the
-# others as they are. Write `promoted`.
+# `centre_first` knows something about Connect Four. The next two parts need no such knowledge: they
+# *learn* a good order while they search. Both move some moves to the front of the list and leave
+# the others as they are. Write `promoted`.
 
 # %%
 promoted([0, 1, 2, 3, 4, 5, 6], [3, 5]), promoted([0, 2, 4], [5, 4])
@@ -210,9 +210,8 @@ for title, state in (("empty board", ConnectFour()), ("the riddle", riddle)):
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# From left to right killers are a great help. With the centre first they make the search of the empty
-# board a little *dearer*: there are no threats yet, and what caused a cut elsewhere takes the place
-# of a move that was better. They pay where one reply answers many moves.
+# From left to right killers are a great help. With the centre first they make the search of the
+# empty board a little *more expensive*. A question below asks you why.
 #
 # </details>
 #
@@ -227,7 +226,9 @@ for title, state in (("empty board", ConnectFour()), ("the riddle", riddle)):
 # <details><summary>Answer</summary>
 #
 # 4,263, a quarter; and the deeper, the smaller the share. (The cell that counts layers in notebook
-# 1 counts these, too, with `ConnectFour` instead of `Board`.)
+# 1 counts these, too, if you put `ConnectFour` in the place of `Board`, put `for _ in range(5):` in
+# the place of the `while` line, and leave out `layers.pop()`. Without the limit it would never
+# end.)
 #
 # | moves | ways | positions |
 # |---|---|---|
@@ -382,10 +383,10 @@ knob("order", list(ORDERS), by_limit)
 # %% [markdown]
 # ## What is depth worth?
 #
-# Nodes are not points. The next table was played beforehand (a hundred games for each mark, from
-# random openings, every opening from both sides). The rival has 400 nodes a move, the centre first,
-# and neither table nor killers. **Predict**: what share of the points has the same agent with four
-# times the nodes? And with a quarter of them?
+# Nodes are not points. The next table was played beforehand (a hundred games for each agent and
+# each budget, from random openings, every opening from both sides). The rival has 400 nodes a move,
+# the centre first, and neither table nor killers. **Predict**: what share of the points has the
+# same agent with four times the nodes? And with a quarter of them?
 
 # %%
 table = depth_strength()
@@ -447,9 +448,10 @@ lost
 # ## Play against it
 #
 # It has 3,000 nodes for each move, and the plan from the beginning is not enough any more. With
-# enough nodes nobody could beat it as x: Connect Four is solved, and x wins by beginning in the
-# middle (Allis 1988). *Show values* asks the same search, with 1,000 nodes for each of your moves,
-# what they are worth to you: 1 is a win (▲) or a loss (▼) that it sees, anything less an estimate.
+# enough nodes nobody could beat it when it plays x: Connect Four is solved, and x wins by beginning
+# in the middle (Allis 1988). *Show values* asks the same search, with 1,000 nodes for each of your
+# moves, what they are worth to you: 1 is a win (▲) or a loss (▼) that it sees, anything less an
+# estimate.
 
 # %%
 play_against(DeepeningBoth(3_000, order=centre_first), start=ConnectFour(),

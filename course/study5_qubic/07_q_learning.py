@@ -189,7 +189,7 @@ check("study5.epsilon_greedy")
 # There are two players and two tables. `play_episode(players, start)` plays one game. It has to
 # remember, for each player, the last move that still waits for its update:
 #
-# 1. The player to move first updates its own last move: now its next turn has come.
+# 1. First, the player to move updates its own last move: now its next turn has come.
 # 2. It chooses, and the step is made.
 # 3. Its new move waits, with its reward. The opponent's reward is added to the opponent's waiting
 #    move.
@@ -218,8 +218,8 @@ check("study5.episode")
 #
 # * It updates each move at once, so that s' is a state in which *the opponent* is to move. A
 #   player's own table has no entry for any such state, so the maximum is always the initial 1.
-# * It adds gamma times that maximum after the end of the game, too. A win becomes worth 1.9, a loss
-#   -0.1.
+# * It adds gamma times that maximum after the end of the game, too. So the target of a win is 1.9,
+#   and that of a loss -0.1, as long as a cell is empty.
 
 # %%
 class Listed(QPlayer):
@@ -276,17 +276,17 @@ picture(axes, "Score of the greedy moves against a random player on the small bo
 #
 # The listing learns something too, and for thousands of games it is ahead. Where the opponent is to
 # move it always reads a 1, so a move that decides nothing tends to 0.9, whatever comes of it later.
-# A win tends to 1.9, a move that is answered by a loss to -0.1. So the listing knows which moves
-# win or lose at once, and will never know more. The formula's numbers travel back from move to
-# move. Give both twice as many games, and the formula's players score 0.95, the listing's still
-# 0.87.
+# A win tends to 1.9. A move that loses is updated twice in each game, first towards 0.9 and then
+# towards -0.1, and ends at about 0.3. So the listing knows which moves win or lose at once, and
+# will never know more. The formula's numbers travel back from move to move. Give both twice as many
+# games, and the formula's players score 0.95, the listing's still 0.87.
 #
 # Small board, right formula: the method works. Now the cube.
 #
 # ## On the cube
 #
-# 800 games take a few seconds. The homework says "with enough iterations"; what many more of them
-# do is told below.
+# 800 games take a few seconds. The homework says "with enough iterations"; you will read below what
+# many more of them do.
 
 # %%
 EPISODES = 800

@@ -2,8 +2,8 @@
 # # 8. Seven numbers for a cube
 #
 # In notebook 7 a table learned nothing on the cube. After three or four moves every state was new,
-# and what is learned in one state says nothing about any other. This notebook keeps the game, the
-# rewards and the self-play, and gives up the table.
+# and what is learned in one state says nothing about any other. This notebook keeps the game and
+# the self-play, and gives up the table.
 #
 # Before you read on, think of somebody who knows the rules, and show them a cube in the middle of a
 # game. What would they look at to tell who is better off? Write down two or three things, none of
@@ -94,7 +94,7 @@ check("study5.lane_kinds")
 # 2. For each lane find what it gains if the player puts one more mark into it: the weight of (own +
 #    1, opponent's) minus the weight of (own, opponent's). A mark in an opponent's lane kills it.
 #    What is gained then?
-# 3. For a move, add the gains of the lanes through its cell to the sum, and take the tangent once.
+# 3. For a move, add the gains of the lanes through its cell to the sum, and take tanh of it once.
 #
 # The two must agree, and that is a good test. They need not agree in the last digit, since sums of
 # floats depend on the order of their terms: two moves that are worth exactly the same may then not
@@ -131,10 +131,10 @@ check("study5.lane_values")
 #
 # > **weight of a kind += alpha (target - V) (number of lanes of that kind)**
 #
-# (This is the gradient of the cross-entropy of V; the slope of the tangent drops out.) Some twenty
-# lanes move together, so alpha has to be small. And it should become smaller, or the last few games
-# shake what all the others have taught: `train_lanes`, which is given, begins with alpha = 0.01.
-# After 500 games it is half of that, after 1,000 a third, after 1,500 a quarter.
+# (This is a step down the gradient of the cross-entropy of V; the slope of tanh cancels.) Some
+# twenty lanes move together, so alpha has to be small. And it should become smaller, or the last
+# few games shake what all the others have taught: `train_lanes`, which is given, begins with alpha
+# = 0.01. After 500 games it is half of that, after 1,000 a third, after 1,500 a quarter.
 #
 # Write `target`, `update` and `self_play`.
 

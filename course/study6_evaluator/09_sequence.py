@@ -30,7 +30,7 @@ from sequence.widget import play as play_on_board
 # ## The board
 #
 # Ten by ten cells. On every cell but the corners a card is printed. The game uses two full decks,
-# 104 cards, and each card that is no jack stands on exactly two cells.
+# 104 cards, and each card that is not a jack is printed on exactly two cells.
 
 # %%
 for row in TABLE:
@@ -40,11 +40,11 @@ print("2s stands on", cells_with("2s"), "and on (4, 5) stands", card_at((4, 5)))
 
 # %% [markdown]
 # A card is a rank and a suit: `2s` is the two of spades, `th` the ten of hearts. A cell is `(row,
-# column)`, from 0 to 9, with (0, 0) on top at the left.
+# column)`, from 0 to 9, with (0, 0) at the top left.
 #
 # You play a card and put a chip on one of its two cells. Five of your chips in a line are a
-# **sequence**, and two sequences win. The **corners** are free: they count as a chip of yours, and
-# as one of your opponent's.
+# **sequence**, and two sequences win. A new sequence may share one chip with an old one. The
+# **corners** are free: they count as a chip of yours, and as one of your opponent's.
 #
 # The **jacks** stand on no cell.
 #
@@ -79,11 +79,15 @@ picture(axes, "Heat map of the board: the number of lines of five through each c
 #
 # Each player has six cards. Beside the board lies the **draft row**: five cards, face up. In your
 # turn you play a card from your hand *and* say which card of the row you take for it. The gap is
-# filled from the deck. (That row is a variant. In the published game you draw blind, and there is
-# no heart. `sequence.OFFICIAL` has those rules, but all studies play with the row.)
+# filled from the deck. When the deck is used up the row shrinks, and when the row is empty the game
+# ends: whoever has more sequences wins, and with equal numbers it is a tie.
 #
-# `State.deal(seed=1)` deals a game. The same seed deals the same cards. At the end of a cell a
-# state is drawn, with the hand of the player to move.
+# (These rules are a variant. In the published game two players hold seven cards each and draw
+# blind, and there is no heart. `sequence.OFFICIAL` has those rules, but all studies play with the
+# row.)
+#
+# `State.deal(seed=1)` deals a game. The same seed deals the same cards. A state in the last line of
+# a notebook cell is shown as a picture, with the hand of the player to move.
 
 # %%
 state = State.deal(seed=1)
@@ -176,8 +180,9 @@ for card in ["6h", *sorted(known)[:1], "jd"]:
 # * `if a:` whether there is any.
 #
 # `mask_of(cells)` makes a bitboard and `cells_of(mask)` lists its cells. `BIT[cell]` is the number
-# of a cell's bit, `CELLS[bit]` the way back. The bits are in the order of the *cards*: two
-# neighbouring bits are the two cells of one card.
+# of a cell's bit, `CELLS[bit]` the way back. The bits are in the order of the *cards*: bits 0 and 1
+# are the two cells of one card, bits 2 and 3 those of the next, and the last four bits are the
+# corners.
 
 # %%
 line = mask_of([(4, 0), (4, 1), (4, 2), (4, 3), (4, 4)])
@@ -224,8 +229,8 @@ play_on_board(against=Greedy(), seed=3, values=Greedy().values)
 
 # %% [markdown]
 # `play([first, second], seed)` plays a game between two agents. An agent is anything with a method
-# `choose(observation)`. Two are given. `Random` plays any legal action. `Greedy` plays what looks
-# best at once; it counts the chips in the lines through a cell, and you can read all of it in
+# `choose(observation)`. Two are given for now. `Random` plays any legal action. `Greedy` plays what
+# looks best at once; it counts the chips in the lines through a cell, and you can read all of it in
 # `sequence/agents/players.py`.
 
 # %%
@@ -278,8 +283,8 @@ picture(axes, f"Histogram of the number of legal actions in {len(counts):,} turn
 
 # %% [markdown]
 # Some fifty ways to go, then fifty replies by a hand that you do not know, then a card that nobody
-# knows. Two turns ahead there are already thousands of ends. So the next study begins at the other
-# end: without any search, how well can one judge an action by looking at the board?
+# knows. Two turns ahead there are already thousands of ends. So the next notebook begins at the
+# other end: without any search, how well can one judge an action by looking at the board?
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Reuter 1982 for the game; Wilson 1927 for the

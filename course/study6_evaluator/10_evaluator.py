@@ -175,7 +175,7 @@ check("study6.cell_score")
 # nothing is negative, and squaring keeps the order.
 #
 # (b) Yes. With 10 the costs 1, 2 and 5 give 81, 64 and 25. With 100 they give 9,801, 9,604 and
-# 9,025: the order is the same, but one action less is worth about 190 instead of about 15, and
+# 9,025: the order is the same, but one action fewer is worth about 190 instead of about 15, and
 # drowns the other parts.
 #
 # (c) There all values had one common factor, and a search only asks which of two is greater. Here a
@@ -189,8 +189,8 @@ check("study6.cell_score")
 # here? Call it the **gain**. Two board scores give it. But a board score looks at 96 cells with about
 # ten lines each, and an action has up to a hundred cells to choose from.
 #
-# Think before you compute. If we place a chip on an empty cell, every line through it needs one action
-# less. If we remove a chip of theirs, 2 becomes 1: again one less. So
+# Think before you compute. If we place a chip on an empty cell, every line through it needs one
+# action fewer. If we remove a chip of theirs, 2 becomes 1: again one less. So
 #
 # > **an action makes each line through its cell cheaper by one,** unless it cannot be finished.
 # > Nothing else changes.
@@ -557,8 +557,9 @@ for weight in (1, 2):
 # agent does lose more as the second player, but nearly all of that is the seat, and others who play
 # well pay for it too.
 #
-# (b) A random first action throws the tempo away. If the tempo is what matters, the advantage should
-# vanish or change sides. It does: over 2,000 games the first player then has 0.47 (0.45 to 0.49).
+# (b) A random first action wastes the first move. If that move is what matters, the advantage
+# should vanish or change sides. It does: over 2,000 games the first player then has 0.47 (0.45 to
+# 0.49).
 #
 # (c) Play every deal from both seats and count pairs, as we do. Or let the second player choose the
 # seat after seeing the opening.

@@ -2,11 +2,11 @@
 # # 12. Look-ahead in Sequence
 #
 # Hidden cards and chance, as in notebook 11, but with a hundred and four cards and up to a thousand
-# legal actions. This notebook still builds an agent that looks two actions ahead: what does my action
-# bring, and what is the best that the opponent can do then? After that it goes deeper, with the
-# alpha-beta search that you wrote in study 2.
+# legal actions. In this notebook you build an agent that looks two actions ahead: what does my
+# action bring, and what is the best that the opponent can do then? After that it goes deeper, with
+# the alpha-beta search that you wrote in study 2.
 #
-# You will fill `lookahead.py`, piece by piece. The rules are in the docstring of `sequence.board.rules`.
+# You will fill `lookahead.py`, piece by piece. Notebook 9 explains the rules.
 
 # %%
 # %load_ext autoreload
@@ -219,9 +219,10 @@ check("study7.draft_value")
 # The opponent's hand is hidden, but it leaks. Every card it takes from the row we see, and every
 # card it plays. So we keep a catalogue: what it holds for certain, and what it may hold.
 #
-# By hand. Suppose that the opponent took 2s, then jd, and then played 2s. Known: jd. It has five
-# more cards. Which? None of which we have seen both copies; any other card is possible. Write
-# `catalogue`. It reads the game from the beginning (`observation.plays()`), so it needs no memory.
+# By hand. Suppose that the opponent took 2s, then jd, and then played 2s and took kh. Known: jd and
+# kh. It has four more cards. Each of them may be any card of which we have not seen both copies.
+# Write `catalogue`. It reads the game from the beginning (`observation.plays()`), so it needs no
+# memory.
 #
 # How much of the hand is known as the game goes on? **Guess**: after twenty actions, how many of the
 # six cards are known, and how many of the 52 kinds of card are possible? The cell after the check
@@ -443,10 +444,9 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 # *Write your answer here.*
 
 # %% [markdown]
-# **Question.** With "possible" cards the opponent is thought to hold nearly every card, a two-eyed
-# jack among them; with "known" cards it holds few at first. Which of the two is too careful and
-# which too careless? Describe a better reply term between them that uses the chance that a card is
-# in the hand. Which numbers of the observation would you need?
+# **Question.** One agent lets any *possible* card reply, the other only *known* ones. Which of the
+# two is too careful and which too careless, and why? Describe a better reply term between them that
+# uses the chance that a card is in the hand. Which numbers of the observation would you need?
 
 # %% [markdown] answer="who-replies"
 # *Write your answer here.*

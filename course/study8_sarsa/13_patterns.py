@@ -127,9 +127,10 @@ check("study8.direction")
 # %% [markdown]
 # ## Patterns and their values
 #
-# Gomoku players have names for these things. A **live** pattern is open at both ends and has no
-# gap. A **sleeping** one has a gap, or is stopped at one end. A sleeping four is called *chong*:
-# it threatens, and one chip stops it. A live four has two cells that finish it.
+# Players of Gomoku, which is five in a row on a board without cards, have names for these things. A
+# **live** pattern is open at both ends and has no gap. A **sleeping** one has a gap, or is stopped
+# at one end. A sleeping four is called *chong*: it threatens, and one chip stops it. A live four
+# has two cells that finish it.
 
 # %%
 print(f"{'pattern':14}{'own':>8}{'prevented':>11}")
@@ -192,10 +193,10 @@ for name in PATTERN_VALUES:
 # Every live four keeps its promise. Some of the chong fours do not, and some of the patterns that are
 # called NONE are one chip short of five.
 #
-# **Question.** Find one drawing (a line like `#_mm_t_`) for each of the two mistakes: a
+# **Question.** Find one drawing (a line like `#__m_t__`) for each of the two mistakes: a
 # `CHONG_FOUR` that no single chip finishes, and a `NONE` that one chip does finish. Then a third
-# one: a `LIVE_TWO` that can never become five, however often its owner moves. What do the attributes
-# of `DirectionInfo` not know in each case?
+# one: a `LIVE_TWO` that can never become five, however often its owner moves. What do the
+# attributes of `DirectionInfo` not know in each case?
 
 # %% [markdown] answer="blind-spots"
 # *Write your answer here.*

@@ -68,11 +68,11 @@ for target in (100, 100, 100):
 check("study8.table")
 
 # %% [markdown]
-# **Think first.** (a) With `epsilon=0` and an agent that always takes the action with the highest *Q*,
-# the two targets are the same. Why? (b) Our agent goes by the *mix* of Q and score. Show with three
-# candidates (give their Q and their scores) that its targets can differ although it never explores.
-# (c) Which of the two targets is never the smaller one? What does that do to the values, if the
-# values in the maximum are noisy?
+# **Think first.** (a) With `epsilon=0` and an agent that always takes the action with the highest
+# *Q*, the two targets are the same. Why? (b) Our agent will go by a *mix* of the two, 0.6 × Q + 0.4
+# × score. Show with three candidates (give their Q and their scores) that its targets can differ
+# although it never explores. (c) Which of the two targets is never the smaller one? What does that
+# do to the values, if the values in the maximum are noisy?
 #
 # <details><summary>An answer</summary>
 #
@@ -385,9 +385,8 @@ for (_, action), value in sorted(small().values.items(), key=lambda item: -item[
 
 # %% [markdown]
 # Now entries come back. It does not help; look at the interval. So visits were not the only thing
-# that was missing. Look at what is learned: *rewards*. None of them is negative. An action that is
-# followed by a long game full of threes and fours collects thousands, and nothing is ever subtracted
-# when the opponent wins.
+# that was missing. Look at the five values that were printed, and at `td_target`: what has been
+# added up there?
 #
 # **Question.** (a) What exactly does Q estimate here, in one sentence? Is it the probability of
 # winning? (b) An entry that is missing counts as 0, and one that was met once has 0.3 of a positive

@@ -425,9 +425,9 @@ for depth in (1, 2, 3):
 # does better in Go, where they are rare.
 #
 # **Question.** Measure your own UCT on such traps: how many iterations does it take, for at least
-# three widths *or* three depths of your choice, until at most one search in ten is fooled? Give a
-# table. Explain with UCB1 why the number grows as it does. Then name one change to the search (not a
-# larger budget) that would help, and say what it costs.
+# three widths *or* three depths, of which at most one was used above, until at most one search in
+# ten is fooled? Give a table. Explain with UCB1 why the number grows as it does. Then name one
+# change to the search (not a larger budget) that would help, and say what it costs.
 
 # %% [markdown] answer="how-fooled"
 # *Write your answer here.*

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 17. One tree for many worlds
 #
-# A tree needs states, and in Sequence nobody sees the state: the opponent's cards are hidden, and so
-# is the next card of the deck. This notebook takes the tree of notebook 16 there: first with a
-# separate tree for each world that could be the true one, then with one tree for all of them. We find
-# out what the difference is. In the end we ask why an agent that simulates *ten* games for a move
-# already beats `Greedy`, which looks at every action. The reason may surprise you.
+# A tree needs states, and in Sequence nobody sees the state: the opponent's cards are hidden, and
+# so is the next card of the deck. This notebook takes the tree of notebook 16 there: first with a
+# separate tree for each world that could be the true one, then with one tree for all of them. We
+# find out what the difference is. At the end we ask why an agent that simulates *ten* games for a
+# move already beats `Greedy`, which looks at every action. The reason may surprise you.
 #
 # You will write the rest of `mcts.py`: `EnsembleUCT` and `ISUCT`.
 
@@ -334,8 +334,7 @@ picture(axes, "The share of the visits of the favourite action, by iterations. "
 # * random games, only the best 5 actions;
 # * a judged or quick leaf, only the best 5 actions.
 #
-# The games are played already: `bench mcts` has played every deal from both seats, and the table
-# comes with the course.
+# The games are played already: every deal from both seats, and the table comes with the course.
 
 # %%
 table = mcts_strength()
@@ -371,12 +370,9 @@ picture(axes, "Scores against Greedy with ten iterations: " + ", ".join(
 # win more than a third, and a better leaf adds to it. So the knowledge of which five actions to look
 # at matters most.
 #
-# And then there is the row of the quick player, which plays what the ranking puts first and searches
-# *nothing*. It scores higher than all six. With five actions and ten games each action is tried about
-# twice, and two games in two worlds say less than the ranking did. The given `ISMCTS`, which looks at
-# the actions in the order of the ranking, does about as well as the quick player. So ten iterations
-# beat `Greedy` because the *ranking* beats `Greedy`. With a hundred iterations the search has caught
-# up with the quick player, as far as the wide intervals can say.
+# And then there are the rows that are not in the picture. The quick player plays what the ranking
+# puts first. The given `ISMCTS` looks at the actions in the order of the ranking. Compare them with
+# the six before you answer the question.
 #
 # </details>
 #

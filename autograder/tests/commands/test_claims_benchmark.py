@@ -99,7 +99,7 @@ def test_the_notebook_has_the_price_of_the_seat(name, agent):
     assert re.search(rf"^# \| {agent}.* \| {share:.2f} \({low:.2f} to {high:.2f}\) \|$", text,
                      re.MULTILINE)
     share, low, high = (measured[f"seats_original_random{part}"] for part in ("", "_low", "_high"))
-    assert f"has {share:.2f} ({low:.2f} to {high:.2f})" in text
+    assert f"has {share:.2f} ({low:.2f} to {high:.2f})" in text.replace("\n# ", " ")
     assert f"{measured['seats_games']:,} games" in text
 
 
