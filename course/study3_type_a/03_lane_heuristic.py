@@ -17,7 +17,7 @@ from collections import Counter
 from course.check import check
 from course.plots import boards, figure, picture
 from heuristic import heuristic, lane_counts
-from tictactoe import Board, WinOrBlock
+from tictactoe import Board, WinOrBlock, opponent
 from tictactoe.show.play_board import play_against
 from tictactoe.solver import value, values
 
@@ -307,6 +307,49 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
 # *Write your answer here.*
 
 # %% [markdown]
+# ## Three and one?
+#
+# Somebody chose the weights, 3 for a pair and 1 for a single mark. Here we can ask the game. Take two
+# of the unfinished positions, from the views of those who are to move, such that one is really better
+# than the other: won against drawn, say. How often does the better one have the higher H? (If both have
+# the same H, count one half.) With weights that know nothing it would be 0.5.
+#
+# **Guess** first: is 3 to 1 the best ratio? What do you get if a pair weighs no more than a single
+# mark, and what if only pairs count? Then add weights of your own.
+
+# %%
+kinds = Counter()
+for state in positions:
+    (own_two, own_one), (two, one) = (lane_counts(state, player)
+                                      for player in (state.to_move, opponent(state.to_move)))
+    kinds[own_two - two, own_one - one, value(state, state.to_move)] += 1
+
+
+def agreement(pair, single):
+    """How often the better of two positions has the higher H, with these weights."""
+    right = among = 0
+    for (two, one, exact), count in kinds.items():
+        for (other_two, other_one, other_exact), others in kinds.items():
+            if exact > other_exact:
+                more = pair * (two - other_two) + single * (one - other_one)
+                right += count * others * (1 if more > 0 else 0.5 if more == 0 else 0)
+                among += count * others
+    return right / among
+
+
+for pair, single in ((0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (10, 1), (1, 0)):
+    print(f"{pair:2} for a pair, {single} for a single mark: {agreement(pair, single):.3f}")
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# Single marks alone are worse than a coin. What matters is that a pair outweighs a single mark clearly:
+# from 3 to 1 on the ratio hardly changes anything, and 4 to 1 does best, by very little. So the numbers
+# 3 and 1 are good ones, and nothing special. Even the best two weights are right in fewer than nine of
+# ten cases. Something else is missing.
+#
+# </details>
+#
 # **Think first.** In *Qubic* one plays on a cube of 4 x 4 x 4 cells, and four in a line win. There are
 # 76 lanes. Which counts would a lane heuristic have there? What weights would you try, and on what
 # grounds? How would you find a divisor that is certainly large enough, when there are far too many

@@ -30,9 +30,20 @@ from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_ga
                        simple_score, threat)
 from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.board.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
+from sequence.widget import play as play_on_board
 from sequence.widget.scores import score_board
 from tictactoe.games.play import wilson_interval
 from tictactoe.show.time_left import TimeLeft, with_time_left
+
+# %% [markdown]
+# ## Play first
+#
+# Play some turns against `Greedy`. Before each of them write down, in a few words, why you want this
+# cell and not another. Keep the list: at the end of this notebook, see which of your reasons the
+# formula knows.
+
+# %%
+play_on_board(against=Greedy(), seed=10)
 
 # %% [markdown]
 # ## Counting actions

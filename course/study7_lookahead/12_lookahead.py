@@ -39,6 +39,16 @@ from tictactoe.games.play import games_needed
 from tictactoe.show.time_left import TimeLeft
 
 # %% [markdown]
+# ## Play first
+#
+# Play some turns against `Greedy`. Before you finish each of yours, say which cell it will answer on.
+# How often are you right? The agent of this notebook asks the same question about every action that it
+# may play, and cannot see the cards either.
+
+# %%
+play_on_board(against=Greedy(), seed=12)
+
+# %% [markdown]
 # ## How wide is it?
 #
 # Twenty games between random players, and how many actions were legal each time.

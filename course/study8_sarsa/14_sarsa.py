@@ -25,7 +25,18 @@ from course.check import check
 from course.plots import figure, picture
 from sarsa import ACTION_FEATURES, QTable, SarsaAgent, td_target, train
 from sequence import Greedy, Random, compare, play
+from sequence.widget import play as play_on_board
 from tictactoe.show.time_left import TimeLeft
+
+# %% [markdown]
+# ## Play first
+#
+# Play a game against `Greedy`, or half of one. Then look back: which of your actions helped you, and
+# which did harm? You may well be unsure about most of them. A learner has to answer this for every
+# action of every game, and all that it is told are the rewards.
+
+# %%
+play_on_board(against=Greedy(), seed=14)
 
 # %% [markdown]
 # ## Two targets

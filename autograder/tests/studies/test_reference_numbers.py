@@ -4,12 +4,16 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from math import inf
+from pathlib import Path
 from random import Random
 
 import pytest
 
+import course
 from autograder.workspace import load_answer
 from tictactoe import EMPTY, Board, NodeCounter, Trace, counted, opponent, solver
+
+COURSE = Path(course.__file__).parent
 
 MINIMAX = load_answer("study1")
 ALPHA_BETA = load_answer("study2")
@@ -223,6 +227,38 @@ def test_678_quiescent_positions_have_h_at_most_4():
 def test_h_has_two_views():
     """H of one player is minus H of the other, on every board."""
     assert all(big_h(board, "x") == -big_h(board, "o") for board in solver.values())
+
+
+def cells(notebook, first, last):
+    """What a notebook of study 3 defines between two lines of its text."""
+    text = (COURSE / "study3_type_a" / notebook).read_text("utf-8")
+    scope = dict(vars(TYPE_A), Counter=Counter, Random=Random, value=solver.value,
+                 positions=POSITIONS)
+    exec(text[text.index(first):text.index(last)], scope)
+    return scope
+
+
+def test_three_to_one_is_nearly_the_best_ratio():
+    """What notebook 03 says of other weights: 4 to 1 is best, and from 3 on little changes."""
+    agreement = cells("03_lane_heuristic.py", "kinds = Counter()", "for pair, single")["agreement"]
+    by_ratio = {ratio: agreement(ratio, 1) for ratio in range(101)}
+    assert by_ratio[0] < 0.5 < by_ratio[1] < by_ratio[2] < by_ratio[3] < 0.9
+    assert max(by_ratio, key=by_ratio.get) == 4
+    assert by_ratio[4] - min(by_ratio[ratio] for ratio in range(3, 101)) < 0.004
+
+
+def test_a_heap_saves_comparisons_if_cuts_come_early():
+    """What notebook 05 says of the heap and `sorted`, on nine cells and on a cube."""
+    scope = cells("05_move_ordering.py", "class Noted", "for moves in (9, 64)")
+
+    def share(taken, moves):
+        return (scope["comparisons"](scope["by_heap"], taken, moves)
+                / scope["comparisons"](lambda items, _: sorted(items), taken, moves))
+
+    assert 0.7 < share(1, 9) < 0.8
+    assert 0.3 < share(1, 64) < 0.36
+    assert 1 < share(3, 9) < 1.1
+    assert min(share(9, 9), share(64, 64)) > 1.3
 
 
 def test_priority_5_never_occurs():
