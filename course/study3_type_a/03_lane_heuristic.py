@@ -320,9 +320,10 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
 # %%
 kinds = Counter()
 for state in positions:
-    (own_two, own_one), (two, one) = (lane_counts(state, player)
-                                      for player in (state.to_move, opponent(state.to_move)))
-    kinds[own_two - two, own_one - one, value(state, state.to_move)] += 1
+    mover = state.to_move
+    own_two, own_one = lane_counts(state, mover)
+    two, one = lane_counts(state, opponent(mover))
+    kinds[own_two - two, own_one - one, value(state, mover)] += 1
 
 
 def agreement(pair, single):

@@ -120,6 +120,22 @@ def test_the_formula_beats_the_listing_on_the_small_board(episode, least, most, 
     assert max(players["x"].table.values()) == pytest.approx(largest, abs=0.05)
 
 
+def test_the_listing_makes_a_losing_move_worth_0_3():
+    """What notebook 07 says of it: the move is updated twice in each game, the winning one once."""
+    class Scripted(STUDY.QPlayer):
+        """Plays the first of its moves that is legal."""
+
+        def choose(self, state):
+            return next(move for move in self.moves if move in state.legal_moves())
+
+    players = {"x": Scripted(), "o": Scripted()}
+    players["x"].moves, players["o"].moves = (0, 1, 8), (3, 4, 5)
+    for _ in range(200):
+        listed_episode(players, Board())
+    assert players["x"].q(Board("xx_oo____"), 8) == pytest.approx(0.31, abs=0.005)
+    assert players["o"].q(Board("xx_oo___x"), 5) == pytest.approx(1.9)
+
+
 # The table on the cube, with its controls
 
 

@@ -134,8 +134,8 @@ def test_visits_and_totals_fit_together():
 @pytest.mark.parametrize(("width", "few", "enough"), [(8, 50, 60), (16, 160, 190), (25, 360, 400)])
 def test_a_wider_trap_takes_longer(width, few, enough):
     """The table of the model answer to `how-fooled`."""
-    assert fooled(refuted(width), few) >= 0.9
-    assert fooled(refuted(width), enough) <= 0.1
+    assert fooled(refuted(width), few, 20) >= 0.9
+    assert fooled(refuted(width), enough, 20) <= 0.1
 
 
 def test_the_rules_differ_now_and_then():
