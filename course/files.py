@@ -20,8 +20,9 @@ INTERNALS = frozenset({
     "__init__.py", "check.py", "depth_strength.json", "depth_strength.py", "drawn_before.py",
     "files.py", "follow.js", "greedily.py", "hand_in.py", "jupyter", "mcts_strength.json",
     "mcts_strength.py", "node_counts.json", "node_counts.py", "plots.py", "probes", "progress.py",
-    "reference_searches.json", "reference_searches.py", "start.py", "unwritten.py",
-    "weights_from_games.json", "weights_from_games.py", "without_numpy.py",
+    "reference_searches.json", "reference_searches.py", "reply_games.json", "reply_games.py",
+    "start.py", "unwritten.py", "weights_from_games.json", "weights_from_games.py",
+    "without_numpy.py",
 })
 
 

@@ -2,24 +2,32 @@
 
 Strength is measured over paired deals, each played from both seats; a tie counts half, the interval
 is Wilson's at 95 %. Times of moves are computing time of this process, so that a busy machine does
-not lengthen them.
+not lengthen them. What the reply term brings is written to `course/reply_games.json`, deal by deal,
+for the notebook of study 7; those games are the same on every machine.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterable
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
+import course
 from autograder.benchmarks import Result
 from autograder.benchmarks._games import watched
 from autograder.workspace import load_answer
 from sequence import ISMCTS, Greedy, Random, play
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
+from tictactoe.games.play import wilson_interval
 
-DEALS = 100  # of the reply term's effect, and against Random and Greedy
+REPLY_DEALS = 250  # of the reply term's effect
+DEALS = 100  # against Random and Greedy
 DEEP_DEALS = 10  # of the search, which takes a second for a game
 SCANNED_GAMES = 3
 FIRST_DEAL = 60_000  # deals that nothing was chosen on
+TABLE = Path(course.__file__).with_name("reply_games.json")
 
 
 def run() -> list[Result]:
@@ -72,12 +80,34 @@ def _values_ms(module, finder) -> float:
 
 
 def reply_effect(module) -> Iterable[Result]:
-    """Play the agent with the reply term against the one without, and that one against itself."""
-    without = module.LookAhead(None)
-    for name, agent in (("any possible card", module.LookAhead(module.quick_replies)),
-                        ("known cards only", module.LookAhead(module.quick_replies, "known")),
-                        ("control, no reply", module.LookAhead(None))):
-        yield from _score(f"reply by {name}", agent, without, DEALS, "no reply term")[0]
+    """Play the agent with the reply term against the one without, and write the points down."""
+    table = {cards: points_of(module.LookAhead(module.quick_replies, cards),
+                              module.LookAhead(None), f"reply by {cards} cards", REPLY_DEALS)
+             for cards in ("possible", "known")}
+    TABLE.write_text(as_text(table), "utf-8")
+    for cards, points in table.items():
+        games = 2 * len(points)
+        share = sum(points) / games
+        low, high = wilson_interval(share, games)
+        yield Result(f"reply by {cards} cards, score of {games} games", share, "",
+                     peer="no reply term")
+        yield Result("  95 % interval, from", low, "", peer="no reply term")
+        yield Result("  95 % interval, to", high, "", peer="no reply term")
+
+
+def points_of(agent, rival, title: str, deals: int) -> list[float]:
+    """What the agent wins in each deal, from both seats: 0 to 2 points."""
+    totals = [0.0]
+    watched(title, agent, rival, deals, FIRST_DEAL,
+            after_each=lambda so_far: totals.append(so_far.wins + so_far.draws / 2))
+    return [after - before for before, after in pairwise(totals)]
+
+
+def as_text(table: dict[str, list[float]]) -> str:
+    """The table as JSON, a line for each agent."""
+    lines = ",\n ".join(f"{json.dumps(cards)}: {json.dumps(points)}"
+                        for cards, points in table.items())
+    return f"{{{lines}}}\n"
 
 
 def strength(module) -> Iterable[Result]:

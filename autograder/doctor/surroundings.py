@@ -30,9 +30,9 @@ def exchange(folder: CourseFolder) -> Iterator[str]:
     """Yield what is wrong with the exchange, the folder through which students hand in."""
     where = folder.exchange()
     if not where.is_dir():
-        wrong, cure = "missing", f"mkdir -p {where}"
+        wrong, cure = "missing", f"mkdir -p {where} && chmod a+rwxt {where}"
     elif not os.access(where, os.W_OK | os.X_OK):
-        wrong, cure = "not writable", f"chmod ugo+rwx {where}"
+        wrong, cure = "not writable", f"chmod a+rwxt {where}"
     else:
         return
     yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "

@@ -115,7 +115,7 @@ class WithKillers(DepthLimited):
         raise NotImplementedError("WithKillers.cut: write this method")
 
     def moves(self, state, depth):
-        """The moves of `super()`, the killers of this depth first, the latest one before all."""
+        """The moves of `super()`, this depth's killers moved to the front, the latest one first."""
         raise NotImplementedError("WithKillers.moves: write this method")
 
 

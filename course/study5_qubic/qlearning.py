@@ -110,14 +110,15 @@ def play_episode(players, start):
     """Play one game from `start` in which both players learn; returns the final state.
 
     `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
-    following)`; both may be the same player. A player's update for a move is made at the beginning
-    of its next turn, and only then is it asked to choose; if it has no next turn, at the end of the
-    game. The update's reward is the sum of all that the player was given from this move on. After
-    an attempt to take a filled cell the same player is to move again, so its update comes at once.
-    Who has not moved yet learns nothing. A player learns from its own moves alone, and nothing else
-    about it changes.
+    following)`; both may be the same object, which then plays two sides: its moves as x and its
+    moves as o wait for their updates separately. A side's update for a move is made at the
+    beginning of its next turn, and only then is it asked to choose; if it has no next turn, at the
+    end of the game. The update's reward is the sum of all that the side was given from this move
+    on. After an attempt to take a filled cell the same side is to move again, so its update comes
+    at once. A side that has not moved yet learns nothing. A side learns from its own moves alone,
+    and nothing else about its player changes.
 
-    Hint: for each player, remember its last state and move and the rewards since then.
+    Hint: for each side, "x" and "o", remember the last state and move and the rewards since then.
     """
     raise NotImplementedError("play_episode: write this function")
 

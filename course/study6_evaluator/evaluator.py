@@ -30,7 +30,8 @@ EMPTY_COST, OTHERS_COST, OWN_CHIP_COST = 1, 2, 1
 NEVER = 10  # the cost of a line that cannot be finished; one that can costs at most 9
 BOARD_MAX = NEVER * PLAYABLE.bit_count()  # so that no board is negative; our number
 DISCOUNT = 0.75  # of a card that is played next turn at the earliest; our number
-# The original has fixed values, not told: ours are above making a four, below a sequence.
+# The original has fixed values but does not name them: ours are above making a four, below a
+# sequence.
 JACK_VALUE = {"jd": 150, "jc": 150, "jh": 120, "js": 120}
 LINE_BASE = 4  # in `line_count`: each chip makes a line four times as good
 SURE = 10_000  # in `simple_score`: more than the 20 lines through a cell with 4 ** 4 each
@@ -95,7 +96,7 @@ def places(observation, card):
     cells of the other side's chips that are in no completed sequence.
 
     Hint: `observation.empty_mask` is a bitboard, `Chips.of(observation)` holds three more, and
-    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is the one of a card's two cells.
+    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is that of a card's two cells.
     """
     raise NotImplementedError("places: write this function")
 

@@ -27,8 +27,8 @@ from sequence.board.layout import (
     mask_of,
 )  # fmt: skip
 
-HEAT_PEAK = 4.0  # of the kernel: what a cell of the heart is worth in itself
-HEAT_DECAY = 0.5  # of the kernel: the factor for each step away from the heart
+HEAT_PEAK = 4.0  # what a cell of the heart is worth in itself
+HEAT_DECAY = 0.5  # the factor for each step away from the heart
 LINK_MADE = (0, 1, 4, 16, 64, 1024)  # by the own chips in the best five, the new one included
 LINK_BROKEN = (0, 2, 8, 32, 512)  # by the other side's chips in its best five: about half of that
 SHARED = 1  # chips of an earlier sequence that a new one may use (the rules)
@@ -220,7 +220,8 @@ def catalogue(observation):
     (If it plays a card of which it drafted a copy, that copy counts as played. In one action the
     card is played first, and then the other is drafted.) Possible are these
     and, if they are not the whole hand, every card of which you have not seen all `COPIES`: in your
-    own hand, in the draft row, among those played by either player, or known to be the opponent's.
+    own hand, in the draft row, among those played or traded by either player, or known to be the
+    opponent's.
 
     Hint: `observation.plays()` gives every action so far with its player. In an action, "" stands
     for no card.

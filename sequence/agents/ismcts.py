@@ -59,6 +59,8 @@ class ISMCTS:
     the same seed plays the same actions.
     """
 
+    widening = WIDENING
+
     def __init__(self, iterations: int | None = None, seconds: float | None = None,
                  seed: int | None = None) -> None:
         """Set the budget, in iterations or in seconds; 0.2 seconds if none is given.
@@ -94,8 +96,8 @@ class ISMCTS:
         if len(legal) < 2:
             return legal[0]
         samples = [self._sample(observation)]
-        actions = ranked(samples[0], PLAYS)  # the same in all samples
-        root = Node()
+        actions = self._promising(observation, samples[0])
+        root = self._root(observation)
         before = time.perf_counter()
         longest = before - start  # the first iteration will hardly take longer than all this
         while self.iterations_done < most and before + 2 * longest < end:
@@ -103,28 +105,52 @@ class ISMCTS:
             self.iterations_done += 1
             now = time.perf_counter()
             before, longest = now, max(longest, now - before)
-        return max(root.children, key=lambda action: root.children[action].visits,
-                   default=actions[0])
+        return self._best(root, actions)
+
+    # What a variant may do in another way.
 
     def _sample(self, observation: Observation) -> State:
         """A full state that the player could be in."""
         return sample(observation, self._random)
 
+    def _promising(self, _observation: Observation, state: State) -> list[Action]:
+        """The actions to look at, the best first; the same in all sampled states."""
+        return ranked(state, PLAYS)
+
+    def _root(self, _observation: Observation) -> Node:
+        """The node to begin with."""
+        return Node()
+
+    def _select(self, parent: Node, actions: list[Action], most: int,
+                side: int) -> tuple[Action, list[Node]]:
+        """One of the first `most` actions, and the nodes on the way to it."""
+        action, node = select(parent, actions[:most], side)
+        return action, [node]
+
+    def _rewards(self, state: State) -> tuple[float, ...]:
+        """What a new node's state is worth to each side, 0 to 1."""
+        return simulated(state)
+
+    def _best(self, root: Node, actions: list[Action]) -> Action:
+        """The action to play, when the time is over."""
+        return max(root.children, key=lambda action: root.children[action].visits,
+                   default=actions[0])
+
     def _iterate(self, root: Node, actions: list[Action], samples: list[State],
                  observation: Observation) -> None:
         """Select an action at the root and go down a sampled state; expand, simulate, back up."""
-        side = observation.side
-        action, node = select(root, actions[:width(root, ROOT_WIDENING)], side)
-        if node.visits == len(samples):
+        action, nodes = self._select(root, actions, width(root, ROOT_WIDENING), observation.side)
+        while nodes[-1].visits >= len(samples):
             samples.append(self._sample(observation))
-        state = samples[node.visits].after(action)
-        path = [root, node]
-        while node.visits and not state.is_over:
-            side, most = state.rules.side(state.to_move), width(node, WIDENING)
-            action, node = select(node, ranked(state, 1 if most == 1 else PLAYS)[:most], side)
+        state = samples[nodes[-1].visits].after(action)
+        path = [root, *nodes]
+        while path[-1].visits and not state.is_over:
+            side, most = state.rules.side(state.to_move), width(path[-1], self.widening)
+            action, nodes = self._select(path[-1], ranked(state, 1 if most == 1 else PLAYS), most,
+                                         side)
             state = state.after(action)
-            path.append(node)
-        rewards = simulated(state)
+            path += nodes
+        rewards = self._rewards(state)
         for node in path:
             node.visits += 1
             if node.side is not None:
@@ -148,9 +174,9 @@ def select(parent: Node, actions: list[Action], side: int) -> tuple[Action, Node
     return best, parent.children[best]
 
 
-def simulated(state: State) -> tuple[float, ...]:
+def simulated(state: State, horizon: int = HORIZON) -> tuple[float, ...]:
     """Each side's chance to win after a few actions of the quick player."""
-    for _ in range(HORIZON):
+    for _ in range(horizon):
         if state.is_over:
             break
         state = state.after(best_action(state))

@@ -136,7 +136,7 @@ class WithKillers(DepthLimited):
         ### END SOLUTION
 
     def moves(self, state, depth):
-        """The moves of `super()`, the killers of this depth first, the latest one before all."""
+        """The moves of `super()`, this depth's killers moved to the front, the latest one first."""
         ### BEGIN SOLUTION
         return promoted(super().moves(state, depth), self.killers.get(depth, []))
         ### END SOLUTION

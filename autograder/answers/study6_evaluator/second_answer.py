@@ -156,7 +156,7 @@ def places(observation, card):
     cells of the other side's chips that are in no completed sequence.
 
     Hint: `observation.empty_mask` is a bitboard, `Chips.of(observation)` holds three more, and
-    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is the one of a card's two cells.
+    `cells_of` lists the cells of one. `mask_of(cells_with(card))` is that of a card's two cells.
     """
     chips = Chips.of(observation)
     if card in ONE_EYED:

@@ -25,8 +25,8 @@ from sequence.board.layout import (
     mask_of,
 )  # fmt: skip
 
-HEAT_PEAK = 4.0  # of the kernel: what a cell of the heart is worth in itself
-HEAT_DECAY = 0.5  # of the kernel: the factor for each step away from the heart
+HEAT_PEAK = 4.0  # what a cell of the heart is worth in itself
+HEAT_DECAY = 0.5  # the factor for each step away from the heart
 LINK_MADE = (0, 1, 4, 16, 64, 1024)  # by the own chips in the best five, the new one included
 LINK_BROKEN = (0, 2, 8, 32, 512)  # by the other side's chips in its best five: about half of that
 SHARED = 1  # chips of an earlier sequence that a new one may use (the rules)

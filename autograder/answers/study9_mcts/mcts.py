@@ -294,11 +294,11 @@ class ISUCT(UCT):
     world = EnsembleUCT.world
 
     def select(self, node, state):
-        """As `UCT.select`, among the children whose moves can be made in this world.
+        """As `UCT.select`, among the children whose moves are in `self.moves(state)`.
 
-        The search stops at a node where the game is over or a move of this world has no child yet.
+        The search stops at a node where the game is over or one of these moves has no child yet.
         In UCB1 a child's `available` stands in the place of its parent's visits. At every step,
-        once the child is chosen, each child whose move can be made in this world has been
+        once the child is chosen, each child whose move is in `self.moves(state)` has been
         `available` once more, the chosen one included.
         """
         ### BEGIN SOLUTION
@@ -316,7 +316,7 @@ class ISUCT(UCT):
         ### END SOLUTION
 
     def expand(self, node, state):
-        """As `UCT.expand`, and each child whose move can be made in this world has been `available`
+        """As `UCT.expand`, and each child whose move is in `self.moves(state)` has been `available`
         once more, the new one included.
         """
         ### BEGIN SOLUTION
