@@ -43,10 +43,10 @@ promise, and searches nothing.
 
 """
 TAIL = f"""
-The given one is called weaker or stronger where the interval leaves one half out; with so many rows,
-one in twenty does so by chance. Intervals are wide as long as there are few games: {DEALS} deals, that
-is {2 * DEALS} games, are planned for each. `python3 run.py bench variants` writes this page, from the games that
-are kept in autograder/benchmarks/played/.
+The given one is called weaker or stronger where the interval leaves one half out; with so many
+rows, one in twenty does so by chance. Intervals are wide as long as there are few games: {DEALS}
+deals, that is {2 * DEALS} games, are planned for each. `python3 run.py bench variants` writes this
+page, from the games that are kept in autograder/benchmarks/played/.
 """
 
 
