@@ -2,7 +2,7 @@
 
 Both have the same number of iterations, so that the results are the same on every machine. Every
 deal is played twice, once from each seat, and a tie is half a win; intervals are Wilson's at 95 %.
-`--size` says how many deals; 200 take about twelve core-hours, and all cores are used. What was
+`--size` says how many deals, in tens; 200 take about ten core-hours on all cores. What was
 played is kept in autograder/benchmarks/played/, ten deals at a time: a run that was stopped goes on
 there. docs/strength.md is made of it.
 """
@@ -74,12 +74,15 @@ def run(size: int = DEALS) -> list[Result]:
                for deal in half if (deal,) not in journal]
     with ProcessPoolExecutor(os.cpu_count()) as workers:
         begun = {workers.submit(played, *key): key for key in missing}
-        for done, future in enumerate(as_completed(begun), 1):
-            name, deal = begun[future]
-            journals[name].measured((deal,), future.result)
-            PAGE.write_text(page(), "utf-8")
-            print(f"\r{done} of {len(missing)} times {CHUNK} deals", end="", file=sys.stderr,
-                  flush=True)
+        try:
+            for done, future in enumerate(as_completed(begun), 1):
+                name, deal = begun[future]
+                journals[name].measured((deal,), future.result)
+                PAGE.write_text(page(), "utf-8")
+                print(f"\r{done} of {len(missing)} times {CHUNK} deals", end="", file=sys.stderr,
+                      flush=True)
+        finally:
+            workers.shutdown(cancel_futures=True)  # else Ctrl-C would wait for all of them
     print(file=sys.stderr)
     return [result for name, so_far in kept().items() for result in _results(name, so_far.match())]
 

@@ -4,6 +4,7 @@ import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
 
 import json
 import secrets
+import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from enum import StrEnum
@@ -347,7 +348,7 @@ def plan(weeks: Annotated[int, typer.Argument(
         follow(folder, weeks, begin)
         if found:
             enrol(folder, found)
-        say(f"`python3 run.py lab {folder.root}` opens the course")
+        say(f"`python3 run.py lab {shlex.quote(str(folder.root))}` opens the course")
 
 
 @app.command("hand-out")

@@ -1,6 +1,7 @@
 """Says what is wrong with this environment or with a course folder, and how to fix it."""
 
 import os
+import shlex
 import shutil
 import stat
 from collections.abc import Iterator
@@ -29,10 +30,11 @@ def environment() -> Iterator[str]:
 def exchange(folder: CourseFolder) -> Iterator[str]:
     """Yield what is wrong with the exchange, the folder through which students hand in."""
     where = folder.exchange()
+    name = shlex.quote(str(where))
     if not where.is_dir():
-        wrong, cure = "missing", f"mkdir -p {where} && chmod a+rwxt {where}"
+        wrong, cure = "missing", f"mkdir -p {name} && chmod a+rwxt {name}"
     elif not os.access(where, os.W_OK | os.X_OK):
-        wrong, cure = "not writable", f"chmod a+rwxt {where}"
+        wrong, cure = "not writable", f"chmod a+rwxt {name}"
     else:
         return
     yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
@@ -70,7 +72,7 @@ def answers_read_by_others() -> Iterator[str]:
 def _told(found: list[Path], cure: Path) -> str:
     more = f" and {len(found) - NAMED} more files" if len(found) > NAMED else ""
     return (f"other users of this machine can read {', '.join(map(str, found[:NAMED]))}{more}: run "
-            f"`chmod go-rwx {cure}`")
+            f"`chmod go-rwx {shlex.quote(str(cure))}`")
 
 
 def readable(place: Path) -> Iterator[Path]:

@@ -613,11 +613,12 @@ check("study7.sampled_search")
 # %% [markdown]
 # ## What two actions cannot see
 #
-# We are x. With 8h at 3,8 we get a four in column 8 and break two threes of theirs. With 9c at 6,2 we
-# break nothing, but we get *two* fours at once, and hold the cards that complete them: th for 6,5 and
-# tc for 7,2. **Which do you play, and which will the search play?** The cell says what each earns at
-# once, and what a search of two actions and one of three make of it. And it deals the other hand fifty
-# times: in how many deals can we complete a sequence next, whatever the reply is?
+# We are x. With 8h at 3,8 we get a four in column 8 and break two threes of theirs, but we hold
+# neither card that would complete it. With 9c at 6,2 we break nothing, but we get *two* fours at once,
+# and hold the cards that complete them: th for 6,5 and tc for 7,2. **Which do you play, and which will
+# the search play?** The cell says what each earns at once, and what a search of two actions and one of
+# three make of it. And it deals the other hand fifty times: in how many deals can we complete a
+# sequence next, whatever the reply is?
 
 # %%
 plan = sketch("x 6,1 6,3 6,4 3,2 4,2 5,2 1,8 2,8 4,8 / o 3,5 3,6 3,7 0,5 1,6 2,7 2,9 4,7 8,5 / "
@@ -655,11 +656,11 @@ for place in ((3, 8), (6, 2)):
 # <details><summary>What happened</summary>
 #
 # 8h earns 136.5 and 9c only 133, so a search of two actions plays 8h, and so does `LookAhead` with
-# known cards. The reply takes the end of the four, and that was all. After 9c no chip of theirs stops
-# both fours. In 38 of the fifty deals the sequence is certain; in all the others they hold a one-eyed
-# jack and take the new chip away. The gain comes with the *third* action, so a search of three finds
-# it. To give up what a move earns now for a threat that cannot be stopped is a **sacrifice**. Wherever
-# a search ends, such plans lie behind its horizon.
+# known cards. But its four waits for a card, and they have time to stop it. After 9c no chip of theirs
+# stops both fours. In 38 of the fifty deals the sequence is certain; in all the others they hold a
+# one-eyed jack and take the new chip away. The gain comes with the *third* action, so a search of three
+# finds it. To give up what a move earns now for a threat that cannot be stopped is a **sacrifice**.
+# Wherever a search ends, such plans lie behind its horizon.
 #
 # </details>
 #

@@ -1,14 +1,26 @@
 """The variants of ISMCTS: legal, repeatable, each with its idea; and the page of what they won."""
 
+import math
+import os
 import random
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from statistics import median
 
+import numpy as np
 import pytest
 
 from autograder.benchmarks import _variants, variants
 from autograder.benchmarks._variants import VARIANTS, HandsRead, KeptTree, TwoDecisions
 from sequence import ISMCTS, Greedy, Random, State, play
 from sequence.agents.ismcts import Node
+from sequence.agents.players import SEQUENCE_WORTH
+from sequence.agents.worth import _plays, best_action, chances, ranked
+from sequence.board.layout import BIT
 from tictactoe.games.play import Match
 
 
@@ -98,14 +110,91 @@ def test_the_turns_before_are_those_of_the_game():
 
 
 def test_hands_that_explain_the_plays_are_drawn_more_often():
-    """A hand that left a sequence unmade at its turns is less likely than one that could not."""
-    state = next(state for state in play([Greedy(), Greedy()], 5).states[20:-1]
-                 if len(state.history) > 20)
-    observation, agent = state.observation(), HandsRead(iterations=1, seed=1)
-    weights = {agent._likelihood(agent.__class__.__mro__[1]._sample(agent, observation),
-                                 observation) for _ in range(50)}
-    assert len(weights) > 10
-    assert min(weights) > 0
+    """A hand that left a sequence unmade in its last turns is next to impossible, not others."""
+    agent, by_left = HandsRead(iterations=1, seed=1), {True: [], False: []}
+    for seed in range(20):
+        for state in play([Greedy(), Greedy()], seed).states[24:-1:7]:
+            observation = state.observation()
+            for _ in range(10):
+                hand = ISMCTS._sample(agent, observation)
+                turns = islice(_variants._turns(hand, observation, 1 - state.to_move), agent.TURNS)
+                left = any(_left_a_sequence(before, action) for before, action in turns)
+                by_left[left].append(agent._likelihood(hand, observation))
+    assert by_left[True]
+    assert max(by_left[True]) < 1e-9
+    assert median(by_left[False]) > 1e-3
+
+
+def _left_a_sequence(before, action):
+    """Whether another play would have completed or stopped one, and the action does not."""
+    worth = {(kind, bit): value for value, kind, _, bit in _plays(before)}
+    best = max(worth.values(), default=0)
+    return best - worth.get((action.kind, BIT[action.coords]), best) > SEQUENCE_WORTH // 4
+
+
+@pytest.mark.slow
+def test_the_scale_of_values_is_the_best_of_seven():
+    """The log-loss of chances made of `my_agent`'s values is least there; that of the given
+    `chances`, which see all cards, is less, and a coin has log 2."""
+    found = []
+    for seed in range(500):
+        chance, state, seen = random.Random(seed), State.deal(seed=90_000 + seed), []
+        while not state.is_over:
+            if chance.random() < 0.1:
+                seen.append(state)
+            action = (best_action(state) if chance.random() > 0.1
+                      else chance.choice(ranked(state, 8)))
+            state = state.after(action)
+        for position in seen:
+            value = max(_variants._values(position.observation(), ranked(position, 8)))
+            found.append((value, chances(position)[position.to_move],
+                          0.5 + 0.5 * state.utility(position.to_move)))
+    values, given, results = map(np.array, zip(*found, strict=True))
+
+    def loss(chance):
+        """The mean log-loss, with chances kept between 0.01 and 0.99."""
+        chance = np.clip(chance, 0.01, 0.99)
+        return -np.mean(results * np.log(chance) + (1 - results) * np.log(1 - chance))
+
+    losses = {scale: loss(0.5 + 0.5 * np.tanh(values / scale))
+              for scale in (3, 6, 8, 12, 16, 24, 40)}
+    assert min(losses, key=losses.get) == _variants.VALUE_SCALE
+    assert loss(given) < losses[_variants.VALUE_SCALE] < math.log(2)
+
+
+SLOW_RUN = """
+import signal, sys, time
+from pathlib import Path
+from autograder.benchmarks import variants
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the test
+
+def slow(name, deal):
+    time.sleep(0.5)
+    return [10, 0, 10, 0.1, 0.1]
+
+if __name__ == "__main__":
+    variants.KEPT = Path(sys.argv[1])
+    variants.PAGE = variants.KEPT / "page.md"
+    variants.played = slow
+    variants.run(200)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_ends_a_run_and_keeps_what_was_played(tmp_path):
+    """It does not wait for the games that have not been begun, about a minute's here."""
+    program = tmp_path / "slow_run.py"
+    program.write_text(SLOW_RUN, "utf-8")
+    run = subprocess.Popen(
+        [sys.executable, program, tmp_path], stderr=subprocess.DEVNULL, start_new_session=True)
+    while not list(tmp_path.glob("*.jsonl")):
+        assert run.poll() is None
+        time.sleep(0.1)
+    os.killpg(run.pid, signal.SIGINT)
+    assert run.wait(30) != 0
+    lines = sum(len(path.read_text("utf-8").splitlines()) for path in tmp_path.glob("*.jsonl"))
+    assert 0 < lines < 20 * len(VARIANTS)
 
 
 def test_a_kept_tree_begins_below_what_was_played():

@@ -1,6 +1,7 @@
 """What other users of a machine can read is named, wherever it lies and whatever it is called."""
 
 import stat
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,8 +21,8 @@ MODES = st.sampled_from([0o700, 0o750, 0o711, 0o744, 0o755, 0o777])
 
 @pytest.fixture
 def place():
-    """A folder that every user can reach."""
-    with tempfile.TemporaryDirectory() as folder:
+    """A folder that every user can reach, with a name that a shell would take apart."""
+    with tempfile.TemporaryDirectory(suffix=" it's") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder).resolve()
 
@@ -46,8 +47,9 @@ def test_an_open_course_is_named_with_the_remedy(place):
     said, = doctor.read_by_others(folder)
     assert "gradebook0.db" in said
     assert "and 3 more files" in said  # nbgrader_config.py among them
-    assert said.endswith(f"chmod go-rwx {folder.root}`")
-    folder.root.chmod(0o700)
+    cure = said.rpartition("run `")[2].removesuffix("`")
+    subprocess.run(["sh", "-c", cure], check=True)
+    assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
     assert list(doctor.read_by_others(folder)) == []
 
 

@@ -5,6 +5,9 @@ import json
 import os
 import re
 import shutil
+import stat
+import subprocess
+import sys
 from html import escape
 from pathlib import Path
 
@@ -368,6 +371,20 @@ def test_a_missing_exchange_is_told(folder):
     sentence, = doctor.exchange(folder)
     assert f"{folder.root / EXCHANGE} is missing" in sentence
     assert "mkdir -p" in sentence
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no chmod")
+@pytest.mark.parametrize("name", ["handed in", "it's $HOME", "a;b & (c)", "übung"])
+def test_the_cure_for_a_missing_exchange_works_as_it_stands(folder, tmp_path, name):
+    """Whatever its folder is called: typed into a shell, it makes one that is open and sticky."""
+    where = tmp_path / name / "exchange"
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
+        config.write(f"c.Exchange.root = {str(where)!r}\n")
+    sentence, = doctor.exchange(folder)
+    cure = re.search("run `(.*)`, or set", sentence)[1]
+    subprocess.run(["sh", "-c", cure], check=True, cwd=tmp_path)
+    assert stat.S_IMODE(where.stat().st_mode) == 0o1777
+    assert list(doctor.exchange(folder)) == []
 
 
 def test_an_exchange_that_nobody_can_write_to_is_told(folder, monkeypatch):
