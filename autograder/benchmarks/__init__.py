@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command `bench`: list the benchmarks, or run one. Returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="bench", description="Run a benchmark; without a name, list the benchmarks.",
-        epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name.")
+        epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name, 130 if stopped.")
     parser.add_argument("name", nargs="?", help="which benchmark to run")
     parser.add_argument("--size", type=int, metavar="N",
                         help="how many submissions, deals or seeds, for a benchmark that can be "
@@ -107,6 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"bench: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nbench: stopped; what it has kept is not measured again", file=sys.stderr)
+        return 130
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=2, allow_nan=False))
     else:

@@ -10,6 +10,7 @@ there. docs/strength.md is made of it.
 import inspect
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -72,7 +73,8 @@ def run(size: int = DEALS) -> list[Result]:
     halves = chunks[:len(chunks) // 2], chunks[len(chunks) // 2:]
     missing = [(name, deal) for half in halves for name, journal in journals.items()
                for deal in half if (deal,) not in journal]
-    with ProcessPoolExecutor(os.cpu_count()) as workers:
+    with ProcessPoolExecutor(os.cpu_count(), initializer=signal.signal,  # Ctrl-C ends them at once
+                             initargs=(signal.SIGINT, signal.SIG_DFL)) as workers:
         begun = {workers.submit(played, *key): key for key in missing}
         try:
             for done, future in enumerate(as_completed(begun), 1):
@@ -82,7 +84,7 @@ def run(size: int = DEALS) -> list[Result]:
                 print(f"\r{done} of {len(missing)} times {CHUNK} deals", end="", file=sys.stderr,
                       flush=True)
         finally:
-            workers.shutdown(cancel_futures=True)  # else Ctrl-C would wait for all of them
+            workers.shutdown(cancel_futures=True)
     print(file=sys.stderr)
     return [result for name, so_far in kept().items() for result in _results(name, so_far.match())]
 

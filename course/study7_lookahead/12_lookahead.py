@@ -640,7 +640,6 @@ def is_forced(state):
                for after in following(state))
 
 
-print(plan, "\n")
 best_search = list(searchers().values())[-1]
 searched = [SampledSearch(best_search, k=10, depth=depth, samples=2, seed=1).values(plan)
             for depth in (2, 3)]
@@ -651,6 +650,7 @@ for place in ((3, 8), (6, 2)):
     forced = sum(is_forced(state.after(action)) for state in hands)
     print(f"{action.play_card} at {place}: earns {reward(Chips.seen_by(plan), action):g}, "
           f"two actions {two:5.0f}, three {three:5.0f}; forced in {forced} of {len(hands)} deals")
+plan
 
 # %% [markdown]
 # <details><summary>What happened</summary>
