@@ -1,7 +1,7 @@
 """What takes minutes and is made once for all tests that look at it, in a group that they share.
 
-The group, "whole book" or a study's name, has one process run them all. They look at the book or
-at the notebooks that were run for it, or at what the mutants of a study reply.
+The group, "whole book", "outsiders" or a study's name, has one process run them all. They look at
+the book or at the notebooks that were run for it, or at what mutants or outsiders' modules reply.
 """
 
 from dataclasses import dataclass, field

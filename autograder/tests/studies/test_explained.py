@@ -51,6 +51,8 @@ def found(wrong: list[Outcome]) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("asked_once")
+@pytest.mark.xdist_group("outsiders")
 def test_pages_name_the_cause_or_lead_to_it():
     """At least 95 % of the wrong modules learn something of the cause; the others are listed."""
     need_isolation()

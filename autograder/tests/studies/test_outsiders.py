@@ -36,6 +36,8 @@ def test_no_right_module_loses_anything(path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("asked_once")
+@pytest.mark.xdist_group("outsiders")
 @pytest.mark.parametrize(("name", "module"), WRONG, ids=[f"{n}-{m.name}" for n, m in WRONG])
 def test_a_wrong_module_loses_something(name, module):
     """Each loses marks, unless it is on the list of those that are still accepted."""
