@@ -72,7 +72,7 @@ def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> 
     for path in files:
         raw = path.read_bytes()
         text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
-        squeezed = re.sub(r'[\s",]+', "", text)  # a notebook keeps each line as a quoted string
+        squeezed = _squeezed(text)
         found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
                   if _holds(raw, s.encode())]
         if answers and re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
@@ -92,11 +92,17 @@ def _holds(raw: bytes, position: bytes) -> bool:
     return re.search(b"(?<![%b])%b(?![%b])" % (CELLS, re.escape(position), CELLS), raw) is not None
 
 
+def _squeezed(text: str) -> str:
+    """A text without white space and what a notebook, which keeps each line as a quoted string,
+    puts between them; a regular expression takes four times as long."""
+    return "".join(text.replace('"', " ").replace(",", " ").split())
+
+
 def _answer_pieces(study: Study) -> set[str]:
     """Every run of two or three neighbouring solution lines that is long enough to give it away."""
     pieces = set()
     for region in solutions(workspace.answer_path(study).read_text("utf-8")):
-        lines = [re.sub(r'[\s",]+', "", line) for line in region.splitlines()]
+        lines = [_squeezed(line) for line in region.splitlines()]
         for size in (2, 3):
             pieces |= {"".join(lines[i:i + size]) for i in range(len(lines) - size + 1)}
         pieces.add("".join(lines))
