@@ -93,8 +93,10 @@ def _holds(raw: bytes, position: bytes) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    """A text without white space and what a notebook, which keeps each line as a quoted string,
-    puts between them; a regular expression takes four times as long."""
+    """A text without white space, and without what a notebook puts between its lines.
+
+    It keeps each line as a quoted string. A regular expression takes four times as long.
+    """
     return "".join(text.replace('"', " ").replace(",", " ").split())
 
 

@@ -116,8 +116,10 @@ class Meter:
 
 
 def _may_have_children(pid: int) -> bool:
-    """Whether to look through all processes for a process's children: Linux knows at once, in most
-    kernels, that it has none."""
+    """Whether to look through all processes for a process's children.
+
+    Most Linux kernels say at once that there are none.
+    """
     try:
         return any((task / "children").read_bytes()
                    for task in Path(f"/proc/{pid}/task").iterdir())
