@@ -58,7 +58,10 @@ class Answered:
 
 def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
                   ) -> tuple[int, list[Answered]]:
-    """How many modules were tried, and those that earn more than chance gives."""
+    """How many modules there are to try, and those that earn more than chance gives.
+
+    A text that cannot be loaded is no answer to any check, and is tried once.
+    """
     hidden = verdicts.hidden_study(study.name)
     answer = workspace.answer_path(study).read_text("utf-8")
     bare = stub(answer, study.module)
@@ -70,7 +73,7 @@ def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
              if (given.arguments is None and target in classes)
              or (given.arguments is not None and functions.get(target) in given.arguments)]
 
-    broken = set()  # texts that cannot be loaded, whatever is asked then
+    broken: set[str] = set()  # texts that cannot be loaded, whatever is asked then
 
     def attempt(job: tuple[Check, str, Given]) -> Answered | None:
         check, target, given = job

@@ -30,7 +30,7 @@ from packaging.utils import canonicalize_name
 from autograder import workspace
 from autograder.release.assignments import ReleaseError, released_files
 from autograder.release.derive import COURSE
-from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, shipped
+from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, shipped, squeezed
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
@@ -45,6 +45,7 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")  # to a file, in Markdown
 JUNK = re.compile(r"^\.|~$|\.(?:pyc|orig|rej|bak|swp|tmp)$")  # what tools leave beside their files
 A_SEARCH = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta|from \w+\.tests\.test_")
 FROM_RUN = re.compile(r"^# from run\.py: (.+)$", re.MULTILINE)  # in the template of the kit's own
+MARKS = '"\\'  # that a notebook puts into its lines
 EXTRA = re.compile(r"""extra == ["']([^"']+)["']""")
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file knows; every file has it
 EXECUTABLE = {"run.py"}
@@ -362,7 +363,7 @@ def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list
             found.append(f"{file.name} is the staff's file {staff[file.data]}")
         if here.search(file.data):
             found.append(f"{file.name} holds the path of this checkout")
-        text = _squeezed(file.data.decode("utf-8", "replace").replace("\\n", "\n"))
+        text = squeezed(file.data.decode("utf-8", "replace").replace("\\n", "\n"), MARKS)
         if any(line in text for line in written):
             found.append(f"{file.name} holds a model answer to a written question")
     return list(dict.fromkeys(found))
@@ -371,10 +372,6 @@ def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list
 def _written_answers() -> set[str]:
     """The lines of the model answers that are long enough to give them away."""
     folders = {workspace.answers_folder(load_study(name)) for name in studies()}
-    lines = {_squeezed(line) for folder in folders for path in folder.rglob("*.md")
+    lines = {squeezed(line, MARKS) for folder in folders for path in folder.rglob("*.md")
              for line in path.read_text("utf-8").splitlines()}
     return {line for line in lines if len(line) >= MIN_LEAK}
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r'[\s"\\]+', "", text)

@@ -72,12 +72,12 @@ def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> 
     for path in files:
         raw = path.read_bytes()
         text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
-        squeezed = _squeezed(text)
+        dense = squeezed(text)
         found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
                   if _holds(raw, s.encode())]
         if answers and re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
             found.append(f"{path.name} holds a solution region")
-        if any(piece in squeezed for piece in pieces):
+        if any(piece in dense for piece in pieces):
             found.append(f"{path.name} holds lines of the answer")
         numbers = _numbers(text)
         found += [f"{path.name} holds expected replies to the hidden positions of {check}"
@@ -92,19 +92,21 @@ def _holds(raw: bytes, position: bytes) -> bool:
     return re.search(b"(?<![%b])%b(?![%b])" % (CELLS, re.escape(position), CELLS), raw) is not None
 
 
-def _squeezed(text: str) -> str:
-    """A text without white space, and without what a notebook puts between its lines.
+def squeezed(text: str, without: str = '",') -> str:
+    """A text without white space and some other characters: much quicker than `re.sub`.
 
-    It keeps each line as a quoted string. A regular expression takes four times as long.
+    A notebook keeps each line as a quoted string, with commas between them.
     """
-    return "".join(text.replace('"', " ").replace(",", " ").split())
+    for character in without:
+        text = text.replace(character, "")
+    return "".join(text.split())
 
 
 def _answer_pieces(study: Study) -> set[str]:
     """Every run of two or three neighbouring solution lines that is long enough to give it away."""
     pieces = set()
     for region in solutions(workspace.answer_path(study).read_text("utf-8")):
-        lines = [_squeezed(line) for line in region.splitlines()]
+        lines = [squeezed(line) for line in region.splitlines()]
         for size in (2, 3):
             pieces |= {"".join(lines[i:i + size]) for i in range(len(lines) - size + 1)}
         pieces.add("".join(lines))

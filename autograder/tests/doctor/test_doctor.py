@@ -1,6 +1,8 @@
 """The proofs: reference full, stub none, mutants what they should lose; and that they can fail."""
 
 import json
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,6 +103,14 @@ def test_a_marker_in_a_sentence_is_no_leak(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text('"E266", # ### BEGIN SOLUTION is a marker\n', "utf-8")
     assert find_leaks(load_study("study1"), [path]) == []
+
+
+@pytest.mark.parametrize("without", ['",', '"\\'])
+def test_squeezing_leaves_out_what_an_expression_would(without):
+    """Of all characters that there are, as `\\s` counts white space."""
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert leaks.squeezed(everything, without) == re.sub(
+        rf"[\s{re.escape(without)}]+", "", everything)
 
 
 @pytest.mark.parametrize(("text", "leaks"), [

@@ -31,6 +31,29 @@ def test_an_answer_that_is_given_is_found(only):
     assert str(found[0]).startswith("numbers_of_lanes of a guide, handed in as lane_counts, earns")
 
 
+def test_what_cannot_be_loaded_is_tried_once_and_hides_nothing(only, monkeypatch):
+    """Its text is not asked again under other names; whatever else is given is still found."""
+    need_isolation()
+    answer = workspace.answer_path(load_study("study3")).read_text("utf-8")
+    found = answer.replace("class TypeA:", "class Other:")
+    assert found != answer
+    fails = "import nowhere\nclass First: pass\nclass Second: pass\n"
+    asked, ask_all = [], workspace.ask_all
+
+    def watched(study, text, **how):
+        asked.append(fails in text)
+        return ask_all(study, text, **how)
+
+    monkeypatch.setattr(workspace, "ask_all", watched)
+    monkeypatch.setattr(workspace, "at_once", lambda: 1)
+    only(Given("First", "a notebook", None, fails), Given("Second", "a notebook", None, fails),
+         Given("Other", "a guide", None, found))
+    tried, answered = given_answers(load_study("study3"))
+    assert sum(asked) == 1
+    assert asked.count(False) == tried / 3 > 1  # a third is the other's, under every name
+    assert {(each.given.name, each.target) for each in answered} >= {("Other", "TypeA")}
+
+
 def test_everything_is_looked_through():
     """Packages, notebooks, guides and the other studies' stubs; not a study's own stub."""
     found = {(one.name, one.where) for one in given._everything("study3_type_a")}

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -107,6 +108,41 @@ def test_the_queue_of_a_processor_is_not_waiting(started, monkeypatch):
     found = Clock(meter, 60)
     time.sleep(1)
     assert not found.is_over
+
+
+@pytest.mark.parametrize("start", [
+    "start()", "t = threading.Thread(target=start); t.start(); t.join()",
+    "threading.Thread(target=lambda: (start(), time.sleep(600))).start()",
+    "os.fork() or (start(), time.sleep(600))"],
+    ids=["itself", "a thread that has ended", "a thread that lives", "a child of it"])
+def test_the_family_is_all_that_was_started(started, start):
+    """Whoever of the process started it, a look finds the same as a look through all processes."""
+    parent = started(f"""import os, subprocess, sys, threading, time
+def start():
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+{start}
+time.sleep(600)""")
+    meter, end = Meter(parent.pid), time.monotonic() + ENOUGH
+    wanted = 3 if "fork" in start else 2
+    while len(meter.family) < wanted:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+        meter.look()
+    assert {each.pid for each in meter.family} == {
+        parent.pid, *(child.pid for child in parent.children(recursive=True))}
+
+
+def test_who_has_no_children_is_not_looked_for(started, monkeypatch):
+    """Where the kernel says so; where it says nothing, all processes are looked through."""
+    parent = started("import time; time.sleep(600)")
+    meter, looked = Meter(parent.pid), []
+    monkeypatch.setattr(meter._process, "children", lambda recursive: looked.append(1) or [])
+    meter.look()
+    told = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").exists()
+    assert looked == ([] if told else [1])
+    monkeypatch.setattr(clock, "Path", lambda path: Path("/nowhere"))
+    meter.look()
+    assert looked[-1:] == [1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
