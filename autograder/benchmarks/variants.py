@@ -9,11 +9,7 @@ there. docs/strength.md is made of it.
 
 import inspect
 import json
-import os
-import signal
-import sys
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +17,7 @@ import sequence
 from autograder.benchmarks import Result, _variants
 from autograder.benchmarks._journal import Journal
 from autograder.benchmarks._variants import VARIANTS
+from autograder.benchmarks._workers import on_all_cores
 from autograder.workspace import answer_path
 from course.probes import load_study
 from sequence import ISMCTS, compare
@@ -73,19 +70,10 @@ def run(size: int = DEALS) -> list[Result]:
     halves = chunks[:len(chunks) // 2], chunks[len(chunks) // 2:]
     missing = [(name, deal) for half in halves for name, journal in journals.items()
                for deal in half if (deal,) not in journal]
-    with ProcessPoolExecutor(os.cpu_count(), initializer=signal.signal,  # Ctrl-C ends them at once
-                             initargs=(signal.SIGINT, signal.SIG_DFL)) as workers:
-        begun = {workers.submit(played, *key): key for key in missing}
-        try:
-            for done, future in enumerate(as_completed(begun), 1):
-                name, deal = begun[future]
-                journals[name].measured((deal,), future.result)
-                PAGE.write_text(page(), "utf-8")
-                print(f"\r{done} of {len(missing)} times {CHUNK} deals", end="", file=sys.stderr,
-                      flush=True)
-        finally:
-            workers.shutdown(cancel_futures=True)
-    print(file=sys.stderr)
+    for key, found in on_all_cores(played, missing, f"times {CHUNK} deals"):
+        name, deal = key
+        journals[name].measured((deal,), lambda found=found: found)
+        PAGE.write_text(page(), "utf-8")
     return [result for name, so_far in kept().items() for result in _results(name, so_far.match())]
 
 
@@ -101,8 +89,14 @@ def played(name: str, deal: int) -> list[float]:
 def kept() -> dict[str, Played]:
     """All games of each variant that were played so far, in the order of the variants."""
     paths = {variant.__name__: KEPT / f"{variant.__name__}.jsonl" for variant in VARIANTS}
-    return {name: _together(json.loads(line)[2] for line in path.read_text("utf-8").splitlines())
+    return {name: together(json.loads(line)[2] for line in path.read_text("utf-8").splitlines())
             for name, path in paths.items() if path.is_file()}
+
+
+def together(parts: Iterable[list[float]]) -> Played:
+    """Their games added up, and the means of their seconds."""
+    *counts, seconds, given = zip(*parts, strict=True)
+    return Played(*map(sum, counts), *(sum(times) / len(times) for times in (seconds, given)))
 
 
 def page() -> str:
@@ -122,12 +116,6 @@ def verdict(match: Match) -> str:
     """What the interval says of the given agent."""
     low, high = match.interval
     return "**weaker**" if low > 0.5 else "stronger" if high < 0.5 else "no difference shown"
-
-
-def _together(parts: Iterable[list[float]]) -> Played:
-    """Their games added up, and the means of their seconds."""
-    *counts, seconds, given = zip(*parts, strict=True)
-    return Played(*map(sum, counts), *(sum(times) / len(times) for times in (seconds, given)))
 
 
 def _results(name: str, match: Match) -> list[Result]:

@@ -14,7 +14,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from autograder.benchmarks import _variants, variants
+from autograder.benchmarks import _variants, _workers, variants
 from autograder.benchmarks._variants import VARIANTS, HandsRead, KeptTree, TwoDecisions
 from sequence import ISMCTS, Greedy, Random, State, play
 from sequence.agents.ismcts import Node
@@ -221,7 +221,7 @@ def test_games_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(variants, "KEPT", tmp_path)
     monkeypatch.setattr(variants, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(variants, "VARIANTS", VARIANTS[:2])
-    monkeypatch.setattr(variants, "ProcessPoolExecutor", lambda *_, **__: ThreadPoolExecutor(1))
+    monkeypatch.setattr(_workers, "ProcessPoolExecutor", lambda *_, **__: ThreadPoolExecutor(1))
     monkeypatch.setattr(variants, "played", lambda *key: asked.append(key) or [15, 0, 5, 0.2, 0.1])
     variants.run(20)
     results = variants.run(40)

@@ -1,0 +1,157 @@
+"""Summit: agents that play by a fitted value, against ISMCTS with 0.2 seconds.
+
+Every deal is played twice, once from each seat, and a tie is half a win; intervals are Wilson's at
+95 %. `--size` says how many deals, in tens; 200 take about two hours on two cores, which should
+have nothing else to do, as ISMCTS goes by the clock. What was played is kept in
+autograder/benchmarks/played/, ten deals at a time: a run that was stopped goes on there.
+docs/summit.md is made of it.
+"""
+
+import json
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+import sequence
+from autograder.benchmarks import Result, _fitted
+from autograder.benchmarks._fitted import Fitted
+from autograder.benchmarks._journal import Journal
+from autograder.benchmarks._workers import on_all_cores
+from autograder.benchmarks.variants import CHUNK, DEALS, KEPT, verdict
+from sequence import ISMCTS, Action, compare
+from sequence.agents.ismcts import SECONDS
+from sequence.engine.observation import Observation
+from tictactoe.games.play import Match
+
+FIRST_DEAL = 70_000  # far from the seeds of other matches, and of the games of `bench fitting`
+PAGE = Path(__file__).parents[2] / "docs" / "summit.md"
+HEAD = f"""# Agents that beat ISMCTS
+
+More iterations make `ISMCTS`, the sparring partner of the league, hardly stronger, and neither do
+[variants of its search](strength.md): what it judges positions by decides. The agents of this page
+have another value of positions, whose weights were fitted to games (`bench fitting`), and look only
+a few actions ahead. Each plays against `ISMCTS` with {SECONDS} seconds for an action: the share of
+the points that it won, with its 95 % interval (Wilson). Every deal is played twice, once from each
+seat, and a tie is half a win. "Time" is what an action took it on average, in milliseconds, on the
+machine that played.
+
+"""
+
+
+class Row(NamedTuple):
+    """An agent of the page: what it does, in words, how it is made, and the share it should win."""
+
+    words: str
+    settings: dict[str, int]
+    target: str | None
+
+
+class Played(NamedTuple):
+    """Games of an agent, from its view, the seconds of an action of it and of ISMCTS, and the
+    iterations that this had time for, all on average."""
+
+    wins: int
+    draws: int
+    losses: int
+    seconds: float
+    given: float
+    iterations: float
+
+    def match(self) -> Match:
+        """The result alone."""
+        return Match(*self[:3])
+
+
+ROWS = {
+    "value": Row("the action that is worth most at once, without a search", {"width": 1}, None),
+    "quick": Row("two more actions after each of the 8 best, 64 times in each of three rounds",
+                 {}, ">= 0.6"),
+    "strong": Row("the same with the 16 best, 512 times in each of four rounds",
+                  {"width": 16, "looks": 512, "first": 16}, ">= 0.7"),
+}
+
+
+class Counted(ISMCTS):
+    """ISMCTS that remembers how many iterations it had time for."""
+
+    def __init__(self) -> None:
+        super().__init__(seconds=SECONDS)
+        self.done: list[int] = []
+
+    def choose(self, observation: Observation) -> Action:
+        """What ISMCTS plays."""
+        action = super().choose(observation)
+        if self.iterations_done:
+            self.done.append(self.iterations_done)
+        return action
+
+
+def run(size: int = DEALS) -> list[Result]:
+    """Play what has not been played yet, and write the page."""
+    journals = {name: _journal(name) for name in ROWS}
+    missing = [(name, deal) for deal in range(FIRST_DEAL, FIRST_DEAL + size, CHUNK)
+               for name, journal in journals.items() if (deal,) not in journal]
+    for key, found in on_all_cores(played, missing, f"times {CHUNK} deals"):
+        name, deal = key
+        journals[name].measured((deal,), lambda found=found: found)
+        PAGE.write_text(page(), "utf-8")
+    return [result for name, so_far in kept().items() for result in _results(name, so_far)]
+
+
+def played(name: str, deal: int) -> list[float]:
+    """What an agent wins in the deals from this one on, as the fields of `Played`."""
+    given = Counted()
+    found = compare(partial(Fitted, **ROWS[name].settings), given, CHUNK, deal)
+    return [found.wins, found.draws, found.losses, *map(fmean, found.seconds), fmean(given.done)]
+
+
+def kept() -> dict[str, Played]:
+    """All games of each agent that were played so far, in the order of the page."""
+    paths = {name: _path(name) for name in ROWS}
+    return {name: _together([json.loads(line)[2] for line in path.read_text("utf-8").splitlines()])
+            for name, path in paths.items() if path.is_file()}
+
+
+def page() -> str:
+    """The page, of the games that were played so far."""
+    rows = [("what it plays", "share of the points", "games", "time", "ISMCTS is"),
+            ("-", "-:", "-:", "-:", "-")]
+    found = kept()
+    for name, so_far in found.items():
+        match = so_far.match()
+        low, high = match.interval
+        rows.append((ROWS[name].words, f"{match.score:.2f} ({low:.2f} to {high:.2f})", match.games,
+                     f"{1_000 * so_far.seconds:.0f} ms", verdict(match)))
+    given = f"{fmean(so_far.iterations for so_far in found.values()):,.0f}"
+    tail = (f"\nISMCTS had time for {given} iterations on average. ISMCTS is called weaker or "
+            "stronger where\nthe interval leaves one half out. `python3 run.py bench summit` "
+            "writes this page, from the games that\nare kept in autograder/benchmarks/played/.\n")
+    return HEAD + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows) + tail
+
+
+def _together(parts: list[list[float]]) -> Played:
+    *counts, seconds, given, iterations = zip(*parts, strict=True)
+    return Played(*map(sum, counts), *map(fmean, (seconds, given, iterations)))
+
+
+def _results(name: str, so_far: Played) -> list[Result]:
+    match, row = so_far.match(), ROWS[name]
+    low, high = match.interval
+    return [Result(name, match.score, f"of {match.games} games", row.target, "ISMCTS, 0.2 s"),
+            Result(f"{name}, from", low, "95 % interval", peer="ISMCTS, 0.2 s"),
+            Result(f"{name}, to", high, "95 % interval", peer="ISMCTS, 0.2 s"),
+            Result(f"{name}, an action", 1_000 * so_far.seconds, "ms",
+                   "<= 50" if name == "quick" else None)]
+
+
+def _path(name: str) -> Path:
+    return KEPT / f"summit_{name}.jsonl"
+
+
+def _journal(name: str) -> Journal:
+    """An agent's games with the code and weights of today; those of others are played again."""
+    package = Path(sequence.__file__).parent
+    return Journal(_path(name).stem, [
+        *(package / part for part in ("agents", "board", "engine")), Path(_fitted.__file__),
+        _fitted.WEIGHTS], ROWS[name].settings, KEPT)
