@@ -47,7 +47,7 @@ class Positions(NamedTuple):
 
 
 def run(size: int = GAMES) -> list[Result]:
-    """Play and fit all generations, and write the weights; takes about seven minutes on two cores."""
+    """Play and fit all generations and write the weights: about seven minutes on two cores."""
     results, weights, first = [], None, FIRST_GAME
     for generation, share in enumerate(SHARES, 1):
         games = max(2 * HELD_OUT, size // share)

@@ -215,11 +215,9 @@ def test_who_asks_without_a_turn_is_told():
 
 
 @pytest.mark.slow
-def test_the_value_and_the_look_ahead_each_make_it_stronger():
-    """Against Greedy the value alone wins most games, and with actions ahead it beats itself
-    without: the lower ends of the intervals say so."""
-    assert compare(Fitted(width=1), Greedy(), 40, 1).interval[0] > 0.6
-    assert compare(Fitted(), Fitted(width=1), 150, 1).score > 0.5
+def test_the_value_alone_beats_greedy():
+    """Without any search: the lower end of the interval says so."""
+    assert compare(Fitted(width=1), Greedy(), 25, 1).interval[0] > 0.6
 
 
 def test_games_of_the_summit_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
