@@ -1,5 +1,6 @@
 """What a long benchmark has measured so far: a run that was stopped goes on where it stopped."""
 
+import ast
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -12,13 +13,15 @@ from course.probes import load_study
 
 FOLDER = Path(__file__).parents[2] / "build" / "benchmarks"
 TEXT = {".py", ".toml", ".json"}
+DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 
 
 class Journal:
     """The measurements of one benchmark, in NAME.jsonl in the folder, each with its key.
 
     Those of other code count no more: `code` are the files and folders that decide what is
-    measured, tests in them left out, and `settings` whatever else does.
+    measured, tests in them left out, and `settings` whatever else does. A comment or a docstring
+    decides nothing.
     """
 
     def __init__(self, name: str, code: Iterable[Path], settings: object = None,
@@ -75,5 +78,16 @@ def _digest(code: Iterable[Path], settings: object) -> str:
             path for path in root.rglob("*") if path.suffix in TEXT
             and "tests" not in path.relative_to(root).parts)
         for path in files:
-            digest.update(f"{path.name}\0".encode() + path.read_bytes())
+            digest.update(f"{path.name}\0".encode() + _deciding(path))
     return digest.hexdigest()
+
+
+def _deciding(path: Path) -> bytes:
+    """What a file has without comments and docstrings, and without its layout."""
+    if path.suffix != ".py":
+        return path.read_bytes()
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree).encode()

@@ -1,14 +1,16 @@
 """Summit: agents that play by a fitted value, against ISMCTS with 0.2 seconds.
 
-Every deal is played twice, once from each seat, and a tie is half a win; intervals are Wilson's at
-95 %. `--size` says how many deals, in tens; 200 take about two hours on two cores, which should
-have nothing else to do, as ISMCTS goes by the clock. What was played is kept in
+Two of them are shown what is hidden, to see how much that is worth. Every deal is played twice,
+once from each seat, and a tie is half a win; intervals are Wilson's at 95 %. `--size` says how many
+deals, in tens; 200 take about two hours on two cores, which should have nothing else to do, as
+ISMCTS goes by the clock. What was played is kept in
 autograder/benchmarks/played/, ten deals at a time: a run that was stopped goes on there.
 docs/summit.md is made of it.
 """
 
 import json
-from functools import partial
+from functools import partial, reduce
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -19,7 +21,7 @@ from autograder.benchmarks._fitted import Fitted
 from autograder.benchmarks._journal import Journal
 from autograder.benchmarks._workers import on_all_cores
 from autograder.benchmarks.variants import CHUNK, DEALS, KEPT, verdict
-from sequence import ISMCTS, Action, compare
+from sequence import ISMCTS, Action, State, compare
 from sequence.agents.ismcts import SECONDS
 from sequence.engine.observation import Observation
 from tictactoe.games.play import Match
@@ -44,7 +46,8 @@ class Row(NamedTuple):
 
     words: str
     settings: dict[str, int]
-    target: str | None
+    target: str | None = None
+    is_shown: bool = False  # what is hidden
 
 
 class Played(NamedTuple):
@@ -64,12 +67,38 @@ class Played(NamedTuple):
 
 
 ROWS = {
-    "value": Row("the action that is worth most at once, without a search", {"width": 1}, None),
+    "value": Row("the action that is worth most at once, without a search", {"width": 1}),
     "quick": Row("two more actions after each of the 8 best, 64 times in each of three rounds",
                  {}, ">= 0.6"),
     "strong": Row("the same with the 16 best, 512 times in each of four rounds",
                   {"width": 16, "looks": 512, "first": 16}, ">= 0.7"),
+    "hands": Row("the same with the 8 best, 64 times, and the other hand shown", {}, is_shown=True),
+    "deck": Row("the same with the 8 best, once, and all cards shown, those to come as well",
+                {"looks": 1, "first": 1, "deck": True}, is_shown=True),
 }
+
+
+class Shown(Fitted):
+    """Fitted that sees the other hand and, with `deck`, the order of the cards to come: a measure.
+
+    `deal` is the seed of the game; with that and the history it finds the state that it is in.
+    """
+
+    def __init__(self, deal: int, deck: bool = False, **settings: int) -> None:
+        super().__init__(**settings)
+        self._deal, self._deck = State.deal(seed=deal), deck
+
+    def _sampled(self, observation: Observation, number: int) -> list[State]:
+        true = _replayed(self._deal, observation)
+        if self._deck:
+            return number * [true]
+        dealt, to_come = true.deck[:true.dealt], list(true.deck[true.dealt:])
+        states = []
+        for _ in range(number):
+            self._random.shuffle(to_come)
+            start = State.from_deck(true.rules, [*dealt, *to_come])
+            states.append(_replayed(start, observation))
+        return states
 
 
 class Counted(ISMCTS):
@@ -101,9 +130,15 @@ def run(size: int = DEALS) -> list[Result]:
 
 def played(name: str, deal: int) -> list[float]:
     """What an agent wins in the deals from this one on, as the fields of `Played`."""
-    given = Counted()
-    found = compare(partial(Fitted, **ROWS[name].settings), given, CHUNK, deal)
-    return [found.wins, found.draws, found.losses, *map(fmean, found.seconds), fmean(given.done)]
+    row, given, matches = ROWS[name], Counted(), []
+    for seed in range(deal, deal + CHUNK):
+        agent = partial(Shown, seed) if row.is_shown else Fitted
+        matches.append(compare(partial(agent, **row.settings), given, 1, seed))
+    counts = (sum(getattr(match, outcome) for match in matches)
+              for outcome in ("wins", "draws", "losses"))
+    seconds = (fmean(chain.from_iterable(match.seconds[side] for match in matches))
+               for side in range(2))
+    return [*counts, *seconds, fmean(given.done)]
 
 
 def kept() -> dict[str, Played]:
@@ -128,6 +163,10 @@ def page() -> str:
             "stronger where\nthe interval leaves one half out. `python3 run.py bench summit` "
             "writes this page, from the games that\nare kept in autograder/benchmarks/played/.\n")
     return HEAD + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows) + tail
+
+
+def _replayed(start: State, observation: Observation) -> State:
+    return reduce(State.after, observation.history, start)
 
 
 def _together(parts: list[list[float]]) -> Played:

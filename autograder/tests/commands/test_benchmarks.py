@@ -244,6 +244,26 @@ def test_a_long_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert measured(4) == [[4], [4]]
 
 
+DOCUMENTED = ('"""A module."""\n\nSTRENGTH = 1\n\n\nclass A:\n    """A class."""\n\n    def f(self):\n'
+              '        """A function."""\n        return "1"\n')
+
+
+@pytest.mark.parametrize(("old", "new", "is_other"), [
+    ('"""A module."""', '"""Ä\n\nmodule."""', False), ('"""A class."""', "r'''Ä'''", False),
+    ('"""A function."""', '"""A\n        function."""', False), ('"1"', '"2"', True),
+    ("STRENGTH = 1", "STRENGTH = 2", True), ('class."""', 'class."""; SIZE = 1', True),
+    ('module."""', 'module."""\n"""Another."""', True), ("class A", "class B", True),
+])
+def test_docstrings_decide_nothing(tmp_path, old, new, is_other):
+    """A sentence is put right without measuring anew; whatever else changes counts."""
+    code = tmp_path / "agent.py"
+    code.write_text(DOCUMENTED, "utf-8")
+    _journal.Journal("long", [code], folder=tmp_path).measured((1,), lambda: 2)
+    assert DOCUMENTED.count(old) == 1
+    code.write_text(DOCUMENTED.replace(old, new), "utf-8")
+    assert ((1,) not in _journal.Journal("long", [code], folder=tmp_path)) == is_other
+
+
 def test_a_size_is_for_those_that_have_several(fake, capsys):
     """Others say so, in one sentence."""
     assert benchmarks.main(["fake_one", "--size", "5"]) == 2

@@ -245,7 +245,7 @@ def test_the_agents_of_the_summit_are_made_and_play(monkeypatch):
     monkeypatch.setattr(summit, "CHUNK", 1)
     monkeypatch.setattr(summit, "SECONDS", 0.005)
     for name, row in summit.ROWS.items():
-        small = {setting: min(number, 4) for setting, number in row.settings.items()}
+        small = {setting: min(value, 4) for setting, value in row.settings.items()}
         monkeypatch.setitem(summit.ROWS, name, row._replace(settings=small))
         found = summit.Played(*summit.played(name, 3))
         assert found.match().games == 2
@@ -257,13 +257,29 @@ def test_words_say_what_the_settings_are():
     """The page's words have the numbers that the agents are made with."""
     given = {name: parameter.default for name, parameter in
              inspect.signature(Fitted).parameters.items()}
-    for name in ("quick", "strong"):
+    for name in ("quick", "strong", "hands"):
         row = summit.ROWS[name]
         made = {**given, **row.settings}
         rounds = {8: "three", 16: "four"}[made["width"]]
         assert 2 ** len(range({"three": 3, "four": 4}[rounds])) == made["width"]
-        for said in (f"{made['width']} best", f"{made['looks']} times", f"{rounds} rounds"):
-            assert said in row.words
+        said = [f"{made['width']} best", f"{made['looks']} times"]
+        assert all(part in row.words for part in [*said, *[f"{rounds} rounds"] * (not row.is_shown)])
+
+
+@pytest.mark.parametrize("deck", [False, True])
+def test_who_is_shown_what_is_hidden_meets_the_true_state(deck):
+    """All along a game: the other hand is the true one; the cards to come are, if they are shown,
+    and else in another order each time; and the observation is the one that was given."""
+    agent, orders = summit.Shown(5, deck, seed=1), []
+    for state in play([Greedy(), Greedy()], 5).states[:-1]:
+        observation = state.observation()
+        for found in agent._sampled(observation, 2):
+            assert found.observation() == observation
+            assert found.hand_piles == state.hand_piles
+            assert (found.deck == state.deck) or not deck
+            assert sorted(found.deck[found.dealt:]) == sorted(state.deck[state.dealt:])
+            orders.append(found.deck)
+    assert len(set(orders)) == (1 if deck else len(orders))
 
 
 def test_the_page_of_the_summit_is_made_of_the_games_that_are_kept():
