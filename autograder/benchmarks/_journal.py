@@ -10,6 +10,7 @@ from typing import Any
 import autograder
 from autograder.workspace import answer_path
 from course.probes import load_study
+from course.probes.syntax import parsed
 
 FOLDER = Path(__file__).parents[2] / "build" / "benchmarks"
 TEXT = {".py", ".toml", ".json"}
@@ -20,8 +21,8 @@ class Journal:
     """The measurements of one benchmark, in NAME.jsonl in the folder, each with its key.
 
     Those of other code count no more: `code` are the files and folders that decide what is
-    measured, tests in them left out, and `settings` whatever else does. A comment or a docstring
-    decides nothing.
+    measured, tests in them left out, and `settings` whatever else does. A docstring decides
+    nothing.
     """
 
     def __init__(self, name: str, code: Iterable[Path], settings: object = None,
@@ -83,11 +84,15 @@ def _digest(code: Iterable[Path], settings: object) -> str:
 
 
 def _deciding(path: Path) -> bytes:
-    """What a file has without comments and docstrings, and without its layout."""
+    """What a file has, without docstrings if it is of Python: these decide nothing."""
+    text = path.read_bytes()
     if path.suffix != ".py":
-        return path.read_bytes()
-    tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
-    return ast.dump(tree).encode()
+        return text
+    lines = text.splitlines(keepends=True)
+    documented = [node.body[0] for node in ast.walk(parsed(text.decode()))
+                  if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None]
+    for said in sorted(documented, key=lambda node: -node.lineno):
+        before = lines[said.lineno - 1][:said.col_offset]
+        lines[said.lineno - 1:said.end_lineno] = [
+            before + lines[said.end_lineno - 1][said.end_col_offset:]]
+    return b"".join(lines)

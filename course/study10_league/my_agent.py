@@ -1,6 +1,6 @@
 """Study 10: your own agent for the Sequence league.
 
-You fill in this module. Notebook 18 explains the league; hand in this file with the notebook. The
+You fill in this module. Notebook 19 explains the league; hand in this file with the notebook. The
 agent may be anything that plays by the rules and the clock: what you learned in studies 6 to 9, a
 search, or an idea of your own. It must not need files of other studies: copy what you want to use.
 

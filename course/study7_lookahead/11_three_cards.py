@@ -403,10 +403,10 @@ print("as o it concedes", max(worth(Kuhn(), averaging | x) for x in plans("x")),
 # * The draw from the deck is a **chance node** with dozens of successors. Nobody expands all of them.
 # * What you have seen of the game is your **information**. The first thing to do is to find out which
 #   worlds fit it: in notebook 12 you will keep a catalogue of what the opponent may hold.
-# * `SampledSearch`, at the end of notebook 12, is **averaging over clairvoyance**, with your own
+# * `SampledSearch`, in notebook 13, is **averaging over clairvoyance**, with your own
 #   alpha-beta on each sample. You know now what it cannot see. But it is quick to write, and much of
 #   what matters in Sequence lies open on the board.
-# * Notebook 17 searches one tree of information sets in place of many trees of states.
+# * Notebook 18 searches one tree of information sets in place of many trees of states.
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Kuhn 1950 for the game and its solution; Russell and

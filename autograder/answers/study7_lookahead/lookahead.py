@@ -1,6 +1,6 @@
 """Study 7: look-ahead in Sequence: what an action brings, minus the best reply of the opponent.
 
-You fill in this module. Notebook 12 explains every part; hand in this file with the notebook. The
+You fill in this module. Notebooks 12 and 13 explain every part; hand in this file with them. The
 parts and the two discounts follow the description of an agent for two players; the other numbers
 are choices made here.
 """

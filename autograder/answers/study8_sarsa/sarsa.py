@@ -1,6 +1,6 @@
 """Study 8: SARSA and Q-learning for Sequence: pattern scores, features, a table of action values.
 
-You fill in this module. Notebooks 13 and 14 explain every part; hand in this file with them.
+You fill in this module. Notebooks 14 and 15 explain every part; hand in this file with them.
 """
 
 import json

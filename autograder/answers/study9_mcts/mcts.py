@@ -1,6 +1,6 @@
 """Study 9: Monte Carlo tree search: random games, UCT, and trees for hidden cards.
 
-You fill in this module. Notebooks 16 and 17 explain every part; hand in this file with them.
+You fill in this module. Notebooks 17 and 18 explain every part; hand in this file with them.
 
 Each agent draws from one generator, `self.rng`, in a fixed order, so that the same seed grows the
 same tree. Draw what the text says, and nothing else.
@@ -51,7 +51,7 @@ class Node:
                      for move, child in sorted(self.children.items()) if child.visits)
 
 
-# ---- Notebook 16: random games, and a tree of them
+# ---- Notebook 17: random games, and a tree of them
 
 
 def reward(state, player):
@@ -241,7 +241,7 @@ class UCT(MonteCarlo):
         ### END SOLUTION
 
 
-# ---- Notebook 17: hidden cards
+# ---- Notebook 18: hidden cards
 
 
 class EnsembleUCT(UCT):

@@ -244,8 +244,18 @@ def test_a_long_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert measured(4) == [[4], [4]]
 
 
-DOCUMENTED = ('"""A module."""\n\nSTRENGTH = 1\n\n\nclass A:\n    """A class."""\n\n    def f(self):\n'
-              '        """A function."""\n        return "1"\n')
+DOCUMENTED = '''"""A module."""
+
+STRENGTH = 1
+
+
+class A:
+    """A class."""
+
+    def f(self):
+        """A function."""
+        return "1"
+'''
 
 
 @pytest.mark.parametrize(("old", "new", "is_other"), [

@@ -71,14 +71,14 @@ def test_the_notebook_has_these_numbers(name, row):
 
 
 @pytest.mark.parametrize(("notebook", "name", "games", "said"), [
-    ("study7_lookahead/12_lookahead.py", "look_without", 500, "Another 250 paired deals gave"),
-    ("study7_lookahead/12_lookahead.py", "known_without", 500, "for possible cards and"),
-    ("study8_sarsa/14_sarsa.py", "sarsa_greedy", 500, "*mixed* has"),
-    ("study8_sarsa/14_sarsa.py", "sarsa_reward", 500, "against `Greedy` and"),
-    ("study8_sarsa/14_sarsa.py", "neither_random", 100, "*neither* has"),
+    ("study7_lookahead/13_deeper.py", "look_without", 500, "Another 250 paired deals gave"),
+    ("study7_lookahead/13_deeper.py", "known_without", 500, "for possible cards and"),
+    ("study8_sarsa/15_sarsa.py", "sarsa_greedy", 500, "*mixed* has"),
+    ("study8_sarsa/15_sarsa.py", "sarsa_reward", 500, "against `Greedy` and"),
+    ("study8_sarsa/15_sarsa.py", "neither_random", 100, "*neither* has"),
 ])
 def test_later_notebooks_have_these_numbers(notebook, name, games, said):
-    """What notebooks 12 and 14 say of many games is what the benchmark has measured."""
+    """What notebooks 13 and 15 say of many games is what the benchmark has measured."""
     text = " ".join((COURSE / notebook).read_text("utf-8").replace("\n#", " ").split())
     measured = _claims_page.measured()
     share, low, high = (measured[f"{name}{part}"] for part in ("", "_low", "_high"))

@@ -58,7 +58,7 @@ def test_everything_is_looked_through():
     """Packages, notebooks, guides and the other studies' stubs; not a study's own stub."""
     found = {(one.name, one.where) for one in given._everything("study3_type_a")}
     assert found >= {("Random", "games/players.py"), ("RandomPlay",
-                     "study7_lookahead/12_lookahead.ipynb"), ("train", "study5_qubic/qlearning.py"),
+                     "study7_lookahead/13_deeper.ipynb"), ("train", "study5_qubic/qlearning.py"),
                      ("MyAgent", "docs/my_agent.py")}
     assert ("lane_counts", "study3_type_a/heuristic.py") not in found
 

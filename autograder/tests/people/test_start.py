@@ -86,7 +86,7 @@ def test_every_notebook_of_the_course_is_on_the_page():
     places = [shown.index(f"href='{p.relative_to(COURSE).as_posix()}'") for p in paths]
     assert places == sorted(places)
     assert [notebook.path.stem for _, notebooks in page.found for notebook in notebooks
-            if not notebook.checks] == ["11_three_cards", "15_weights_from_games"]
+            if not notebook.checks] == ["11_three_cards", "16_weights_from_games"]
 
 
 def test_the_points_of_all_notebooks_are_those_of_the_study():

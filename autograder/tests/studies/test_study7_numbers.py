@@ -138,7 +138,7 @@ def test_the_reply_is_not_thrown_away():
 
 
 def test_four_hundred_games_tell_0_55_from_one_half_every_other_time():
-    """What notebook 12 says of the games that are needed: with 400 Wilson's interval just leaves
+    """What notebook 13 says of the games that are needed: with 400 Wilson's interval just leaves
     out 0.5, if exactly 0.55 is seen; twice as many find the difference four times in five."""
     assert wilson_interval(0.55, 200)[0] < 0.49
     assert wilson_interval(0.55, 400)[0] == pytest.approx(0.5, abs=0.002)
@@ -227,7 +227,7 @@ def test_what_is_given_is_no_catalogue():
 
 def test_the_sacrifice_of_the_notebook():
     """Two actions prefer the block, three the fork; only a one-eyed jack stops it."""
-    notebook = (ROOT / "course/study7_lookahead/12_lookahead.py").read_text("utf-8")
+    notebook = (ROOT / "course/study7_lookahead/13_deeper.py").read_text("utf-8")
     begin = notebook.index("plan = sketch(")
     names = {**vars(ANSWER), "sketch": sketch, "sample": sample, "random": random,
              "searchers": lambda: {"AlphaBeta": ALPHA_BETA}, "print": lambda *_: None}

@@ -331,7 +331,7 @@ def test_it_beats_random():
 
 @pytest.mark.slow
 def test_walls_in_the_corners_only_seem_to_win():
-    """As notebook 14 says: 13 of the first 16 games, and no difference that shows after 200."""
+    """As notebook 15 says: 13 of the first 16 games, and no difference that shows after 200."""
     walls, own = SARSA.SarsaAgent(q_weight=0, corner=SARSA.WALL), SARSA.SarsaAgent(q_weight=0)
     few = compare(walls, own, deals=8, seed=10_000)
     assert (few.wins, [round(end, 2) for end in few.interval]) == (13, [0.57, 0.93])

@@ -155,7 +155,7 @@ def test_hidden_cards_of_the_notebooks_position():
 
 
 class Coin:
-    """The coin under a cup of notebook 17, with the sure move worth `sure`."""
+    """The coin under a cup of notebook 18, with the sure move worth `sure`."""
 
     to_move = "x"
 

@@ -1,9 +1,9 @@
 # %% [markdown]
-# # 14. A table of action values
+# # 15. A table of action values
 #
-# Notebook 13 describes a board by eleven counts, and an action by what it changes. Here a table
+# Notebook 14 describes a board by eleven counts, and an action by what it changes. Here a table
 # gets a value for each pair of descriptions, from games of self-play, and an agent
-# chooses by these values and by the scores of notebook 13.
+# chooses by these values and by the scores of notebook 14.
 #
 # Before you begin, predict. The table of notebook 7 knew nothing after four moves, since it had never
 # seen the states. This one knows descriptions, and there are fewer of them. In what share of its

@@ -1,14 +1,14 @@
 # %% [markdown]
-# # 15. Weights from games
+# # 16. Weights from games
 #
-# The table of notebook 14 has a number for each pair of descriptions, and most pairs it never sees
+# The table of notebook 15 has a number for each pair of descriptions, and most pairs it never sees
 # twice. This notebook learns *ten* numbers for the whole game instead, from games of players who choose
 # at random. It is a notebook to read, run and change: it uses what you have written into `sarsa.py`,
 # and adds nothing to it.
 #
 # Before you begin, predict. Two players who know nothing play 200 games against each other. From 150
 # of these games, and from who won them, an agent learns what lines are worth. Then it plays
-# against `Greedy`. Look up in notebook 14 what the rewards alone got there. What share of the points
+# against `Greedy`. Look up in notebook 15 what the rewards alone got there. What share of the points
 # will this agent get: none, a tenth, a quarter, more than a third? Write it down.
 
 # %%
@@ -74,7 +74,7 @@ board
 #
 # What they never do. If a line of four is always blocked, games with a line of four are lost as
 # often as others, and the learner concludes that it is worth little. Players who make every mistake
-# now and then show what a mistake costs. (That is one reason why the agents of notebooks 7 and 14
+# now and then show what a mistake costs. (That is one reason why the agents of notebooks 7 and 15
 # explore.)
 #
 # </details>
@@ -198,7 +198,7 @@ for name, test in (("20 games, tested on a quarter of their positions", few[draw
 #
 # ## An agent
 #
-# `Scores`, from notebook 13, asks `use(kind, cell)` what a placement or a removal is worth, and
+# `Scores`, from notebook 14, asks `use(kind, cell)` what a placement or a removal is worth, and
 # derives everything else from that: which card to take, which actions to consider, what an action is
 # worth. So an agent with the learned weights is the same class with another `use`: by how much does
 # the weighted sum rise?
@@ -244,7 +244,7 @@ for name, rival in (("Random", Random(1)), ("Greedy", Greedy())):
 # Is it better than `Greedy`? Look at the interval: sixteen games cannot say. So 200 games were played
 # for each line of the table below, and each fit there was judged on the same 250 other games. Compare
 # the last column with your prediction and with the score above. There are other features as well: the
-# counts of the seven `PATTERNS` of notebook 13, ours and theirs. (`Learner(weights, patterns)` plays
+# counts of the seven `PATTERNS` of notebook 14, ours and theirs. (`Learner(weights, patterns)` plays
 # with them, once you have fitted some.)
 
 # %%

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 16. Games at random, and a tree of them
+# # 17. Games at random, and a tree of them
 #
 # Every search so far either looked ahead to the end of the game or needed a heuristic to judge
 # positions before it. This notebook does without both. It plays games at random and counts who wins.
@@ -7,7 +7,7 @@
 # and the result is **Monte Carlo tree search**, the idea behind the Go programs that beat the best
 # human players.
 #
-# You will write the first part of `mcts.py`: `reward` down to `UCT`. Notebook 17 takes the same
+# You will write the first part of `mcts.py`: `reward` down to `UCT`. Notebook 18 takes the same
 # tree to Sequence.
 
 # %%

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 13. A board in patterns
+# # 14. A board in patterns
 #
 # Q-learning needs a table: a value for every action in every state. Sequence has more states than
 # any table can hold: three possibilities for each of 96 cells make `3**96` boards, a number of 46
@@ -9,7 +9,7 @@
 #
 # One way out is to describe a board by a handful of *patterns* and an action by what it does to them,
 # and to learn a value for each pair of descriptions. In this notebook you write the patterns and the
-# scores that are made of them. Notebook 14 turns them into an agent, and looks closely at what its
+# scores that are made of them. Notebook 15 turns them into an agent, and looks closely at what its
 # table has learned and at what wins the games. The two need not be the same.
 #
 # All your code goes into `sarsa.py`.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 18. The league
+# # 19. The league
 #
 # Everything comes together here: your own agent for Sequence, and opponents to measure it against.
 # You may use whatever you have learned in this course, and anything else that is yours. The agent

@@ -1,8 +1,8 @@
 # %% [markdown]
-# # 17. One tree for many worlds
+# # 18. One tree for many worlds
 #
 # A tree needs states, and in Sequence nobody sees the state: the opponent's cards are hidden, and
-# so is the next card of the deck. This notebook takes the tree of notebook 16 there: first with a
+# so is the next card of the deck. This notebook takes the tree of notebook 17 there: first with a
 # separate tree for each world that could be the true one, then with one tree for all of them. We
 # find out what the difference is. At the end we ask why an agent that simulates *ten* games for a
 # move already beats `Greedy`, which looks at every action. The reason may surprise you.
@@ -67,7 +67,7 @@ for seed in range(3):
 #
 # Far more: the number of orders of some ninety cards alone has more than a hundred digits. Nobody can
 # go through them all, and nobody needs to: a *sample* is enough to estimate a mean, as the random games
-# of notebook 16 were. `sample` draws a full state that fits everything the player has seen. Filling in
+# of notebook 17 were. `sample` draws a full state that fits everything the player has seen. Filling in
 # what is hidden is called **determinisation**.
 #
 # </details>
