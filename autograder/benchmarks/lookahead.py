@@ -3,7 +3,7 @@
 Strength is measured over paired deals, each played from both seats; a tie counts half, the interval
 is Wilson's at 95 %. Times of moves are computing time of this process, so that a busy machine does
 not lengthen them. What the reply term brings is written to `course/reply_games.json`, deal by deal,
-for the notebook of study 7; those games are the same on every machine.
+for notebook 13; those games are the same on every machine.
 """
 
 import json

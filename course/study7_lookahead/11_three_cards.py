@@ -7,7 +7,7 @@
 # to make in any card game.
 #
 # There is no module to fill in and nothing to hand in. All the code is in the cells, so change it and
-# see what happens. What you learn here you will need in notebook 12.
+# see what happens. What you learn here you will need in notebooks 12 and 13.
 
 # %%
 # %load_ext course.unwritten

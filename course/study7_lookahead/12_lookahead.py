@@ -6,7 +6,8 @@
 # action bring, and what is the best that the opponent can do then? Notebook 13 asks what that is
 # worth, and goes deeper.
 #
-# You will fill `lookahead.py`, piece by piece, as far as `quick_replies`. Notebook 9 explains the rules.
+# You will write the first part of `lookahead.py`, from `heat` to `LookAhead`; `quick_replies` is extra
+# credit. Notebook 9 explains the rules.
 
 # %%
 # %load_ext autoreload
@@ -211,7 +212,7 @@ check("study7.reward")
 # Every action also takes a card from the row. Two-eyed jacks come first, then one-eyed ones; we give
 # them fixed values. Any other card is worth the best placement that it allows: one of its two cells,
 # not both. Write `draft_value`. (Then try it in a cell of your own: which of "jd", "jh", "4h", "3c"
-# and "2d" would you take in the position above?)
+# and "2d" would you take in the position of the picture?)
 
 # %%
 check("study7.draft_value")
@@ -260,7 +261,8 @@ picture(axes, f"Known cards rise from 0 to {max(row[0] for row in rows)}, possib
         f"stay near {rows[0][1]} for long: at the end there are {rows[-1][1]}.")
 
 # %% [markdown]
-# Keep this picture in mind. As long as one card of six is unknown, nearly every card is *possible*.
+# Keep this picture in mind for notebook 13. As long as one card of six is unknown, nearly every card is
+# *possible*.
 #
 # ## The best reply
 #
@@ -277,11 +279,11 @@ check("study7.best_reply")
 # `LookAhead(replies, cards).values(observation)` puts it together, for each legal action: reward
 # plus 0.8 times the card's value less 0.9 times the best reply. The card is valued, and the reply
 # found, on the board *after* the action. `replies` makes the function that finds the best reply;
-# `plain_replies` is given. With `replies=None` there is no reply term: notebook 13 asks
-# what the term is worth.
+# `plain_replies` is given. With `replies=None` there is no reply term.
 #
 # Two traps. A trade is no turn: the same player moves again, so nobody replies. And actions that
-# differ only in the card they take have the same reply. Find it once.
+# differ only in the card they take have the same reply. Find it once. (The two games against `Random` are
+# played without the reply term, which is quicker.)
 
 # %%
 mover = Chips.seen_by(seen)
@@ -412,5 +414,8 @@ print(f"{counts.size:,} lines: one product {1e9 * together / counts.size:.0f} ns
       f"a loop over bitboards {1e9 * apart / counts.size:.0f} ns each")
 
 # %% [markdown]
+# Now you have an agent that looks two actions ahead, and you know what that costs. Does it play better
+# for it? That is the first question of notebook 13.
+#
 # **Sources**: the description of the agent that we rebuild is not published; the acknowledgements in
 # `course/bibliography.md` say where it comes from.

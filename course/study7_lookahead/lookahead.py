@@ -303,7 +303,7 @@ class LookAhead:
         raise NotImplementedError("LookAhead.choose: write this method")
 
 
-# ---- Deeper: the top k actions on sampled states
+# ---- Notebook 13: the top k actions on sampled states
 
 
 def gains(state):

@@ -401,7 +401,7 @@ class LookAhead:
         ### END SOLUTION
 
 
-# ---- Deeper: the top k actions on sampled states
+# ---- Notebook 13: the top k actions on sampled states
 
 
 def gains(state):

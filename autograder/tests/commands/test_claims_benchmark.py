@@ -73,6 +73,7 @@ def test_the_notebook_has_these_numbers(name, row):
 @pytest.mark.parametrize(("notebook", "name", "games", "said"), [
     ("study7_lookahead/13_deeper.py", "look_without", 500, "Another 250 paired deals gave"),
     ("study7_lookahead/13_deeper.py", "known_without", 500, "for possible cards and"),
+    ("study7_lookahead/13_deeper.py", "deep_look", 50, "over the best four, has"),
     ("study8_sarsa/15_sarsa.py", "sarsa_greedy", 500, "*mixed* has"),
     ("study8_sarsa/15_sarsa.py", "sarsa_reward", 500, "against `Greedy` and"),
     ("study8_sarsa/15_sarsa.py", "neither_random", 100, "*neither* has"),

@@ -228,10 +228,11 @@ def test_what_is_given_is_no_catalogue():
 def test_the_sacrifice_of_the_notebook():
     """Two actions prefer the block, three the fork; only a one-eyed jack stops it."""
     notebook = (ROOT / "course/study7_lookahead/13_deeper.py").read_text("utf-8")
-    begin = notebook.index("plan = sketch(")
+    begin, asked = notebook.index("plan = sketch("), notebook.index("hands = [sample(plan")
     names = {**vars(ANSWER), "sketch": sketch, "sample": sample, "random": random,
              "searchers": lambda: {"AlphaBeta": ALPHA_BETA}, "print": lambda *_: None}
-    exec(notebook[begin:notebook.index("# %% [markdown]", begin)], names)
+    for start in (begin, asked):
+        exec(notebook[start:notebook.index("# %% [markdown]", start)], names)
     block, fork = (3, 8), (6, 2)
     plan, hands, forced = names["plan"], names["hands"], names["is_forced"]
 
