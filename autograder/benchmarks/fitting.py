@@ -1,4 +1,4 @@
-"""Fitting: the weights of a value for Sequence, from games of players that get better.
+"""Fitting: weights of a value for Sequence, and how well it predicts.
 
 In the first generation the quick player of simulated games plays; in each later one the player
 takes what is worth most at once by the weights of the generation before. Both see all cards, and

@@ -1,4 +1,4 @@
-"""Summit: agents that play by a fitted value, against ISMCTS with 0.2 seconds.
+"""Summit: agents with a fitted value, against ISMCTS with 0.2 seconds.
 
 Two of them are shown what is hidden, to see how much that is worth. Every deal is played twice,
 once from each seat, and a tie is half a win; intervals are Wilson's at 95 %. `--size` says how many

@@ -416,6 +416,8 @@ print(f"{counts.size:,} lines: one product {1e9 * together / counts.size:.0f} ns
 # %% [markdown]
 # Now you have an agent that looks two actions ahead, and you know what that costs. Does it play better
 # for it? That is the first question of notebook 13.
-#
-# **Sources**: the description of the agent that we rebuild is not published; the acknowledgements in
-# `course/bibliography.md` say where it comes from.
+
+# %% [markdown]
+# **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, section 5.6, for games with
+# hidden cards. The description of the agent that we rebuild is not published; the acknowledgements in
+# the bibliography say where it comes from.

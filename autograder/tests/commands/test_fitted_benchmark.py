@@ -128,11 +128,12 @@ def test_generations_are_played_fitted_and_written(monkeypatch, tmp_path):
 
     monkeypatch.setattr(_fitted, "WEIGHTS", tmp_path / "fitted.json")
     monkeypatch.setattr(fitting, "SHARES", (2, 1))
+    monkeypatch.setattr(fitting, "HELD_OUT", 3)
     monkeypatch.setattr(fitting, "_chunk", quick)
     monkeypatch.setattr(_workers, "ProcessPoolExecutor", lambda *_, **__: ThreadPoolExecutor(1))
-    results = fitting.run(20)
+    results = fitting.run(6)
     first = fitting.FIRST_GAME
-    assert asked == [(first, first + 20, False), (first + 20, first + 40, True)]
+    assert asked == [(first, first + 6, False), (first + 6, first + 12, True)]
     assert [result.name.partition(",")[0] for result in results] == [
         "generation 1", "generation 1", "generation 2", "generation 2"]
     assert all(0 < result.value < 5 for result in results)
@@ -217,7 +218,7 @@ def test_who_asks_without_a_turn_is_told():
 @pytest.mark.slow
 def test_the_value_alone_beats_greedy():
     """Without any search: the lower end of the interval says so."""
-    assert compare(Fitted(width=1), Greedy(), 25, 1).interval[0] > 0.6
+    assert compare(Fitted(width=1), Greedy(), 15, 1).interval[0] > 0.6
 
 
 def test_games_of_the_summit_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
@@ -245,7 +246,8 @@ def test_the_agents_of_the_summit_are_made_and_play(monkeypatch):
     monkeypatch.setattr(summit, "CHUNK", 1)
     monkeypatch.setattr(summit, "SECONDS", 0.005)
     for name, row in summit.ROWS.items():
-        small = {setting: min(value, 4) for setting, value in row.settings.items()}
+        small = {"looks": 4, "first": 2, **{setting: min(value, 4) for setting, value
+                                            in row.settings.items()}}
         monkeypatch.setitem(summit.ROWS, name, row._replace(settings=small))
         found = summit.Played(*summit.played(name, 3))
         assert found.match().games == 2
