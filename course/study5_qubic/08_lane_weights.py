@@ -317,6 +317,58 @@ weights_on_board(snapshots, threatened, worth,
 # *Write your answer here.*
 
 # %% [markdown]
+# ## Why not search?
+#
+# Nobody has searched on the cube so far. But `target` looks one ply further than `value`: it asks for
+# the opponent's best afterstate. So an agent that chooses by `target` searches two plies, its own move
+# and the answer, as `TypeA` of notebook 3 does with a limit of 2. And the weights need not be learned:
+# as there, somebody could choose them. Below, each mark more in a lane counts three times as much, ours
+# plus and theirs minus.
+#
+# **Predict** each of the three scores: the learned weights against those chosen by hand, both without a
+# search; the learned ones against those by hand with two plies; and two plies for both.
+
+# %%
+class TwoPlies:
+    """Judges a move by what the opponent's best answer leaves."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def move_values(self, state):
+        """The target of every legal move's afterstate, by move."""
+        return {move: self.learner.target(state.after(move), state.to_move)
+                for move in state.legal_moves()}
+
+
+by_hand = LaneLearner()
+by_hand.weights = {(own, rival): 0.01 * 3 ** (own - 1) if own else -0.01 * 3 ** (rival - 1)
+                   for own, rival in KINDS}
+matches = [("learned", trained, "by hand", by_hand),
+           ("learned", trained, "by hand, two plies", TwoPlies(by_hand)),
+           ("learned, two plies", TwoPlies(trained), "by hand, two plies", TwoPlies(by_hand))]
+one_more = TimeLeft(len(matches), "matches")
+for name, learner, other, rival in matches:
+    found = match(*(Greedily(greedy_moves, dict.fromkeys("xo", judge)) for judge in (learner, rival)),
+                  games=40, seed=7, start=Qubic())
+    print(f"{name:18} against {other:18} {found}")
+    one_more()
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# Forty games leave wide intervals. Over 400, our own learner has 0.80 (0.76 to 0.84) against the weights
+# by hand: learning has found better ones. But against these same weights with two plies it has 0.29
+# (0.25 to 0.34). A single ply of search is worth more than all that was learned! With two plies for
+# both it has 0.58 (0.54 to 0.63), so better weights still help, though less.
+#
+# So "why not search?" is a fair question, and the answer is: do both. Learning improves what a search
+# judges its last positions by, and a search corrects what seven numbers cannot say, such as that a
+# fork needs two answers. What search costs is time, the values of up to 64 boards where one was
+# enough, and at every ply more.
+#
+# </details>
+#
 # ## Symmetry (extra credit)
 #
 # Turn the cube, and the game is the same. There are 48 ways to turn and mirror a cube. Qubic has

@@ -2,8 +2,10 @@
 
 import itertools
 import random
+import re
 from collections import Counter
 from math import comb
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +22,7 @@ from course.probes.questions.study5_qubic import KINDS
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent
 from tictactoe.games.qubic import CELLS, LANES, mask_of
 
+ROOT = Path(__file__).parents[3]
 STUDY = load_answer("study5")
 TYPE_A = load_answer("study3")
 WAYS = STUDY.symmetries()
@@ -314,3 +317,21 @@ def test_right_answers_pass_the_statistical_probe(case):
     assert replies[0]["drawn"] != replies[1]["drawn"]
     for aspect in ("greedy", "drawn", "share"):
         assert is_right("epsilon_greedy", *replies, aspect)
+
+
+@pytest.mark.slow
+def test_what_the_notebook_says_of_searching():
+    """The scores of its three matches, over ten times as many games as its cell plays."""
+    text = (ROOT / "course/study5_qubic/08_lane_weights.py").read_text("utf-8")
+    cell = text[text.index("class TwoPlies:"):]
+    trained, found = STUDY.LaneLearner(1), []
+    STUDY.train_lanes(trained, 1000, Qubic())
+    names = {**vars(STUDY), "trained": trained, "Greedily": Greedily, "print": lambda line: None,
+             "TimeLeft": lambda *_: lambda: None, "match": lambda *agents, games, **how:
+             found.append(match(*agents, games=10 * games, **how))}
+    exec(cell[:cell.index("# %% [markdown]")], names)
+    said = re.findall(r"(0\.\d\d) \((0\.\d\d) to (0\.\d\d)\)",
+                      text[text.index("Forty games leave"):].replace("\n#", ""))
+    assert said[:3] == [tuple(f"{share:.2f}" for share in (each.score, *each.interval))
+                        for each in found]
+    assert {each.games for each in found} == {400}
