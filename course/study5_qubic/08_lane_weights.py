@@ -321,7 +321,7 @@ weights_on_board(snapshots, threatened, worth,
 #
 # Nobody has searched on the cube so far. But `target` looks one ply further than `value`: it asks for
 # the opponent's best afterstate. So an agent that chooses by `target` searches two plies, its own move
-# and the answer, as `TypeA` of notebook 3 does with a limit of 2. And the weights need not be learned:
+# and the answer, as `TypeA` of study 3 does with a limit of 2. And the weights need not be learned:
 # as there, somebody could choose them. Below, each mark more in a lane counts three times as much, ours
 # plus and theirs minus.
 #
@@ -363,9 +363,8 @@ for name, learner, other, rival in matches:
 # both it has 0.58 (0.54 to 0.63), so better weights still help, though less.
 #
 # So "why not search?" is a fair question, and the answer is: do both. Learning improves what a search
-# judges its last positions by, and a search corrects what seven numbers cannot say, such as that a
-# fork needs two answers. What search costs is time, the values of up to 64 boards where one was
-# enough, and at every ply more.
+# judges its last positions by, and a search corrects what seven numbers get wrong. What it costs is
+# time: here the values of the moves on up to 64 boards, where one board was enough.
 #
 # </details>
 #
