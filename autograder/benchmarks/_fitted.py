@@ -118,7 +118,8 @@ class Fitted:
     All promising actions are judged in `first` sampled states, as soon as they are played. The best
     `width` of them go on: `looks` times, shared among them, two quick actions follow in another
     state before its value is taken; then the worse half is left out, and so on until one is left
-    (sequential halving, Karnin, Koren and Somekh 2013). All meet the same states. With a `width`
+    (sequential halving: Z. Karnin, T. Koren and O. Somekh, "Almost optimal exploration in
+    multi-armed bandits", ICML 2013). All meet the same states. With a `width`
     of 1 there is no search. The same seed plays the same actions.
     """
 

@@ -29,22 +29,23 @@ CHUNK = 10  # deals that are played, and kept, together
 ITERATIONS = 100
 KEPT = Path(__file__).parent / "played"
 PAGE = Path(__file__).parents[2] / "docs" / "strength.md"
-HEAD = f"""# What makes ISMCTS stronger
+HEAD = f"""# Eleven ideas to make ISMCTS stronger
 
 `ISMCTS`, the sparring partner of the league, hardly gets stronger with more than a hundred
 iterations. Each row changes one thing about it, and plays the changed one against the given one,
 both with {ITERATIONS} iterations for an action: the share of the points that it won, with its 95 %
 interval (Wilson). Every deal is played twice, once from each seat, and a tie is half a win. "Time"
-is what an action took, in times of what it took the given one in the same games. `my_agent` is the
+is what an action took, in times of what it took the given one in the same games, as iterations are
+equal and time is not. `my_agent` is the
 reference agent of the league's study: it values the board after each action by what all lines
 promise, and searches nothing.
 
 """
 TAIL = f"""
-The given one is called weaker or stronger where the interval leaves one half out; with so many
-rows, one in twenty does so by chance. Intervals are wide as long as there are few games: {DEALS}
-deals, that is {2 * DEALS} games, are planned for each. `python3 run.py bench variants` writes this
-page, from the games that are kept in autograder/benchmarks/played/.
+The given one is called weaker or stronger where the interval leaves one half out; of ideas that
+change nothing, one in twenty would be called so, too. Intervals are wide as long as there are few
+games: {DEALS} deals, that is {2 * DEALS} games, are planned for each. `python3 run.py bench
+variants` writes this page, from the games that are kept in autograder/benchmarks/played/.
 """
 
 

@@ -15,7 +15,7 @@ PLANS: Mapping[int, Mapping[str, int]] = {
     6: {"study1": 2, "study2": 3, "study3": 5, "study6": 6},
     10: {"study1": 2, "study2": 3, "study3": 5, "study6": 7, "study7": 9, "study10": 10},
     14: {"study1": 2, "study2": 3, "study3": 6, "study5": 8, "study6": 10, "study7": 12,
-         "study8": 13, "study10": 14},
+         "study9": 13, "study10": 14},
 }
 EARLIEST = 2000  # a year; nbgrader reads earlier ones as two digits of this century
 END_OF_DAY = time(23, 59)

@@ -321,7 +321,7 @@ weights_on_board(snapshots, threatened, worth,
 #
 # Nobody has searched on the cube so far. But `target` looks one ply further than `value`: it asks for
 # the opponent's best afterstate. So an agent that chooses by `target` searches two plies, its own move
-# and the answer, as `TypeA` of study 3 does with a limit of 2. And the weights need not be learned:
+# and the answer, as `TypeA` of study 3 does with a limit of 2, but for its quiescence. And the weights need not be learned:
 # as there, somebody could choose them. Below, each mark more in a lane counts three times as much, ours
 # plus and theirs minus.
 #
@@ -359,15 +359,16 @@ for name, learner, other, rival in matches:
 #
 # Forty games leave wide intervals. Over 400, our own learner has 0.80 (0.76 to 0.84) against the weights
 # by hand: learning has found better ones. But against these same weights with two plies it has 0.29
-# (0.25 to 0.34). A single ply of search is worth more than all that was learned! With two plies for
-# both it has 0.58 (0.54 to 0.63), so better weights still help, though less.
+# (0.25 to 0.34): one more ply is worth more than the better weights. With two plies for both it has
+# 0.58 (0.54 to 0.63), so better weights still help, though less.
 #
-# So "why not search?" is a fair question, and the answer is: do both. Learning improves what a search
+# So "why not search?" is a fair question, and the answer of these matches is: do both. Learning improves what a search
 # judges its last positions by, and a search corrects what seven numbers get wrong. What it costs is
 # time: here the values of the moves on up to 64 boards, where one board was enough.
 #
 # </details>
-#
+
+# %% [markdown]
 # ## Symmetry (extra credit)
 #
 # Turn the cube, and the game is the same. There are 48 ways to turn and mirror a cube. Qubic has

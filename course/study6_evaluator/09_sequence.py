@@ -27,6 +27,16 @@ from sequence.board.layout import BIT, CELLS, LINES_THROUGH, cells_of, mask_of
 from sequence.widget import play as play_on_board
 
 # %% [markdown]
+# ## Play first
+#
+# Play a few turns against a random player, before you have read any rules. The board shows what you may
+# do: choose a card, a cell, and a card of the row to take. **Write down** three rules that you believe
+# in. The next sections tell whether you were right.
+
+# %%
+play_on_board(against=Random(), seed=2)
+
+# %% [markdown]
 # ## The board
 #
 # Ten by ten cells. On every cell but the corners a card is printed. The game uses two full decks,

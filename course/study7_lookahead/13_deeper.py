@@ -153,8 +153,8 @@ print(f"different best replies to the actions of a turn: median {median(spread):
 # "In twelve games it scored s against the agent without a reply (95 % interval from l to h). The
 # interval contains one half, so these games show neither that the reply helps nor that it harms." A
 # plan: a difference worth finding is 0.05, so `games_needed(0.55)` games, which is 783, or 392
-# deals from both seats. Your first experiment played 36 games, so that is about 22 times as long: minutes,
-# not hours. If the interval still contained one half, the reply would probably not be worth 0.05. The
+# deals from both seats. Your first experiment played 36 games, so that is about 22 times as long for one
+# pair of agents: minutes, not hours. If the interval still contained one half, the reply would probably not be worth 0.05. The
 # number of games is fixed before the first one.
 #
 # An agent that forgets the term still plays well: it beats a random player, and every action is

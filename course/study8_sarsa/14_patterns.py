@@ -30,7 +30,18 @@ from sarsa import (
     with_chip,
 )  # fmt: skip
 from sequence import Greedy, Random, play, sketch
+from sequence.widget import play as play_on_board
 from sequence.widget.rays import read_along
+
+# %% [markdown]
+# ## Play first
+#
+# Play some turns against `Greedy`. Before each of yours, say in words what your chip makes: "three in a
+# row, open at both ends", perhaps, or "four with a gap". **Which words** do you need again and again?
+# They are the patterns that this notebook counts.
+
+# %%
+play_on_board(against=Greedy(), seed=9)
 
 # %% [markdown]
 # ## A board as text

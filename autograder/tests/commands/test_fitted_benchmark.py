@@ -237,7 +237,12 @@ def test_games_of_the_summit_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
         (name, 0.75) for name in summit.ROWS]
     page = summit.PAGE.read_text("utf-8")
     for row in summit.ROWS.values():
-        assert f"| {row.words} | 0.75 (0.60 to 0.86) | 40 | 20 ms | **weaker** |" in page
+        assert (f"| {row.words} | 0.75 (0.60 to 0.86) | {row.target or ''} | 40 | 0.75 | 20 ms | "
+                "**weaker** |") in page
+    summit._journal("value").measured((first + 20,), lambda: [0, 0, 20, 0.02, 0.17, 600])
+    page = summit.page()
+    assert f"| {summit.ROWS['value'].words} | 0.50 (0.38 to 0.62) |  | 60 | 0.75 | 20 ms |" in page
+    assert "the same 20 deals" in page
     assert "ISMCTS had time for 600 iterations" in page
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder import workspace
+from autograder.commands.plan import PLANS
 from autograder.mutants import load_mutants
 from autograder.release.kit import Member, find_all_leaks
 from autograder.release.notebooks import notebook_texts
@@ -61,7 +62,8 @@ def test_a_page_without_a_place_is_refused(tmp_path):
 
 
 def test_plans_name_what_there_is():
-    """Links lead to files, notebooks exist, and the longest plan leaves no study out."""
+    """Links lead to files, notebooks exist, none of a study that is due is left out, and the
+    longest plan leaves no study out."""
     notebooks = {re.sub(r"^\d+_", "", path.stem) for name in studies()
                  for path in notebook_texts(load_study(name).folder)}
     for page in DOCS.glob("*.md"):
@@ -71,6 +73,10 @@ def test_plans_name_what_there_is():
         read = [cell for row in re.findall(r"(?m)^\| \d+ \|([^|]*)\|", text)
                 for cell in re.findall(r"`(\w+)`", row)]
         assert set(read) <= notebooks, page.name
+    for weeks, due in PLANS.items():
+        text = (DOCS / f"plan_{weeks}_weeks.md").read_text("utf-8")
+        assert [path.stem for study in due for path in notebook_texts(load_study(study).folder)
+                if f"`{re.sub(r'^[0-9]+_', '', path.stem)}`" not in text] == [], weeks
     every = (DOCS / "plan_14_weeks.md").read_text("utf-8")
     assert [name for name in studies() if f"({page_of(load_study(name)).name})" not in every] == []
 
