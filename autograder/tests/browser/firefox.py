@@ -17,6 +17,7 @@ PUPPETEER = KIT / "build" / "puppeteer" / VERSION / "node_modules"  # node seeks
 SCRIPT = Path(__file__).with_suffix(".mjs")
 WHY = "Firefox stays unchecked"
 PATIENCE = 300  # seconds for npm, which takes ten
+STUCK = 30_000  # milliseconds after which npm asks again; by itself it waits as long as we do
 
 
 def in_firefox(**given: Any) -> dict[str, Any]:
@@ -28,8 +29,9 @@ def in_firefox(**given: Any) -> dict[str, Any]:
         with TemporaryDirectory(dir=PUPPETEER.parent) as own:  # what is cut off counts as nothing
             why = f"npm could not bring puppeteer-core {VERSION}: {WHY}"
             try:  # without a network, npm would try each package again for half an hour
-                done = subprocess.run([npm, "install", "--silent", "--prefix", own,
-                                       f"puppeteer-core@{VERSION}"], check=False, timeout=PATIENCE)
+                done = subprocess.run([npm, "install", "--silent", f"--fetch-timeout={STUCK}",
+                                       "--prefix", own, f"puppeteer-core@{VERSION}"],
+                                      check=False, timeout=PATIENCE)
             except subprocess.TimeoutExpired:
                 need(False, f"{why} (within {PATIENCE} s)")
             need(done.returncode == 0, why)
