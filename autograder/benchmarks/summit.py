@@ -30,10 +30,10 @@ FIRST_DEAL = 70_000  # far from the seeds of other matches, and of the games of 
 PAGE = Path(__file__).parents[2] / "docs" / "summit.md"
 HEAD = f"""# Agents with a fitted value, against ISMCTS
 
-More iterations make `ISMCTS`, the sparring partner of the league, hardly stronger, and none of
-[eleven changes](strength.md) has been shown to. The agents of this page differ from it in two
-things: they judge positions by another value, and search less deep. Which of the two matters more
-was not measured by itself.
+More iterations make `ISMCTS`, the sparring partner of the league, hardly stronger; what eleven
+changes of it bring is on [a page of its own](strength.md). The agents of this page differ from it
+in two things: they judge positions by another value, and search less deep. Which of the two matters
+more was not measured by itself.
 
 The value was fitted to three generations of games, 24,000 in all, between players who see all
 cards: a quick player first, then one that plays by the value so far. Each line on the board
