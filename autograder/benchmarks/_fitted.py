@@ -119,8 +119,8 @@ class Fitted:
     `width` of them go on: `looks` times, shared among them, two quick actions follow in another
     state before its value is taken; then the worse half is left out, and so on until one is left
     (sequential halving: Z. Karnin, T. Koren and O. Somekh, "Almost optimal exploration in
-    multi-armed bandits", ICML 2013). All meet the same states. With a `width`
-    of 1 there is no search. The same seed plays the same actions.
+    multi-armed bandits", ICML 2013). All meet the same states. With a `width` of 1 there is no
+    search. The same seed plays the same actions.
     """
 
     PLAYS = 12  # the most plays that are judged, each with every card to take

@@ -24,4 +24,5 @@ def on_all_cores(function: Callable, keys: Sequence[tuple],
                 print(f"\r{done} of {len(keys)} {what}", end="", file=sys.stderr, flush=True)
         finally:
             workers.shutdown(cancel_futures=True)
-    print(file=sys.stderr)
+    if keys:
+        print(file=sys.stderr)

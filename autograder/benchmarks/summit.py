@@ -3,9 +3,8 @@
 Two of them are shown what is hidden, to see how much that is worth. Every deal is played twice,
 once from each seat, and a tie is half a win; intervals are Wilson's at 95 %. `--size` says how many
 deals, in tens; 200 take about two hours on two cores, which should have nothing else to do, as
-ISMCTS goes by the clock. What was played is kept in
-autograder/benchmarks/played/, ten deals at a time: a run that was stopped goes on there.
-docs/summit.md is made of it.
+ISMCTS goes by the clock. What was played is kept in autograder/benchmarks/played/, ten deals at a
+time: a run that was stopped goes on there. docs/summit.md is made of it.
 """
 
 import json
@@ -16,11 +15,11 @@ from statistics import fmean
 from typing import NamedTuple
 
 import sequence
-from autograder.benchmarks import Result, _fitted
+from autograder.benchmarks import Result, _fitted, fitting
 from autograder.benchmarks._fitted import Fitted
 from autograder.benchmarks._journal import Journal
 from autograder.benchmarks._workers import on_all_cores
-from autograder.benchmarks.variants import CHUNK, DEALS, KEPT, verdict
+from autograder.benchmarks.variants import CHUNK, DEALS, KEPT, together, verdict
 from sequence import ISMCTS, Action, State, compare
 from sequence.agents.ismcts import SECONDS
 from sequence.engine.observation import Observation
@@ -35,11 +34,11 @@ changes of it bring is on [a page of its own](strength.md). The agents of this p
 in two things: they judge positions by another value, and search less deep. Which of the two matters
 more was not measured by itself.
 
-The value was fitted to three generations of games, 24,000 in all, between players who see all
-cards: a quick player first, then one that plays by the value so far. Each line on the board
-counts by the chips that are missing, the cards held and the cards in the row. `bench fitting`
-plays the games, and says how well the value predicts those that were held out. No game below was
-used to fit or to choose anything.
+The value was fitted to games between players who see all cards, {len(fitting.SHARES)} generations
+with {sum(fitting.GAMES // share for share in fitting.SHARES):,} games in all: a quick player first,
+then one that plays by the value so far. Each line on the board counts by the chips that are
+missing, the cards held and the cards in the row. `bench fitting` plays the games, and says how well
+the value predicts those that were held out. No game below was used to fit or to choose anything.
 
 Each agent plays against `ISMCTS` with {SECONDS} seconds for an action: the share of the points
 that it won, with its 95 % interval (Wilson). Every deal is played twice, once from each seat, and
@@ -167,35 +166,31 @@ def kept(same: bool = False) -> dict[str, Played]:
     lines = {name: dict(json.loads(line)[1:] for line in path.read_text("utf-8").splitlines())
              for name, path in paths.items() if path.is_file()}
     common = set.intersection(*map(set, lines.values())) if lines else set()
-    return {name: _together([value for deal, value in played.items()
-                             if deal in common or not same])
-            for name, played in lines.items()}
+    return {name: Played(*together(value for deal, value in found.items()
+                                   if deal in common or not same))
+            for name, found in lines.items() if common or not same}
 
 
 def page() -> str:
     """The page, of the games that were played so far."""
     found, same = kept(), kept(same=True)
-    games = next(iter(same.values())).match().games
-    rows = [("what it plays", "share of the points", "aim", "games", f"the same {games // 2} deals",
+    deals = min((so_far.match().games // 2 for so_far in same.values()), default=0)
+    rows = [("what it plays", "share of the points", "aim", "games", f"the same {deals} deals",
              "time", "ISMCTS is"), ("-", "-:", "-:", "-:", "-:", "-:", "-")]
     for name, so_far in found.items():
         match = so_far.match()
         low, high = match.interval
         rows.append((ROWS[name].words, f"{match.score:.2f} ({low:.2f} to {high:.2f})",
-                     ROWS[name].target or "", match.games, f"{same[name].match().score:.2f}",
+                     ROWS[name].target or "", match.games,
+                     f"{same[name].match().score:.2f}" if deals else "",
                      f"{1_000 * so_far.seconds:.0f} ms", verdict(match)))
     given = f"{fmean(so_far.iterations for so_far in found.values()):,.0f}"
     return HEAD + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows) + TAIL.format(
-        deals=games // 2, given=given)
+        deals=deals, given=given)
 
 
 def _replayed(start: State, observation: Observation) -> State:
     return reduce(State.after, observation.history, start)
-
-
-def _together(parts: list[list[float]]) -> Played:
-    *counts, seconds, given, iterations = zip(*parts, strict=True)
-    return Played(*map(sum, counts), *map(fmean, (seconds, given, iterations)))
 
 
 def _results(name: str, so_far: Played) -> list[Result]:

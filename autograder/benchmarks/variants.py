@@ -11,6 +11,7 @@ import inspect
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import sequence
@@ -36,9 +37,8 @@ iterations. Each row changes one thing about it, and plays the changed one again
 both with {ITERATIONS} iterations for an action: the share of the points that it won, with its 95 %
 interval (Wilson). Every deal is played twice, once from each seat, and a tie is half a win. "Time"
 is what an action took, in times of what it took the given one in the same games, as iterations are
-equal and time is not. `my_agent` is the
-reference agent of the league's study: it values the board after each action by what all lines
-promise, and searches nothing.
+equal and time is not. `my_agent` is the reference agent of the league's study: it values the board
+after each action by what all lines promise, and searches nothing.
 
 """
 TAIL = f"""
@@ -90,14 +90,15 @@ def played(name: str, deal: int) -> list[float]:
 def kept() -> dict[str, Played]:
     """All games of each variant that were played so far, in the order of the variants."""
     paths = {variant.__name__: KEPT / f"{variant.__name__}.jsonl" for variant in VARIANTS}
-    return {name: together(json.loads(line)[2] for line in path.read_text("utf-8").splitlines())
+    return {name: Played(*together(json.loads(line)[2]
+                                   for line in path.read_text("utf-8").splitlines()))
             for name, path in paths.items() if path.is_file()}
 
 
-def together(parts: Iterable[list[float]]) -> Played:
-    """Their games added up, and the means of their seconds."""
-    *counts, seconds, given = zip(*parts, strict=True)
-    return Played(*map(sum, counts), *(sum(times) / len(times) for times in (seconds, given)))
+def together(parts: Iterable[list[float]]) -> list[float]:
+    """Games won, drawn and lost, added up, and the means of whatever follows them."""
+    columns = list(zip(*parts, strict=True))
+    return [*map(sum, columns[:3]), *map(fmean, columns[3:])]
 
 
 def page() -> str:

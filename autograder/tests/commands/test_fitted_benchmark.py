@@ -16,7 +16,6 @@ from autograder.benchmarks._fitted import KINDS, TABLES, Fitted, Value, features
 from sequence import ISMCTS, Greedy, Random, State, compare, play
 from sequence.agents.worth import best_action, ranked
 from sequence.board.layout import HEART_CELLS, LINES, card_at
-from tictactoe.games.play import Match
 
 
 def positions(count, most=90):
@@ -243,6 +242,9 @@ def test_games_of_the_summit_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
     page = summit.page()
     assert f"| {summit.ROWS['value'].words} | 0.50 (0.38 to 0.62) |  | 60 | 0.75 | 20 ms |" in page
     assert "the same 20 deals" in page
+    summit._path("quick").unlink()
+    summit._journal("quick").measured((first + 50,), lambda: [15, 0, 5, 0.02, 0.17, 600])
+    assert "the same 0 deals" in summit.page()  # on many cores no deal may have been played by all
     assert "ISMCTS had time for 600 iterations" in page
 
 
@@ -296,4 +298,4 @@ def test_the_page_of_the_summit_is_made_of_the_games_that_are_kept():
     page = summit.PAGE.read_text("utf-8")
     assert page == summit.page()
     assert all(f"| {row.words} |" in page for row in summit.ROWS.values())
-    assert all(isinstance(so_far.match(), Match) for so_far in summit.kept().values())
+    assert summit.kept()["quick"].match().interval[0] > 0.5  # as docs/teaching/league.md says
