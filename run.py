@@ -34,6 +34,22 @@ doctor, positions, build, roster, and of nbgrader's exchange hand-out, collect a
 `python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
 The first command of all installs into .venv, which takes a minute or two; later ones start at once.
 """
+LAB_HELP = """usage: python3 run.py lab [FOLDER] [OPTION ...]
+
+Opens JupyterLab at the start page of FOLDER, by default of the course. JupyterLab's own options may
+stand before or after the folder, for example
+
+  --no-browser      open no window; the address is printed
+  --port 9999       listen on this port
+  --ip 0.0.0.0      listen on every address of this machine
+  --new             make FOLDER a new course folder (instructors only)
+
+`python3 run.py lab --help-all` lists the others.
+"""
+# JupyterLab's options that have a value, next to those with a dot such as --ServerApp.port.
+LAB_VALUES = ("app-dir", "browser", "certfile", "client-ca", "config", "gateway-url", "ip",
+              "keyfile", "log-level", "notebook-dir", "port", "port-retries", "preferred-dir",
+              "pylab", "sock", "sock-mode", "transport")
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
@@ -87,7 +103,7 @@ def main(arguments):
             parallel = []
         return run(["-m", "pytest", *parallel, *rest])
     if command == "lab":
-        return lab(*(rest or [os.path.join(ROOT, "course")]))
+        return lab(*rest)
     if command == "bench":
         return run(["-m", "autograder.benchmarks", *rest])
     if command == "league":
@@ -116,14 +132,21 @@ def run(arguments, folder=ROOT):
         return 130
 
 
-def lab(folder, *arguments):
-    """Open JupyterLab with `folder`, of here or of the kit, as its root, at its start page;
-    passes `arguments` on. With `--new`, makes the folder that follows a course folder first."""
-    new = folder == "--new"
-    if new and not arguments:
+def lab(*arguments):
+    """Open JupyterLab with a folder, of here or of the kit, as its root, at its start page. Options
+    are passed on to JupyterLab; with `--new`, makes the folder of a course first."""
+    if "--help" in arguments or "-h" in arguments:
+        print(LAB_HELP, end="")
+        return 0
+    new = "--new" in arguments
+    folders, options = lab_arguments([a for a in arguments if a != "--new"])
+    default = os.path.join(ROOT, "course")
+    if new and not folders:
         return say("--new needs the folder of the new course")
+    if len(folders) > 1:
+        return say("JupyterLab opens one folder, not {}".format(" and ".join(map(repr, folders))))
+    folder = folders[0] if folders else default
     if new:
-        folder, arguments = arguments[0], arguments[1:]
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
@@ -136,7 +159,18 @@ def lab(folder, *arguments):
     # A course folder has an overview for its staff, any other a start page for students.
     staff = new or os.path.exists(os.path.join(path, "nbgrader_config.py"))
     opener = "autograder.desk.overview" if staff else "course.start"
-    return run(["-P", "-m", opener, path, *arguments], path)
+    return run(["-P", "-m", opener, path, *options], path)
+
+
+def lab_arguments(arguments):
+    """The folders among the arguments of `lab`, and JupyterLab's options with their values."""
+    folders, options, takes_value = [], [], False
+    for argument in arguments:
+        is_option = argument.startswith("-")
+        (options if is_option or takes_value else folders).append(argument)
+        name = argument.lstrip("-")
+        takes_value = is_option and "=" not in name and (name in LAB_VALUES or "." in name)
+    return folders, options
 
 
 def set_up(*extras):
@@ -182,7 +216,8 @@ def install(locked, first):
     pip = ([uv, "pip", "install", "--compile-bytecode", "--python", PYTHON] if uv
            else [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"])
     quiet = [] if sys.stderr.isatty() else ["-q"]  # where somebody watches, pip shows how it goes
-    steps = [[*pip, *quiet, "--require-hashes", "-r", locked]]
+    pins = ["-r", LOCK] if first else ["-r", LOCK, "-r", locked]
+    steps = [[*pip, *quiet, "--require-hashes", *pins]]
     if first:  # the build tools are in the lock, so that this downloads nothing
         steps.append([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", ROOT])
     for step in steps:
@@ -228,12 +263,21 @@ def lock():
                 "--no-header"]
     ours = ["--universal", "--python-version", "3.11"]
     outputs = [["pyproject.toml", *ours, "--extra", "test", "--extra", "build", "-o", LOCK]]
-    outputs += [["pyproject.toml", *ours, "--extra", extra, "-c", LOCK, "-o", extra_lock(extra)]
-                for extra in EXTRAS]
     outputs += [[os.path.join(LIVE, name + ".in"), *options, "-o",
                  os.path.join(LIVE, name + ".lock")]
                 for name, options in (("build", ours), ("browser", BROWSER))]
-    return max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
+    status = max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
+    # An extra's lock has only what the first lock lacks, in versions that fit it.
+    extras = [["pyproject.toml", *ours, "--extra", extra, "-c", LOCK, "-o", extra_lock(extra),
+               *(word for name in pinned(LOCK) for word in ("--no-emit-package", name))]
+              for extra in EXTRAS]
+    return max(status, *(subprocess.call([*compile_, *extra], cwd=ROOT) for extra in extras))
+
+
+def pinned(locked):
+    """The names of the packages in a lock file."""
+    with open(locked) as file:
+        return [line.split("==")[0] for line in file if line[0] not in " #"]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ source/ release/ submitted/ autograded/ feedback/   nbgrader's: {stage}/{student
 exchange/   where students fetch assignments and hand in, unless configured elsewhere
 results/{assignment}/{student}/   the outcome of each check, as JSON; the ledger of what was graded
 reports/   a page and a CSV per assignment
+canvas.json   the columns by which Canvas identifies students, if the roster came from there
 late.json   what late submissions lose, if the course has set a rule by our command
 secret   the number from which the deals of graded games are drawn
 gradebook.db   unless the configuration names a database that a server has
@@ -17,9 +18,11 @@ import logging
 import os
 import secrets
 import sys
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from traceback import walk_tb
@@ -27,6 +30,8 @@ from traceback import walk_tb
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import Refused
+from autograder.nbgrader_times import read_times_strictly
+from autograder.times import machine_zone
 from course.probes import Study, UnknownCheck, load_study, modules
 from course.progress import ANSWER_STUB
 
@@ -42,10 +47,14 @@ configure(c, __file__)
 # c.GradingStep.cell_seconds = 10         # for one cell of a notebook
 # c.CourseDirectory.db_url = "postgresql+psycopg://HOST/DATABASE"   # see docs/scale.md
 # c.Exchange.root = "/srv/exchange"   # writable by students; by default exchange/ in this folder
+
+# The course's time zone, for due dates and times of submission that name none.
+c.Exchange.timezone = c.NbGraderAPI.timezone = "ZONE"
 '''
 COURSE_ID = "adversarial_search"
 EXCHANGE = "exchange"
 SECRET = "secret"
+LEAST_SECRET = 16  # characters
 LATE_FILE = "late.json"
 STUDENT_FILE = "nbgrader_config.json"  # nbgrader's settings for a student's folder
 
@@ -77,7 +86,8 @@ class CourseFolder:
                                         "name a new or an empty folder for the course")
             root.mkdir(parents=True, exist_ok=True)
             root.chmod(0o700)  # marks, answers and what students handed in are nobody else's
-            (root / CONFIG_FILE).write_text(CONFIG_TEXT, "utf-8")
+            (root / CONFIG_FILE).write_text(
+                CONFIG_TEXT.replace("ZONE", machine_zone()), "utf-8")
             (root / EXCHANGE).mkdir()
         return cls(root)
 
@@ -115,7 +125,8 @@ class CourseFolder:
         """The course's own random number, made when it is first asked for; students never see it.
 
         The deals of graded games follow from it: nobody can know them, and every submission of the
-        course plays the same ones, today and when it is graded again.
+        course plays the same ones, today and when it is graded again. Raises `CourseFolderError`
+        for a file that is empty, too short or no text.
         """
         path = self.root / SECRET
         if not path.is_file():
@@ -126,7 +137,13 @@ class CourseFolder:
             with suppress(FileExistsError):  # another worker was quicker
                 os.link(new, path)
             new.unlink()
-        return path.read_text("ascii").strip()
+        secret = path.read_bytes().decode("ascii", "replace").strip()
+        if len(secret) < LEAST_SECRET or not secret.isprintable() or "\ufffd" in secret:
+            raise CourseFolderError(
+                f"{path} does not hold a secret of {LEAST_SECRET} characters or more, so anybody "
+                "could work out the deals of graded games: put back the file of your backup. "
+                "Without one, delete it: the next grading draws a new secret, with other deals")
+        return secret
 
     def exchange(self) -> Path:
         """The folder through which nbgrader hands assignments out and takes submissions in."""
@@ -154,22 +171,33 @@ class CourseFolder:
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""
-        return {path.parent.name: path for path in self._handed_in(assignment)
-                if _is_name(path.parent.name)}
+        found = [path for path in self._handed_in(assignment) if _is_name(path.parent.name)]
+        # A folder whose name is NFC already comes last, and counts.
+        return {nfc(path.parent.name): path for path in sorted(
+            found, key=lambda path: (path.parent.name == nfc(path.parent.name), path))}
 
     def misnamed(self, assignment: str) -> dict[str, str]:
         """Why folders below `submitted` are no student's, by their names as they can be shown."""
         return {repr(path.parent.name): f"the folder submitted/{path.parent.name!r} was left out: "
                 "its name cannot be a student's, as it has blanks at an end or characters that "
                 "cannot be printed, or that stand for others (* ? [); rename it"
-                for path in self._handed_in(assignment) if not _is_name(path.parent.name)}
+                for path in self._handed_in(assignment) if not _is_name(path.parent.name)} | {
+            ascii(path.parent.name): f"the folder submitted/{path.parent.name!a} was left "
+                "out: another one has the same name in another Unicode form (NFC); remove one"
+                for path in self._handed_in(assignment)
+                if _is_name(path.parent.name) and path.parent.name != nfc(path.parent.name)
+                and (self.root / "submitted" / nfc(path.parent.name) / assignment).is_dir()}
 
     def _handed_in(self, assignment: str) -> list[Path]:
         return sorted(self.root.glob(f"submitted/*/{assignment}"))
 
     def submission(self, assignment: str, student: str) -> Path:
-        """The folder that one student handed in."""
-        return self.root / "submitted" / student / assignment
+        """The folder that one student handed in, whatever the Unicode form of its name."""
+        path = self.root / "submitted" / nfc(student) / assignment
+        if path.exists() or student.isascii():
+            return path
+        return next((other for other in self._handed_in(assignment)
+                     if nfc(other.parent.name) == nfc(student)), path)
 
     def release(self, assignment: str) -> Path:
         """The released assignment: the folder that students receive."""
@@ -184,6 +212,11 @@ class CourseFolder:
     def results(self, assignment: str, student: str) -> Path:
         """The folder of one submission's results: the outcome of each check, and the ledger."""
         return self.root / "results" / assignment / student
+
+
+def nfc(name: str) -> str:
+    """A name in Unicode's composed form: macOS writes others, for the same student."""
+    return unicodedata.normalize("NFC", name)
 
 
 def _is_name(name: str) -> bool:
@@ -220,23 +253,31 @@ def _require_plain_path(root: Path) -> None:
 def configure(c: Config, config_file: str) -> None:
     """Set up nbgrader for this course: the same for our commands, nbgrader's and formgrader's."""
     put_environment_on_path()
+    read_times_strictly(c)
+    if "nbgrader.api" in sys.modules:  # as in nbgrader's commands; importing it takes seconds
+        import_module("autograder.gradebook")
     root = Path(config_file).resolve().parent
     c.CourseDirectory.root = str(root)
     gradebook = str(root / "gradebook.db").replace("%", "%25")  # %41 in an address is an A
-    c.CourseDirectory.db_url = f"sqlite:///{gradebook}?timeout=60"
+    c.CourseDirectory.db_url = f"sqlite:///{gradebook}?timeout=10"  # seconds that others may write
     c.CourseDirectory.course_id = COURSE_ID
     c.Exchange.root = str(root / EXCHANGE)
     c.ExchangeFactory.collect = "autograder.grading.collecting.CarefulCollect"
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
         assignment: [module] for assignment, module in modules().items()}
-    # nbgrader's own steps, after one that looks only.
+    # nbgrader's own steps; one of ours tries the tests that they generate, one clears what they
+    # leave of solutions: at first before cells are saved, and again after regions are removed.
+    ours = {"RefuseUngradable": "autograder.release.refuse_ungradable.RefuseUngradable",
+            "TellInside": "autograder.grading.own_tests.TellInside",
+            "ClearRemains": "autograder.release.remains.ClearRemains",
+            "RemoveSolutionFiles": "autograder.release.remains.RemoveSolutionFiles"}
     c.GenerateAssignment.preprocessors = [
-        "autograder.grading.own_tests.TellInside",
-        *(f"nbgrader.preprocessors.{name}" for name in (
-            "IncludeHeaderFooter", "InstantiateTests", "LockCells", "ClearSolutions",
-            "ClearOutput", "CheckCellMetadata", "ComputeChecksums", "SaveCells",
-            "ClearHiddenTests", "ClearMarkScheme", "ComputeChecksums", "CheckCellMetadata"))]
+        ours.get(name, f"nbgrader.preprocessors.{name}") for name in (
+            "RefuseUngradable", "IncludeHeaderFooter", "InstantiateTests", "TellInside",
+            "LockCells", "ClearSolutions", "ClearOutput", "ClearRemains", "CheckCellMetadata",
+            "ComputeChecksums", "SaveCells", "ClearHiddenTests", "ClearMarkScheme",
+            "ClearRemains", "RemoveSolutionFiles", "ComputeChecksums", "CheckCellMetadata")]
     c.Autograde.exporter_class = "autograder.grading.careful_exporter.CarefulExporter"
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
@@ -247,15 +288,16 @@ def configure(c: Config, config_file: str) -> None:
         "nbgrader.preprocessors.OverwriteCells",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
-    # nbgrader's own steps, with `Execute` replaced and one that keeps what the checks saw.
+    # nbgrader's own steps, with `Execute` and `SaveAutoGrades` replaced and one that keeps what the
+    # checks saw.
     c.Autograde.autograde_preprocessors = [
         "autograder.grading.nbgrader_steps.GradingStep",
         "nbgrader.preprocessors.IgnorePattern",
         "nbconvert.preprocessors.ClearMetadataPreprocessor",
         "nbgrader.preprocessors.LimitOutput",
-        "nbgrader.preprocessors.SaveAutoGrades",
+        "autograder.grading.saved_grades.SaveGrades",
         "autograder.grading.nbgrader_steps.SaveOutcomes",
-        "nbgrader.preprocessors.AssignLatePenalties",
+        "autograder.grading.nbgrader_steps.LatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
     if rule := rule_of(CourseFolder(root)):  # a plugin that the course names itself counts instead
@@ -263,11 +305,10 @@ def configure(c: Config, config_file: str) -> None:
         c.ShareADay.update(rule)
     # The intake has validated what comes in; once more after all steps is enough.
     c.NotebookExporter.optimistic_validation = True
-    c.GradingStep.extra_arguments = ["--log-level=ERROR"]  # of the kernel; the rest is noise
     # Students' HTML must not run in the pages of whoever grades, see
     # `autograder.telling.safe_html`.
     c.HTMLExporter.sanitize_html = True
-    c.HTMLExporter.filters = {"clean_html": "autograder.telling.safe_html.clean",
+    c.HTMLExporter.filters = {"clean_html": "autograder.telling.safe_html.clean_output",
                               "markdown2html": "autograder.telling.safe_html.markdown"}
     # Pages are read without a network: our two templates are nbgrader's, less what asks for one.
     # Feedback has an exporter of its own, because formgrader's pages are made by HTMLExporter.
@@ -276,7 +317,7 @@ def configure(c: Config, config_file: str) -> None:
     c.HTMLExporter.template_name = "offline_formgrade"
     c.HTMLExporter.extra_template_basedirs = templates
     c.GenerateFeedback.preprocessors = [
-        "autograder.telling.summary.Summarise", "autograder.telling.safe_html.HideTests"]
+        "autograder.telling.safe_html.HideTests", "autograder.telling.summary.Summarise"]
     c.GenerateFeedback.exporter_class = "autograder.telling.feedback_page.FeedbackExporter"
     c.FeedbackExporter.template_name = "offline_feedback"
     c.FeedbackExporter.optimistic_validation = True  # once, after all steps

@@ -6,10 +6,13 @@ stopped and nothing in the notebook is touched. Marks are given on other positio
 
 import os
 import sys
+from html import escape
 from pathlib import Path
 
+from course.live_modules import MissingModule
 from course.probes import load_check, load_study
 from course.probes.explain import as_html, as_text
+from course.probes.newer_python import explain_replies, grading_version, warning
 from course.probes.outcome import Outcome, mark_by_file, others_of
 from course.progress import note, shown
 from tictactoe.show.time_left import Line
@@ -37,14 +40,16 @@ class Points(float):
 class Explanation:
     """An outcome that shows itself as HTML in a notebook and as text elsewhere."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: Outcome, warning: str = "") -> None:
         self.outcome = outcome
+        self.warning = warning  # about grading, in a sentence
 
     def __repr__(self) -> str:
-        return as_text(self.outcome)
+        return as_text(self.outcome) + (f"\n\nWarning: {self.warning}" if self.warning else "")
 
     def _repr_html_(self) -> str:
-        return as_html(self.outcome)
+        return as_html(self.outcome) + (
+            f"<p><strong>Warning:</strong> {escape(self.warning)}</p>" if self.warning else "")
 
 
 def check(check_id: str, folder: str | Path = ".",
@@ -55,23 +60,25 @@ def check(check_id: str, folder: str | Path = ".",
     extra credit. `folder` is where the module lies, `seconds` how long it may compute in all (by
     default 10, or what the study's table says); what else the machine does is not counted.
 
-    Raises `UnknownCheck` (a ValueError) for an unknown name and FileNotFoundError if the folder
-    does not hold the module.
+    Raises `UnknownCheck` (a ValueError) for an unknown name and `MissingModule` (a
+    FileNotFoundError) if the folder does not hold the module.
     """
     asked = load_check(check_id)
     study = load_study(asked.study)
     module = Path(folder) / study.module
     if not module.is_file():
-        raise FileNotFoundError(f"{module.name} is not in {Path(folder).resolve()}: "
-                                "open the notebook in the folder that holds it")
+        raise MissingModule(f"{module.name} is not in {Path(folder).resolve()}: "
+                            "open the notebook in the folder that holds it")
     line = Line()
     replies = ask_module(module, asked, seconds, tell=lambda said: line.tell(
         f"{asked.id}: {said} ..."))
+    source = module.read_bytes()
+    replies = explain_replies(replies, source, "this is Python")
     outcome = mark_by_file(asked, replies, study.expected_file,
                            others_of(asked.id, [c.id for c in study.checks.values()],
                                      shown(module)))
     note(module, outcome)
-    line.show(Explanation(outcome))
+    line.show(Explanation(outcome, warning(source, grading_version())))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and outcome.earned < outcome.points:
         print(as_text(outcome), file=sys.stderr)  # all that nbgrader's Validate shows of a cell
     return None if asked.extra_credit else Points(outcome.earned)

@@ -18,11 +18,12 @@ FOLLOW = Path(__file__).with_name("follow.js")
 # What students have no use for there. It can be opened all the same, by whoever knows its name.
 INTERNALS = frozenset({
     "__init__.py", "check.py", "depth_strength.json", "depth_strength.py", "drawn_before.py",
-    "files.py", "follow.js", "greedily.py", "hand_in.py", "jupyter", "mcts_strength.json",
-    "mcts_strength.py", "node_counts.json", "node_counts.py", "plots.py", "probes", "progress.py",
-    "reference_searches.json", "reference_searches.py", "reply_games.json", "reply_games.py",
-    "start.py", "unwritten.py", "weights_from_games.json", "weights_from_games.py",
-    "without_numpy.py",
+    "files.py", "follow.js", "greedily.py", "hand_in.py", "imported_names.py", "jupyter",
+    "live_modules.py", "mcts_strength.json", "mcts_strength.py", "node_counts.json",
+    "node_counts.py", "notebook.py", "plots.py", "probes", "progress.py",
+    "reference_searches.json", "reference_searches.py", "renewal.py", "reply_games.json",
+    "reply_games.py", "start.py", "unwritten.py", "validate.py", "validate_server.py",
+    "weights_from_games.json", "weights_from_games.py", "without_numpy.py",
 })
 
 

@@ -18,6 +18,7 @@ from course.probes.outcome import Outcome, Shown
 
 NOTES = ".checked.json"
 NOTEBOOKS = "[0-9][0-9]_*.ipynb"
+SKIPPED = "skip-execution"  # the tag of a cell that is not part of the reading
 TO_WRITE = "raise NotImplementedError("  # how a stub says that code is wanted
 ANSWER_STUB = "*Write your answer here.*"
 CHECK_CALL = re.compile(r"""^check\((["'])([a-z0-9_.]+)\1\)""", re.MULTILINE)
@@ -111,10 +112,16 @@ def to_write(module: Path) -> int | None:
     return module.read_text("utf-8", "replace").count(TO_WRITE) if module.is_file() else None
 
 
+def markdown_cells(path: Path) -> Iterator[str]:
+    """The text of each Markdown cell of a notebook; nothing of a file that is no notebook."""
+    return (source for kind, source, *_ in _cells(path) if kind == "markdown")
+
+
 def _of_notebook(path: Path, study: Study) -> Progress:
     cells = list(_cells(path))
     by_id = {check.id: check for check in study.checks.values() if not check.extra_credit}
-    code = [was_run for kind, _, _, was_run in cells if kind == "code"]
+    code = [was_run for kind, _, metadata, was_run in cells
+            if kind == "code" and SKIPPED not in (metadata.get("tags") or ())]
     found = {check: by_id[check] for kind, source, *_ in cells if kind == "code"
              for _, check in CHECK_CALL.findall(source) if check in by_id}
     notes = {check: noted for check, noted in read_notes(path.parent).items() if check in found}

@@ -4,6 +4,7 @@
 JupyterLab with it, and `start_page()` in any notebook shows it.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -18,10 +19,13 @@ from course.probes import Study, load_study, studies
 from course.progress import Progress, progress, to_write
 
 PAGE = "start.ipynb"
+CONFIG = "nbgrader_config"
+DEFAULT_EXCHANGE = Path("/usr/local/share/nbgrader/exchange")  # nbgrader's own
 # JupyterLab's defaults: clicks on widgets are handled in the thread that runs the cells, not in
 # another one beside it, which few students' agents are made for.
 LAB_DEFAULTS = Path(__file__).parent / "jupyter"
 STUDENTS = LAB_DEFAULTS / "students"  # theirs alone: no internals, no instructor's panels
+NO_EXCHANGE = LAB_DEFAULTS / "no_exchange"  # without the menu to fetch and submit assignments
 MADE_BY = "adversarial_search"  # in the metadata of a page that may be overwritten
 WELCOME = """\
 # Start here
@@ -36,7 +40,13 @@ HOW = """\
    notebook picks up the change.
 3. Run the `check(...)` cells: they say what is right and what to look at.
 4. Answer the questions in words, in the notebook.
-5. Hand in: menu *Nbgrader*, *Assignment List*, *Submit*, or as your course says."""
+5. Hand in: save everything, then run the last cell of the study's last notebook. It packs your
+   work into one file; hand that in as your course says."""
+SUBMIT = """
+   Or submit in JupyterLab: menu *Nbgrader*, *Assignment List*, *Submit*."""
+HAND_IN = """
+
+The cell below does the same. Put in the name of your study and press Shift + Enter."""
 FOLLOWED = "start-page"  # the class of what `follow.js` brings up to date
 CALL = "from course.start import start_page\n\nstart_page()"
 WORDS = {"done": "&#10003; done", "begun": "begun", "not started": "not started"}
@@ -50,7 +60,8 @@ class StartPage:
 
     root: Path
     found: Sequence[tuple[Study, Sequence[Progress]]]
-    missing: Sequence[Study]  # not in the folder: they were not fetched yet
+    missing: Sequence[Study]  # not in the folder
+    can_fetch: bool = False  # whether those may be fetched from nbgrader's exchange
 
     @property
     def next(self) -> Progress | None:
@@ -92,7 +103,35 @@ def start_page(folder: str | Path = ".") -> StartPage:
     if sys.platform == "emscripten":  # in a live course, where nothing is fetched later
         missing = []
     return StartPage(root, [(study, progress(root / study.assignment, study)) for study in here],
-                     missing)
+                     missing, bool(missing) and has_exchange(root))
+
+
+def has_exchange(root: Path) -> bool:
+    """Whether nbgrader's exchange can be used by whoever opens JupyterLab in `root`: a folder that
+    can be written to is configured there or in Jupyter's own folders, or is at nbgrader's default.
+    """
+    if sys.platform == "emscripten":
+        return False
+    from jupyter_core.paths import jupyter_config_path
+
+    exchange = DEFAULT_EXCHANGE
+    for place in [*reversed(jupyter_config_path()), root]:  # the last one counts
+        exchange = _configured(Path(place)) or exchange
+    return exchange.is_dir() and os.access(exchange, os.W_OK | os.X_OK)
+
+
+def _configured(place: Path) -> Path | None:
+    """The exchange that nbgrader's configuration in this folder names, if it names one."""
+    from traitlets.config import JSONFileConfigLoader, PyFileConfigLoader
+
+    found = None
+    for name, loader in ((f"{CONFIG}.py", PyFileConfigLoader),
+                         (f"{CONFIG}.json", JSONFileConfigLoader)):
+        if (place / name).is_file():
+            with contextlib.suppress(Exception):  # JupyterLab reports it when nbgrader reads it
+                named = loader(name, path=str(place)).load_config().Exchange.get("root")
+                found = Path(named).expanduser() if isinstance(named, str) else found
+    return found
 
 
 def _points(p: Progress) -> str:
@@ -158,9 +197,10 @@ def _page(page: StartPage) -> Iterator[str]:
                     [_row(page, p) for p in notebooks])
         yield "</details>"
     if page.missing:
+        fetch = (" Once released, fetch it: menu <em>Nbgrader</em>, <em>Assignment List</em>, "
+                 "<em>Fetch</em>." if page.can_fetch else "")
         yield ("<p>Not in this folder yet: "
-               f"{', '.join(escape(study.title) for study in page.missing)}. Once released, fetch "
-               "it: menu <em>Nbgrader</em>, <em>Assignment List</em>, <em>Fetch</em>.</p>")
+               f"{', '.join(escape(study.title) for study in page.missing)}.{fetch}</p>")
 
 
 def _row(page: StartPage, p: Progress) -> Sequence[str]:
@@ -192,22 +232,26 @@ def _module_link(root: Path, study: Study) -> str:
     return link(root, path, name) + comma + escape(rest)
 
 
-def write_page(root: Path, welcome: str, call: str, shown: object, below: str = "") -> bool:
-    """Write `start.ipynb` with the output of its one code cell; return whether that worked.
+def write_page(root: Path, welcome: str, call: str, shown: object, below: str = "",
+               last: str = "", *, folded: bool = False) -> bool:
+    """Write `start.ipynb` with the output of its code cell; return whether that worked.
 
-    With words `below` it, the call itself is folded away. A file of that name that somebody else
-    made is left alone.
+    The call is folded away if `folded` is set or there are words `below` it; `last` is the source
+    of a code cell below those words. A file of that name that was made by hand is left alone.
     """
     path = root / PAGE
     if path.exists() and not _is_ours(path):
         return False
     output = put_out(shown._repr_html_(), repr(shown))
-    folded = {"jupyter": {"source_hidden": True}} if below else {}
+    metadata = {"jupyter": {"source_hidden": True}} if below or folded else {}
     cells = [{"cell_type": "markdown", "id": "welcome", "metadata": {}, "source": welcome},
-             {"cell_type": "code", "id": "page", "metadata": folded, "execution_count": 1,
+             {"cell_type": "code", "id": "page", "metadata": metadata, "execution_count": 1,
               "source": call, "outputs": [output]}]
     if below:
         cells.append({"cell_type": "markdown", "id": "below", "metadata": {}, "source": below})
+    if last:
+        cells.append({"cell_type": "code", "id": "last", "metadata": {}, "execution_count": None,
+                      "source": last, "outputs": []})
     page = {"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {
         "kernelspec": KERNEL, "language_info": {"name": "python"}, MADE_BY: "start page"}}
     try:
@@ -247,8 +291,23 @@ def open_lab(root: Path, page: bool, arguments: Sequence[str],
 def main(folder: str = ".", *arguments: str) -> None:
     """Write the start page of a folder and open JupyterLab there."""
     root = Path(folder).resolve()
-    open_lab(root, write_page(root, WELCOME, CALL, start_page(root), HOW), arguments,
-             (LAB_DEFAULTS, STUDENTS))
+    page, exchange = start_page(root), has_exchange(root)
+    written = write_page(root, WELCOME, CALL, page, below(page, exchange), hand_in_cell(page))
+    open_lab(root, written, arguments,
+             (LAB_DEFAULTS, STUDENTS, *(() if exchange else (NO_EXCHANGE,))))
+
+
+def below(page: StartPage, exchange: bool) -> str:
+    """The text below the start page."""
+    return HOW + (SUBMIT if exchange else "") + (HAND_IN if page.found else "")
+
+
+def hand_in_cell(page: StartPage) -> str:
+    """The source of the cell that packs what is handed in, of the study that is next."""
+    if not page.found:
+        return ""
+    study = next((study for study, of in page.found if page.next in of), page.found[0][0])
+    return f'from course.hand_in import hand_in\n\nhand_in("{study.name}")'
 
 
 if __name__ == "__main__":

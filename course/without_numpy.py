@@ -1,6 +1,6 @@
 """Cells that need numpy where it is missing, in a browser: they show what they showed when built.
 
-`course.unwritten` asks this module about errors there. An import of numpy or matplotlib in a cell
+`course.notebook` asks this module about errors there. An import of numpy or matplotlib in a cell
 brings a stand-in, so that the cell's other imports are done. A cell that goes on to use numpy shows
 the outputs that it had when the live course was made, and so does one that uses its results.
 """

@@ -5,6 +5,7 @@ the module's docstring. Nothing else needs to know of it. May import everything 
 """
 
 import argparse
+import ast
 import contextlib
 import importlib
 import inspect
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from autograder.tables import print_table
+from course.probes.syntax import parsed
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
 
@@ -53,10 +55,14 @@ class Result:
 
 
 def available() -> dict[str, str]:
-    """The available benchmarks: the name of each and the first line of its docstring."""
-    names = sorted(found.name for found in pkgutil.iter_modules(__path__)
-                   if not found.name.startswith("_"))
-    return {name: (_module(name).__doc__ or "").partition("\n")[0] for name in names}
+    """The available benchmarks: the name of each and the first line of its docstring.
+
+    The docstrings are read from the source files: importing all benchmarks takes seconds.
+    """
+    found = {module.name: module.module_finder.find_spec(module.name)
+             for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
+    return {name: (_docstring(found[name].loader.get_source(name))).partition("\n")[0]
+            for name in sorted(found)}
 
 
 def run(name: str, size: int | None = None, scheduler: str | None = None) -> list[Result]:
@@ -115,6 +121,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         _print_table(options.name, results)
     return 1 if any(result.met is False for result in results) else 0
+
+
+def _docstring(source: str) -> str:
+    return ast.get_docstring(parsed(source)) or ""
 
 
 def _module(name: str):

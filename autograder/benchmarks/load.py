@@ -7,7 +7,6 @@ stopped and why, have to be the same both times.
 
 import contextlib
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,14 +19,13 @@ from autograder.benchmarks import Result
 from autograder.benchmarks._classes import KINDS, booked, generated_class
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from course.probes import Study, load_study
-from sequence.league.clock import measured
+from sequence.league.clock import measured, unscaled
 
 SPINNING = 8
 STUDENTS = {"type_a": KINDS, "league": 2}  # without the one whose module never ends
 ENDLESS = "while True:\n    pass\n"
 ALWAYS = 'c.GradingStep.run_cells = "always"\n'
 PEER = f"{SPINNING} spinning processes"
-SCALED = re.compile(r" \(times [\d.]+ on this machine\)")
 
 
 def run() -> list[Result]:
@@ -90,10 +88,10 @@ def stopped(folder: CourseFolder, study: Study) -> dict[tuple[str, ...], Any]:
     for path in folder.root.glob(f"results/{study.assignment}/*/*.json"):
         results, student = json.loads(path.read_text("utf-8")), path.parent.name
         if results.get("stopped"):
-            found[student, path.stem] = SCALED.sub("", results["stopped"])
+            found[student, path.stem] = unscaled(results["stopped"])
         for outcome in results.get("outcomes", ()):
             if outcome["stopped"]:
-                found[student, outcome["check"]] = SCALED.sub("", outcome["problem"] or "")
+                found[student, outcome["check"]] = unscaled(outcome["problem"] or "")
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 from traitlets import TraitError
 
-from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.course_folder import CONFIG_FILE, CourseFolder, nfc
 from autograder.errors import Refused, in_words, of_the_machine
 from autograder.commands.console import (
     complain,
@@ -35,6 +35,7 @@ from autograder.commands.progress import (
     tell_feedback,
     tell_grades,
 )
+from autograder.times import course_zone, parse_due, show_due
 from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -81,7 +82,8 @@ CoursePath = Annotated[Path, typer.Option(
 Jobs = Annotated[int | None, typer.Option(
     min=1, help="How many at once; by default one per core, or worker.", show_default=False)]
 Students = Annotated[list[str] | None, typer.Option(
-    "--student", help="Only this student; may be given several times.", show_default=False)]
+    "--student", callback=lambda names: names and [nfc(name) for name in names],
+    help="Only this student; may be given several times.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Grade unchanged submissions again, too.")]
 Isolated = Annotated[Isolation | None, typer.Option(
     "--isolation", metavar="WHERE", help="Sandbox or process; by default as configured.",
@@ -238,8 +240,11 @@ def report(study: StudyName, course: CoursePath) -> None:
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
         folder.require_release(wanted)  # at once: what comes next is slow to import
+        from autograder.grading.deciding import out_of_date, out_of_date_in_words
         from autograder.telling.report import write_report
 
+        if said := out_of_date_in_words(wanted, out_of_date(folder, wanted)):
+            complain(said)
         for path in write_report(folder, wanted):
             say(f"report: {path}")
 
@@ -381,7 +386,7 @@ def take_step(step: str, study: str, course: Path) -> None:
 
 @app.command()
 def late(study: StudyName, course: CoursePath, due: Annotated[str | None, typer.Option(
-             metavar="TIME", help="Due, like '2026-03-02 10:00 UTC'.",
+             metavar="TIME", help="Due, like '2026-03-02 10:00' in the course's time zone.",
              show_default=False)] = None,
          percent_a_day: Annotated[float | None, typer.Option(
              metavar="P", help="Percent of the score for each day begun.",
@@ -395,14 +400,22 @@ def late(study: StudyName, course: CoursePath, due: Annotated[str | None, typer.
         folder.require_release(wanted)
         from autograder.grading import late as lateness
 
-        if percent_a_day is not None:
+        if percent_a_day is not None and not due:  # it may replace a file that cannot be read
             lateness.set_rule(folder, percent_a_day, at_most)
-        if due:
-            say(f"{wanted.assignment} is due {lateness.set_due(folder, wanted, due)}")
+        zone = course_zone(folder.config())
+        when = parse_due(due, zone) if due else None  # before anything is changed
+        if percent_a_day is not None and due:
+            lateness.set_rule(folder, percent_a_day, at_most)
+        if when:
+            say(f"due date of {wanted.assignment}: {show_due(when, zone)}")
+            lateness.set_due(folder, wanted, when)
         found = lateness.work_out(folder, wanted)
         for student, seconds, penalty in found:
             say(f"{wanted.assignment}/{student}: {seconds / 3600:.1f} hours late, "
                 f"{penalty:g} points off")
+        for student, why in lateness.unknown_times(folder, wanted).items():
+            complain(f"{wanted.assignment}/{student}: the time of submission is unknown, so there "
+                     f"is no penalty: timestamp.txt: {why}")
         say(f"late submissions of {wanted.assignment}: {len(found)}")
 
 

@@ -1,13 +1,15 @@
 """Sets a course up by a teaching plan: its studies are released, and each has a due date."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from autograder.commands.console import say
 from autograder.commands.progress import release_studies
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
 from autograder.grading.late import set_due
+from autograder.times import course_zone, end_of_day, machine_zone, show_due, zone_named
 from course.probes import load_study
 
 # Weeks -> a study -> the week at whose end it is due, as in docs/teaching/plan_6_weeks.md and on.
@@ -18,7 +20,6 @@ PLANS: Mapping[int, Mapping[str, int]] = {
          "study9": 13, "study10": 14},
 }
 EARLIEST = 2000  # a year; nbgrader reads earlier ones as two digits of this century
-END_OF_DAY = time(23, 59)
 
 
 def day_of(text: str) -> date:
@@ -29,12 +30,13 @@ def day_of(text: str) -> date:
         raise Refused(f"{text!r} is no day: write it like 2027-01-11") from None
 
 
-def due_dates(weeks: int, first_day: date) -> dict[str, datetime]:
+def due_dates(weeks: int, first_day: date, zone: ZoneInfo | None = None) -> dict[str, datetime]:
     """When each study of the plan for so many weeks is due, in UTC.
 
-    A week ends with the seventh day, at 23:59 in this machine's time zone. Raises `Refused` where
-    there is no such plan.
+    A week ends with the seventh day, at 23:59 in the course's time zone, by default that which a
+    new course has on this machine. Raises `Refused` if there is no such plan.
     """
+    zone = zone or zone_named(machine_zone())
     if weeks not in PLANS:
         raise Refused(f"there is no plan for {weeks} weeks, only for "
                       f"{', '.join(map(str, PLANS))}: see docs/teaching")
@@ -42,10 +44,9 @@ def due_dates(weeks: int, first_day: date) -> dict[str, datetime]:
         raise Refused(f"no course begins in the year {first_day.year}: write the first day like "
                       "2027-01-11")
     try:
-        return {study: datetime.combine(first_day + timedelta(weeks=week, days=-1),
-                                        END_OF_DAY).astimezone(UTC)
+        return {study: end_of_day(first_day + timedelta(weeks=week, days=-1), zone)
                 for study, week in PLANS[weeks].items()}
-    except (OverflowError, OSError) as error:  # at the end of the calendar, or of the clock's
+    except OverflowError as error:  # at the end of the calendar
         raise Refused(f"no course can begin on {first_day}: {error}") from None
 
 
@@ -54,11 +55,12 @@ def follow(folder: CourseFolder, weeks: int, first_day: date) -> None:
 
     Raises `Refused`, as `due_dates` does, and where a study cannot be released.
     """
-    due = due_dates(weeks, first_day)
+    zone = course_zone(folder.config())
+    due = due_dates(weeks, first_day, zone)
     wanted = [load_study(name) for name in due]
     missing = [study for study in wanted if not folder.release(study.assignment).is_dir()]
     if missing:
         release_studies(folder.root, missing)
     for study in wanted:
-        when = set_due(folder, study, f"{due[study.name]:%Y-%m-%d %H:%M} UTC")
-        say(f"{study.assignment} is due {when}")
+        say(f"{study.assignment} is due {show_due(due[study.name], zone)}")
+        set_due(folder, study, due[study.name])

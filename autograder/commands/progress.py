@@ -10,9 +10,11 @@ from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
 from autograder.grading.batch import grade
+from autograder.grading.deciding import out_of_date, out_of_date_in_words
 from autograder.grading.ledger import Graded
 from autograder.grading.needed import limits_in_words
 from autograder.grading.where import AS_CONFIGURED, Where, config_for
+from autograder.release.assignment_names import name_problem
 from autograder.telling.feedback import Feedback, write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told
@@ -45,6 +47,8 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
                 force: bool = False, jobs: int | None = None,
                 where: Where = AS_CONFIGURED) -> list[Graded]:
     """Grade with a progress bar: how many are done, the rate, the time left, and failures."""
+    if problem := name_problem(study.assignment):
+        complain(problem)  # a course that has graded it already may go on
     total = len(set(students) if students else folder.submitted(study.assignment))
     with progress() as bar, _cluster(folder, where) as slots:
         task = bar.add_task(f"Grading {study.name}", total=total,
@@ -58,7 +62,7 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
             bar.update(task, advance=1, note=f"{failures} failed, {look} need a look")
 
         return grade(folder, study, students, force=force, where=where, done=done,
-                     jobs=jobs or slots)
+                     note=complain, jobs=jobs or slots)
 
 
 @contextmanager
@@ -123,6 +127,8 @@ def tell_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> 
     failed = [page for page in pages if page.problem]
     for page in failed:
         complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")
+    if said := out_of_date_in_words(study, out_of_date(folder, study)):
+        complain(said)
     same = sum(page.unchanged for page in pages)
     say(f"feedback for {len(pages) - len(failed)} students on {study.assignment}"
         + (f", {same} unchanged" if same else "") + f": {folder.root / 'feedback'}")

@@ -9,12 +9,16 @@ import json
 import os
 import signal
 import sys
+import traceback
 from _thread import interrupt_main
+from tempfile import NamedTemporaryFile
 from threading import Thread
 from typing import Any
 
 from autograder.commands import console
+from autograder.errors import in_words
 
+INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 MARK = "\x1e"  # RFC 7464's, which no line that a command prints begins with
 
 
@@ -34,11 +38,24 @@ def _stop_at_the_end() -> None:
 
 def main() -> None:
     """Run the command that the arguments give."""
-    from autograder.commands.cli import app
-
     Thread(target=_stop_at_the_end, daemon=True).start()
     console.tell_progress(_tell)
-    app(sys.argv[1:], prog_name="autograder")
+    try:
+        from autograder.commands.cli import app
+
+        app(sys.argv[1:], prog_name="autograder")
+    except Exception as error:
+        console.complain(f"autograder: internal error ({in_words(error)}); finished work is kept; "
+                         f"please report it with the file {_written_down()}")
+        sys.exit(INTERNAL_ERROR)
+
+
+def _written_down() -> str:
+    """The path of a new file with the traceback of the exception that is being handled."""
+    with NamedTemporaryFile("w", prefix="autograder-error-", suffix=".txt", delete=False,
+                            encoding="utf-8", errors="backslashreplace") as file:
+        traceback.print_exc(file=file)
+    return file.name
 
 
 if __name__ == "__main__":

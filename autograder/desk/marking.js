@@ -283,14 +283,24 @@ function render({ model, el }) {
     }
   }
 
+  /** Mark the view when its kernel stops, as JupyterLab marks its own widgets. */
+  async function followKernel() {
+    const whole = await model.widget_manager.get_model(model.get("own_id"));
+    el.classList.toggle("jupyter-widgets-disconnected", !whole.comm_live);
+  }
+
   model.on("change:shown", paint);
   model.on("msg:custom", hear);
+  model.on("comm_live_update", followKernel);
   paint();
-  requestAnimationFrame(() => root.scrollIntoView({ block: "nearest" })); // it was asked for
+  requestAnimationFrame(() => { // it was asked for, unless another assignment was chosen
+    if (document.activeElement?.tagName !== "SELECT") root.scrollIntoView({ block: "nearest" });
+  });
   return () => {
     reading.disconnect();
     model.off("change:shown", paint);
     model.off("msg:custom", hear);
+    model.off("comm_live_update", followKernel);
   };
 }
 

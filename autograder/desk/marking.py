@@ -36,9 +36,11 @@ class Marking(anywidget.AnyWidget):
     _esm = HERE / "marking.js"
     _css = HERE / "marking.css"
     shown = traitlets.Dict().tag(sync=True)
+    own_id = traitlets.Unicode().tag(sync=True)  # by which the page sees whether the kernel lives
 
     def __init__(self, folder: CourseFolder, study: Study, cell: str | None = None) -> None:
         super().__init__()
+        self.own_id = self.model_id or ""
         self.folder, self.study = folder, study
         self._anonymous = True
         self._answers: dict[str, marks.Answer] = {}  # as the page shows them
@@ -74,7 +76,7 @@ class Marking(anywidget.AnyWidget):
             } for a in self._asked_all.values()],
             "cell": list(self._cell), "anonymous": self._anonymous,
             "points": list(allowed(self._asked_now.points, self._question.step)),
-            "parts": [[title, markdown_of(text)] for title, text in (
+            "parts": [[title, markdown_of(text, self._question.attached)] for title, text in (
                 ("Question", self._question.asked), ("Points", self._question.rubric),
                 ("Model answer", self._question.model),
                 ("Sample answers", self._question.samples),
@@ -131,6 +133,7 @@ class Marking(anywidget.AnyWidget):
             self.send({"html": self._texts[key], "id": key})
 
     def _html(self, answer: marks.Answer) -> str:
+        from autograder.telling.pictures import lift_inline
         from autograder.telling.safe_html import code_of, markdown_of
 
         found = marks.source(self.folder, self.study, self._cell, answer.student)
@@ -139,8 +142,9 @@ class Marking(anywidget.AnyWidget):
             return NOTHING
         if found["kind"] == "code":
             return code_of(text[:LONGEST])
-        cut = text if len(text) <= LONGEST else text[:LONGEST] + CUT
-        return markdown_of(cut, found["attachments"])
+        short, lifted = lift_inline(text)
+        cut = short if len(short) <= LONGEST else short[:LONGEST] + CUT
+        return markdown_of(cut, {**found["attachments"], **lifted}, found["folder"])
 
     def _choose(self, content: dict[str, Any]) -> None:
         cell = tuple(content["cell"])

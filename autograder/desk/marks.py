@@ -18,6 +18,7 @@ from autograder.errors import Refused, in_words
 from autograder.grading.booked import OF_NOTEBOOKS, require_gradebook
 from autograder.telling.gradebook import CellName, assignments_of, marks_of, read_gradebook
 from autograder.telling.integrity import in_order, marked_cells
+from autograder.telling.pictures import attached_to
 from autograder.telling.questions import allowed, source_of
 from course.probes import Study
 
@@ -108,7 +109,7 @@ def source(folder: CourseFolder, study: Study, cell: CellName, student: str) -> 
     path = folder.root / "autograded" / student / study.assignment / f"{cell[0]}.ipynb"
     found = dict(marked_cells(path)).get(cell[1], {})
     return {"text": source_of(found), "kind": found.get("cell_type", ""),
-            "attachments": found.get("attachments", {})}
+            "attachments": attached_to(found), "folder": path.parent}
 
 
 def give(folder: CourseFolder, seen: Answer, points: float | None, most: float,

@@ -18,18 +18,19 @@ from autograder.course_folder import COURSE_ID, STUDENT_FILE, CourseFolder, Cour
 from course.start import PAGE, link, open_lab, table, write_page
 
 WELCOME = """\
-# The course at a glance
+# Course overview
 
 <button class="jp-mod-styled jp-mod-accept" data-commandlinker-command="notebook:run-all-cells">
-Bring up to date, with buttons</button>
+Update and show the buttons</button>
 
-This brings the table up to date, and below it come buttons that set the course up, release, grade
-and tell, as the commands do, and show written answers to be marked. Outside JupyterLab, click into
-the cell below and press Shift + Enter instead. nbgrader's own pages are in the menu *Nbgrader*,
-*Formgrader*."""
+This updates the table and shows buttons below it: set up the course, generate, release, collect,
+autograde, mark written answers, export. Outside JupyterLab, click into the cell below and press
+Shift + Enter instead. nbgrader's own pages are in the menu *Nbgrader*, *Formgrader*."""
 CALL = "from autograder.desk.buttons import desk\n\ndesk()"
-COLUMNS = ("Assignment", "In the exchange", "Handed in", "Graded", "Waiting for a person",
-           "Feedback written", "Report")
+COLUMNS = ("Assignment", "Released", "Submitted", "Graded", "To be marked", "Feedback pages",
+           "Report")
+NO_ASSIGNMENTS = ("<p>There are no assignments yet. Set up a course below, or choose an assignment "
+                  "and click <em>Generate</em>.</p>")
 
 
 @dataclass(frozen=True)
@@ -63,17 +64,20 @@ class Overview:
         return "\n".join(self._parts())
 
     def _parts(self) -> Iterator[str]:
-        root = self.folder.root
-        yield table("Number of students at each step.", COLUMNS, [(
-            escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
-            str(line.graded), str(line.waiting), str(line.feedback),
-            link(root, line.report, f"report of {line.assignment}") if line.report else "none")
-            for line in self.lines])
+        yield self._table() if self.lines else NO_ASSIGNMENTS
         yield from (f"<p><strong>Problem:</strong> {escape(sentence)}</p>"
                     for sentence in self.wrong)
         yield (f"<details><summary>What students need to fetch and submit in the browser</summary>"
                f"<p>A file {STUDENT_FILE} in the folder that they work in:</p>"
                f"<pre>{escape(self.folder.student_settings())}</pre></details>")
+
+    def _table(self) -> str:
+        root = self.folder.root
+        return table("Number of students per step.", COLUMNS, [(
+            escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
+            str(line.graded), str(line.waiting), str(line.feedback),
+            link(root, line.report, f"report of {line.assignment}") if line.report else "none")
+            for line in self.lines])
 
 
 def overview(root: str | Path = ".") -> Overview:
@@ -90,6 +94,7 @@ def overview(root: str | Path = ".") -> Overview:
     for column in columns:
         name = column.assignment
         wrong += folder.misnamed(name).values()
+        wrong += filter(None, [column.out_of_date])
         report = folder.root / "reports" / f"{name}.html"
         lines.append(Line(
             name, (folder.exchange() / COURSE_ID / "outbound" / name).is_dir(),
@@ -108,7 +113,7 @@ def main(root: str, *arguments: str) -> None:
         complain(f"autograder: {error}")
         sys.exit(2)
     try:
-        written = write_page(folder.root, WELCOME, CALL, overview(folder.root))
+        written = write_page(folder.root, WELCOME, CALL, overview(folder.root), folded=True)
         if written:  # else JupyterLab asks whether its button may run the cell
             NotebookNotary().sign(nbformat.read(folder.root / PAGE, as_version=4))
     except Exception as error:  # JupyterLab is the place to mend what is wrong

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from autograder import verdicts, workspace
 from autograder.doctor.by_machine import LEAST, SLOWER, prove_by_machine
-from autograder.doctor.fresh_cases import fresh_cases
+from autograder.doctor.fresh_cases import fresh_cases, require_drawable
 from autograder.doctor.machine_mutants import machine_mutants
 from autograder.errors import Refused
 from autograder.mutants import Mutant, load_mutants, load_outsiders
@@ -113,6 +113,8 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
     if not asked:
         raise Refused(f"{study.name} has no positions to draw: its checks are games, whose deals "
                       "come from the course's own secret")
+    for name, check in asked.items():
+        require_drawable(check, [*check.cases, *study.checks[name].cases])
     texts, named, outside = _mutants(study)
     rng = random.Random(f"cases of {study.name} {seed}")
     public = b"\0".join(path.read_bytes() for path in public_files())

@@ -7,7 +7,7 @@ are not terminal.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,9 @@ from autograder.doctor import (
     fresh_study8,
     fresh_study9,
 )
+from autograder.errors import Refused
 from course.probes import Case, Check
+from course.probes.question import texts_of
 from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
@@ -31,8 +33,9 @@ MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 def fresh_cases(check: Check, patterns: list[Case], rng: random.Random) -> Iterator[Case]:
     """Draw cases without end, none of them twice, each with the shape of one of the patterns.
 
-    Ends where the patterns hold no position that could be drawn anew.
+    Raises `Refused` as `require_drawable` does.
     """
+    require_drawable(check, patterns)
     seen = {_key(case) for case in patterns}
     misses = 0
     while misses < 1_000:
@@ -45,24 +48,39 @@ def fresh_cases(check: Check, patterns: list[Case], rng: random.Random) -> Itera
         yield case
 
 
-def _fresh(check: Check, pattern: Case, rng: random.Random) -> Case:
+def require_drawable(check: Check, patterns: Iterable[Case]) -> None:
+    """Raise `Refused` for a pattern that cannot be drawn anew: there is no drawer for the question,
+    and the pattern names no position of a kind that is known here."""
+    if strange := [case for case in patterns if not _can_be_drawn(check, case)]:
+        raise Refused(f"there is no way to draw cases like {strange[0]} of {check.id}: the "
+                      f"question {check.ask!r} needs a drawer in `autograder.doctor.fresh_cases`. "
+                      "Nothing was changed")
+
+
+def _can_be_drawn(check: Check, pattern: Case) -> bool:
+    texts = texts_of(pattern)
+    return _drawer(check) is not None or (bool(texts) and all(
+        not text.partition(" ")[1] or text.partition(" ")[0] in _DRAWN for text in texts))
+
+
+def _drawer(check: Check) -> Callable[[random.Random], Case] | None:
     agents = f"{check.ask} {check.settings.get('agent', '')}"  # two agents may be asked differently
-    drawer = DRAWERS.get(agents) or DRAWERS.get(check.ask)
-    if drawer:
+    return DRAWERS.get(agents) or DRAWERS.get(check.ask)
+
+
+def _fresh(check: Check, pattern: Case, rng: random.Random) -> Case:
+    if drawer := _drawer(check):
         return drawer(rng)
-    on = pattern.get("on")
-    if isinstance(on, str):
-        return {**pattern, "on": _position(on, rng)}
-    if isinstance(on, list):
-        return {**pattern, "on": [_position(text, rng) for text in on]}
-    return pattern
+    on = pattern["on"]
+    return {**pattern, "on": _position(on, rng) if isinstance(on, str) else
+            [_position(text, rng) for text in on]}
 
 
 def _position(text: str, rng: random.Random) -> str:
     kind, space, _ = text.partition(" ")
     if not space:
         return rng.choice(_boards()).text
-    return _DRAWN[kind](rng) if kind in _DRAWN else text
+    return _DRAWN[kind](rng)
 
 
 @cache

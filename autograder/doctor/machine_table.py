@@ -72,7 +72,7 @@ def _in_words(table: MachineSlips, check: str) -> dict[str, set[tuple[str, str]]
 def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str, str]]]]:
     """The slips that give each wrong reply, by check and digest."""
     answer = workspace.answer_path(hidden).read_text("utf-8")
-    expected, _ = load_expected(verdicts.expected_file(hidden))
+    expected, _ = load_expected(verdicts.expected_file(hidden), hidden.checks.values())
     right = workspace.ask_all(hidden, answer, 60)
     found = {name: defaultdict(set) for name in hidden.checks}
 
@@ -110,7 +110,7 @@ def _made_of(study: Study) -> dict[str, str]:
     if not hidden.checks:
         return {}
     answer = _without_docstrings(workspace.answer_path(study).read_text("utf-8"))
-    expected, _ = load_expected(verdicts.expected_file(study))
+    expected, _ = load_expected(verdicts.expected_file(study), hidden.checks.values())
     return {name: digest_of([answer, check.settings, check.cases, list(check.points),
                              expected[name], inspect.getsource(QUESTIONS[check.ask].ask)])
             for name, check in hidden.checks.items() if check.ask not in MATCHES}

@@ -15,18 +15,20 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from autograder.course_folder import CourseFolder, hidden_folders
+from autograder.course_folder import CourseFolder, hidden_folders, nfc
 from autograder.database import patiently, reach
 from autograder.errors import Refused, in_words
+from autograder.grading.agreement import require_expected, require_same_points
 from autograder.grading.booked import booked, require_gradebook
+from autograder.grading.deciding import changes, counted, grader_state
 from autograder.grading.handed_in import look_at
 from autograder.grading.ledger import (
     LEDGER,
     FaultForAll,
     Graded,
     graded_before,
-    grader_state,
     note_fault,
+    read_ledger,
     state_of,
 )
 from autograder.grading.patient import run_patiently
@@ -36,16 +38,20 @@ from autograder.sandbox.launch import door as warm_parents
 from course.probes import Study
 
 MODULES = ("autograder.grading.submission",)  # which workers import
+NOT_BOOKED = "the gradebook does not hold its marks"
 
 
 class GradingError(Refused):
     """Nothing can be graded: there are no submissions, or the machinery cannot be trusted."""
 
 
-def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = None, *,
+def grade(folder: CourseFolder, study: Study,  # noqa: PLR0913 - as the command has
+          students: Iterable[str] | None = None, *,
           force: bool = False, jobs: int | None = None, where: Where = AS_CONFIGURED,
-          done: Callable[[Graded], None] = lambda graded: None) -> list[Graded]:
-    """Grade the submissions to `study`, all or those of `students`; `done` gets each result.
+          done: Callable[[Graded], None] = lambda graded: None,
+          note: Callable[[str], None] = lambda sentence: None) -> list[Graded]:
+    """Grade the submissions to `study`, all or those of `students`; `done` gets each result, and
+    `note` is told before grading begins why some are graded again.
 
     `where` says where submissions run ("isolation", "scheduler") if that is not as the course's
     configuration says. Before anybody is graded, the reference must get full marks and the stub
@@ -63,8 +69,12 @@ def grade(folder: CourseFolder, study: Study, students: Iterable[str] | None = N
         graded.append(_noted(folder, study, result))
         done(graded[-1])
 
-    for result in () if force else _unchanged(folder, study, submitted, config):
+    unchanged, again = ([], {}) if force else _before(folder, study, submitted, config)
+    for result in unchanged:
         take(result)
+    if again:
+        are = "1 submission is" if len(again) == 1 else f"{len(again)} submissions are"
+        note(f"{study.assignment}: {are} graded again ({counted(again.values())})")
     left = sorted({*submitted} - {result.student for result in graded})
     try:
         with closing(_graded(folder, study, left, force, jobs, where)) as results:
@@ -115,9 +125,12 @@ def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
 def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     folder.require_release(study)
     require_gradebook(folder, study.assignment)
+    require_expected(study)
+    patiently(folder, partial(
+        require_same_points, folder, study, folder.config().CourseDirectory.db_url))
     submitted = list(folder.submitted(study.assignment))
     if students is not None:
-        wanted = list(dict.fromkeys(students))
+        wanted = list(dict.fromkeys(map(nfc, students)))
         unknown = sorted(set(wanted) - set(submitted))
         if unknown:
             raise GradingError(f"there is no submission to {study.assignment} by "
@@ -129,27 +142,32 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
     return submitted
 
 
-def _unchanged(folder: CourseFolder, study: Study, students: Iterable[str],
-               config: Config) -> Iterator[Graded]:
-    """Yield those who need not be graded again, found before there are workers.
+def _before(folder: CourseFolder, study: Study, students: Iterable[str],
+            config: Config) -> tuple[list[Graded], dict[str, list[str]]]:
+    """Those who need not be graded again, and why others must be who have been graded before.
 
-    What cannot be read is a worker's to tell.
+    This is found before there are workers. What cannot be read is for a worker to report.
     """
+    unchanged: list[Graded] = []
+    again: dict[str, list[str]] = {}
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
         marks = patiently(folder, partial(
             booked, config.CourseDirectory.db_url, study.assignment))
     except SQLAlchemyError:
-        return
+        return unchanged, again
     for student in students:
-        results, before = folder.results(study.assignment, student), None
+        results = folder.results(study.assignment, student)
         with suppress(OSError):
-            if (results / LEDGER).is_file():
+            if entry := read_ledger(results / LEDGER):
                 handed_in = look_at(folder.submission(study.assignment, student), study, release)
-                before = graded_before(results, student, state_of(handed_in, grader),
-                                       marks.get(student, {}))
-        if before:
-            yield before
+                state = state_of(handed_in, grader)
+                before = graded_before(results, student, state, marks.get(student, {}))
+                if before:
+                    unchanged.append(before)
+                else:
+                    again[student] = changes(entry["state"], state) or [NOT_BOOKED]
+    return unchanged, again
 
 
 def _prover(*arguments) -> AbstractContextManager[Callable[[str], Any]]:

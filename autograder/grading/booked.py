@@ -32,6 +32,14 @@ GRADES = f"""
     JOIN base_cell c ON g.cell_id = c.id
     LEFT JOIN grade_cells gc ON gc.id = c.id
     LEFT JOIN task_cells tc ON tc.id = c.id"""
+POINTS = """
+    SELECT c.name, coalesce(g.max_score, t.max_score)
+    FROM assignment a
+    JOIN notebook n ON n.assignment_id = a.id
+    JOIN base_cell c ON c.notebook_id = n.id
+    LEFT JOIN grade_cells g ON g.id = c.id
+    LEFT JOIN task_cells t ON t.id = c.id
+    WHERE a.name = :assignment AND coalesce(g.max_score, t.max_score) IS NOT NULL"""
 NO_TABLE = "42P01"  # PostgreSQL's code: nothing was released into this database
 IN_ORDER = attrgetter("notebook", "cell")  # here: each database has an order of its own
 
@@ -91,6 +99,13 @@ def booked(db_url: str, assignment: str, student: str | None = None,
         for grade in sorted(rows_of(gradebook, GRADES, assignment, student), key=IN_ORDER):
             found[grade.student] |= ours(grade)
     return dict(found)
+
+
+def points_of(db_url: str, assignment: str) -> dict[str, float]:
+    """The most points of each cell of an assignment that has any, by the cell's id."""
+    with engine(db_url).begin() as gradebook:
+        rows = gradebook.execute(text(POINTS), {"assignment": assignment})
+        return {cell: float(points) for cell, points in rows}
 
 
 def rows_of(gradebook: Connection, query: str, assignment: str,

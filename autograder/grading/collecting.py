@@ -7,19 +7,25 @@ would hand in for them. One odd folder is no reason to stop the others.
 
 import os
 import pwd
+import re
 import shutil
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.exchange.default.exchange import ExchangeError
-from nbgrader.utils import ignore_patterns, parse_utc
+from nbgrader.utils import ignore_patterns
 
+from autograder.course_folder import nfc
 from autograder.grading.handed_in import MAX_NAME, shown
+from autograder.times import TimeError, course_zone, parse_due
 
 LEFT = "was not collected"  # in the log, of a submission or of a file in one
-LONG_AGO = parse_utc("2000-01-01 00:00:00 UTC")
+LIKE_NBGRADER = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")  # how a time in a name begins
+LONG_AGO = datetime(2000, 1, 1)
+UNKNOWN = "has an unknown time of submission"  # in the log, of a submission that is collected
 
 
 class CarefulCollect(ExchangeCollect):
@@ -28,9 +34,9 @@ class CarefulCollect(ExchangeCollect):
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """Who handed in what when, by a name in the exchange; nobody where that cannot be."""
         try:
-            record = super()._path_to_record(path)
+            record = self._record(path)
             why = self._why_not(path, record["username"])
-        except (ExchangeError, ValueError):
+        except (ExchangeError, TimeError, ValueError):
             why = "nbgrader gives no such names"
         except OSError as error:
             why = str(error.strerror)
@@ -40,6 +46,29 @@ class CarefulCollect(ExchangeCollect):
             return record
         self.log.error("%s %s: %s", shown(Path(path).name), LEFT, why)
         return {"username": None, "filename": Path(path).name, "timestamp": LONG_AGO}
+
+    def _record(self, path: str) -> dict[str, Any]:
+        """Read a name like STUDENT+ASSIGNMENT+TIME, perhaps with +RANDOM after it.
+
+        The time may end with an offset, +03, at which nbgrader would split. If it cannot be read,
+        that of the folder decides which submission is the newest.
+        """
+        name = Path(path).name
+        student, found, rest = name.rpartition(f"+{self.coursedir.assignment_id}+")
+        if not found:
+            return super()._path_to_record(path)
+        zone, time = course_zone(self.config), rest.rpartition("+")[0] or rest
+        try:
+            try:
+                when = parse_due(rest, zone)
+            except TimeError:
+                when = parse_due(time, zone)
+        except TimeError as error:
+            if not LIKE_NBGRADER.match(time):
+                raise
+            self.log.error("%s %s: %s", shown(name), UNKNOWN, error)
+            when = datetime.fromtimestamp(Path(path).lstat().st_mtime, UTC)
+        return {"username": nfc(student), "filename": name, "timestamp": when.replace(tzinfo=None)}
 
     def _why_not(self, path: str, student: str) -> str:
         """Why a folder of the exchange is not what this student handed in; empty if it is.

@@ -6,13 +6,14 @@ import stat
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from autograder.nbgrader_times import TIMESTAMP
 from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
 
-TIMESTAMP = "timestamp.txt"  # when it was handed in, written by nbgrader
 MAX_ALL = 20_000_000  # bytes of all files that count
+MAX_NOTEBOOK = 20_000_000  # bytes of a notebook with its outputs, which are left out
 MAX_ENTRIES = 2_000  # files, folders and links; of more only what is asked for by name counts
 MAX_NAME = 500  # bytes of a name with its folders: it is copied to where paths are longer
 MAX_SHOWN = 200  # characters of a name
@@ -22,7 +23,7 @@ WHY = {
     "hard link": "{name} is a hard link, the same file as another one on this disk, and was "
                  "ignored: if it is the student's own, replace it by a copy",
     "odd": "{name} is neither a file nor a folder and was ignored",
-    "large": f"{{name}} has {{size:,}} bytes and was ignored: at most {MAX_BYTES:,} are allowed",
+    "large": "{name} has {size:,} bytes and was ignored: at most {limit:,} are allowed",
     "too much": f"{{name}} was ignored: all files together may have at most {MAX_ALL:,} bytes",
     "deep": "{name} was ignored, with what is in it: its name and those of its folders have more "
             f"than {MAX_NAME} bytes",
@@ -39,6 +40,14 @@ class Entry:
     kind: str  # file, folder, link or other
     size: int
     ignored: str  # a key of WHY, or "" for a file that counts
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A file that counts: where it can be read, and its name relative to the submission."""
+
+    path: Path
+    name: PurePath
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,8 @@ class HandedIn:
         sentences = defaultdict(list)
         for entry in self.entries:
             if why := WHY.get(entry.ignored):
-                sentences[why].append(why.format(name=shown(entry.name), size=entry.size))
+                sentences[why].append(why.format(
+                    name=shown(entry.name), size=entry.size, limit=_max_bytes(entry.name)))
         for alike in sentences.values():
             yield from alike[:TOLD]
             if alike[TOLD:]:
@@ -127,9 +137,13 @@ def _entry(path: Path, submission: Path) -> Entry:
                "folder" if kind == "folder" else
                "odd" if kind == "other" else
                "hard link" if status.st_nlink > 1 else  # it may be anybody's
-               "large" if status.st_size > MAX_BYTES else
+               "large" if status.st_size > _max_bytes(name) else
                "hidden" if any(part.startswith(".") for part in name.parts) else "")
     return Entry(path, name, kind, status.st_size, ignored)
+
+
+def _max_bytes(name: Path) -> int:
+    return MAX_NOTEBOOK if name.suffix.lower() == ".ipynb" else MAX_BYTES
 
 
 def _within_limits(entries: list[Entry], wanted: Collection[str]) -> Iterator[Entry]:
@@ -138,7 +152,7 @@ def _within_limits(entries: list[Entry], wanted: Collection[str]) -> Iterator[En
     for entry in sorted(entries, key=lambda e: (str(e.name) not in wanted,
                                                 e.name.suffix != ".py", e.name)):
         if not entry.ignored:
-            size += entry.size
+            size += min(entry.size, MAX_BYTES)  # a larger notebook is without its outputs
             if size > MAX_ALL:
                 full.add(entry.name)
     for entry in sorted(entries, key=lambda e: e.name):

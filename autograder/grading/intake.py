@@ -2,31 +2,37 @@
 
 The marks need only the module. A notebook that is missing or cannot be read is replaced by the one
 that was released, so that only its written answers are lost; the cells' nbgrader metadata is always
-taken from the release. Each repair is reported in one sentence, and the submission itself is never
-changed.
+taken from the release. A file with another name, in a folder or in a zip file, is used if it is
+clear which one is meant. Each repair is reported in one sentence, and the submission itself is
+never changed.
 """
 
 import codecs
-import copy
-import json
+import re
 import shutil
+import tempfile
 import tokenize
-import warnings
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import UTC, tzinfo
+from pathlib import Path, PurePath
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.corpus.words import generate_corpus_id
-from nbformat.validator import normalize
-from nbgrader.utils import parse_utc
 
-from autograder.grading.cut import cut
-from autograder.grading.handed_in import TIMESTAMP, HandedIn
+from autograder.grading.archives import unpack_all
+from autograder.grading.candidates import alike, clear_choice
+from autograder.grading.handed_in import HandedIn, Submitted, shown
+from autograder.grading.notebook_repair import UnreadableNotebook, read_notebook
+from autograder.grading.released_cells import graded_ids, holds_cells_of, restore_metadata
+from autograder.nbgrader_times import TIMESTAMP, submission_time
+from autograder.times import TimeError
 from course.probes import Study
 from course.probes.syntax import SLOW
+
+LIKE_NBGRADER = re.compile(rb"\d{4}-\d\d-\d\d [ -~]+\s*\Z")
+CHECKPOINTS = ".ipynb_checkpoints"
+RELEASED_INSTEAD = "the released notebook is used instead, so its written answers are lost"
 
 
 @dataclass(frozen=True)
@@ -37,50 +43,128 @@ class Intake:
     gradable: bool
 
 
-def take_in(handed_in: HandedIn, study: Study, release: Path, staged: Path) -> Intake:
-    """Copy the files that count of a submission to `staged`; report what was wrong with them."""
-    submission, files = handed_in.folder, handed_in.files
+def take_in(handed_in: HandedIn, study: Study, release: Path, staged: Path,
+            zone: tzinfo = UTC) -> Intake:
+    """Copy the files that count of a submission to `staged`; report what was wrong with them.
+
+    `zone` is the course's time zone, in which a timestamp.txt without one is read.
+    """
+    submission = handed_in.folder
+    files = [Submitted(path, path.relative_to(submission)) for path in handed_in.files]
     problems = list(handed_in.problems())
     if not files:
         return Intake((*problems, "the folder is empty: nothing was handed in"), False)
     staged.mkdir(parents=True)
-    notebooks = {path.name for path in release.glob("*.ipynb")}
-    for path in files:
-        if path.suffix != ".ipynb" and path.relative_to(submission).parts[0] not in notebooks:
-            target = staged / path.relative_to(submission)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-    problems += _timestamp_problems(staged / TIMESTAMP)
-    if study.module:
-        problems += _module_problems(submission, study.module, files)
-    spare = [p for p in files if p.suffix == ".ipynb" and p.name not in notebooks]
-    for name in sorted(notebooks):
-        released = nbformat.read(release / name, as_version=4)
-        notebook, said = _notebook(submission / name, released, files, spare)
-        problems += said
-        nbformat.write(notebook, staged / name)
+    released = {path.name: nbformat.read(path, as_version=4)
+                for path in sorted(release.glob("*.ipynb"))}
+    for file in files:
+        if file.path.suffix != ".ipynb" and file.name.parts[0] not in released:
+            _copy(file.path, staged / file.name)
+    problems += _timestamp_problems(staged, zone)
+    with tempfile.TemporaryDirectory(prefix="unpacked-") as temporary:
+        top = {str(file.name) for file in files}
+        needed = {name for name, notebook in released.items() if graded_ids(notebook)}
+        if (needed | {study.module} - {""}) - top:
+            unpacked, complaints = unpack_all(files, Path(temporary))
+            problems += complaints
+            files += unpacked
+        if study.module:
+            problems += _stage_module(study.module, handed_in, files, staged)
+        for name, notebook in released.items():
+            chosen, said = _notebook(name, notebook, files, set(released),
+                                     _checkpoint_hint(name, handed_in))
+            problems += said
+            nbformat.write(chosen, staged / name)
     return Intake(tuple(problems), True)
 
 
-def _timestamp_problems(path: Path) -> list[str]:
-    if path.is_file():
-        try:
-            with warnings.catch_warnings(action="error"):  # such as a time zone that is a path
-                parse_utc(path.read_text("utf-8").strip())
-        except Exception:  # whatever dateutil meets, nbgrader would meet it again
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def _timestamp_problems(staged: Path, zone: tzinfo) -> list[str]:
+    """A sentence for a time that cannot be read. It is kept if it looks like nbgrader's own, whose
+    text identifies a submission when its feedback is released."""
+    try:
+        submission_time(staged, zone)
+    except TimeError as error:
+        path = staged / TIMESTAMP
+        if not LIKE_NBGRADER.match(path.read_bytes()):
             path.unlink()
-            return ["timestamp.txt holds no valid time: the submission counts as on time"]
+        return [f"{TIMESTAMP}: {error}; until it is corrected the time of submission is unknown, "
+                "and there is no late penalty"]
     return []
 
 
-def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> list[str]:
-    path = submission / module
-    if path not in files:
-        stem = module.removesuffix(".py").lower()
-        alike = [p.relative_to(submission).as_posix() for p in files
-                 if p.suffix == ".py" and stem in p.name.lower()]
-        hint = f"; if {alike[0]!r} is meant, rename it and grade again" if alike else ""
-        return [f"{module} is missing: its checks get no marks{hint}"]
+def _stage_module(module: str, handed_in: HandedIn, files: Sequence[Submitted],
+                  staged: Path) -> list[str]:
+    """Put the module into `staged` if it has another name or place; report what is wrong with it.
+
+    From another folder the files next to it come along, as it may import them.
+    """
+    candidates = alike(files, module)
+    exact = next((file for file in candidates if file.name == PurePath(module)), None)
+    chosen = exact or clear_choice(candidates, module)
+    if chosen is None:
+        return [f"{module} is missing: its checks get no marks"
+                + _module_hint(module, handed_in, files, candidates)]
+    problems = []
+    if chosen is not exact:
+        problems.append(f"{module} is missing, but {shown(chosen.name)!r} was found and is used "
+                        "instead")
+        _copy(chosen.path, staged / module)
+        folder = chosen.name.parent
+        for file in files if folder.parts else ():
+            if folder in file.name.parents and file.path.suffix != ".ipynb":
+                target = staged / file.name.relative_to(folder)
+                if ".." not in file.name.parts and not target.exists() and _can_be_made(target,
+                                                                                       staged):
+                    _copy(file.path, target)
+    problems += _ignored(chosen, candidates)
+    return problems + _encoding_problems(staged / module, module)
+
+
+def _can_be_made(target: Path, staged: Path) -> bool:
+    """Whether no file is where a folder of `target` would be."""
+    return not any(folder.is_file() for folder in target.parents if staged in folder.parents)
+
+
+def _ignored(chosen: Submitted, candidates: Sequence[Submitted]) -> list[str]:
+    """A sentence that lists the other candidates whose contents are not those of `chosen`."""
+    content = chosen.path.read_bytes()
+    others = [repr(shown(file.name)) for file in candidates
+              if file is not chosen and file.path.read_bytes() != content]
+    if not others:
+        return []
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return [f"{', '.join(others[:3])}{more} was also submitted and was ignored: "
+            f"{shown(chosen.name)!r} counts"]
+
+
+def _module_hint(module: str, handed_in: HandedIn, files: Sequence[Submitted],
+                 candidates: Sequence[Submitted]) -> str:
+    """What may be meant by a module that is missing."""
+    stem = module.removesuffix(".py").lower()
+    names = [shown(file.name.as_posix()) for file in candidates or files
+             if file.name.suffix.lower() in (".py", ".txt") and stem in file.name.name.lower()]
+    if len(names) > 1 and candidates:
+        return (f"; {' and '.join(map(repr, names[:3]))} differ, so rename the one that is meant "
+                "and grade again")
+    if names:
+        return f"; if {names[0]!r} is meant, rename it and grade again"
+    return _checkpoint_hint(module, handed_in)
+
+
+def _checkpoint_hint(name: str, handed_in: HandedIn) -> str:
+    stem, suffix = PurePath(name).stem, PurePath(name).suffix
+    saved = next((entry.name for entry in handed_in.entries if entry.ignored == "hidden"
+                  and entry.name.parent.name == CHECKPOINTS
+                  and entry.name.name == f"{stem}-checkpoint{suffix}"), None)
+    return f"; {shown(saved)!r} holds an earlier version" if saved else ""
+
+
+def _encoding_problems(path: Path, module: str) -> list[str]:
     try:
         with tokenize.open(path) as text:
             if codecs.lookup(text.encoding).name != SLOW and "\0" in text.read():
@@ -91,107 +175,44 @@ def _module_problems(submission: Path, module: str, files: Iterable[Path]) -> li
     return []
 
 
-def _notebook(path: Path, released: NotebookNode, files: list[Path],
-              spare: list[Path]) -> tuple[NotebookNode, list[str]]:
-    """The submitted notebook with the release's metadata, or the released one in its place.
+def _notebook(name: str, released: NotebookNode, files: Sequence[Submitted],
+              expected: set[str], hint: str) -> tuple[NotebookNode, list[str]]:
+    """The submitted notebook with the release's metadata, or else the released one.
 
-    Where nothing in it is marked, it need not be handed in.
+    A notebook without graded cells need not be submitted. `hint` ends the sentence about one that
+    was not found.
     """
-    stands_in = "the released notebook is used instead, so its written answers are lost"
+    exact = next((file for file in files if file.name == PurePath(name)), None)
+    if exact is None and not graded_ids(released):
+        return released, []
+    named = alike(files, name)
     problems = []
-    if path not in files:
-        renamed = next((p for p in spare if _graded_ids(_read(p)[0]) & _graded_ids(released)), None)
-        if renamed is None and not _graded_ids(released):
-            return released, []
-        if renamed is None:
-            return released, [f"{path.name} is missing: {stands_in}"]
-        problems.append(f"{path.name} is missing, but {renamed.name!r} holds its cells "
-                        "and is used instead")
-        path = renamed
-    notebook, why = _read(path)
-    if notebook is None:
-        return released, [*problems, f"{path.name} {why}: {stands_in}"]
-    if why:
-        problems.append(f"{path.name} {why}")
-    return notebook, problems + restore_metadata(notebook, released, path.name)
-
-
-def _read(path: Path) -> tuple[NotebookNode | None, str]:
-    """The notebook and what was left out of it; or None and why it cannot be read."""
-    try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig"))  # editors on Windows begin so
-        left_out = cut(data)
-        text = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")  # half characters
-        with warnings.catch_warnings(action="ignore"):  # of ids, which are put right here
-            notebook = nbformat.reads(text.decode(), as_version=4)
-            notebook.nbformat_minor = max(5, notebook.nbformat_minor)
-            _, notebook = normalize(notebook)  # gives cells the ids that old notebooks lack
-        nbformat.validate(notebook)
-    except UnicodeDecodeError as error:
-        return None, f"is not UTF-8 text (byte {error.start})"
-    except json.JSONDecodeError as error:
-        return None, f"is not valid JSON (line {error.lineno}, column {error.colno})"
-    except Exception as error:  # nbformat raises all sorts, RecursionError and NameError too
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        return None, f"is not a valid notebook ({first_line:.200})"
-    return notebook, left_out
-
-
-def _graded_ids(notebook: NotebookNode | None) -> set[str]:
-    return set(_nbgrader_cells(notebook)) if notebook else set()
-
-
-def _nbgrader_cells(notebook: NotebookNode) -> Counter:
-    marked = [cell.metadata.get("nbgrader") for cell in notebook.cells]
-    return Counter(str(m["grade_id"]) for m in marked if isinstance(m, dict) and "grade_id" in m)
-
-
-def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
-    """Give every cell the release's nbgrader metadata, and remove tags, which can skip cells.
-
-    The notebook's own metadata come from the release too, and those of outputs are removed: pages
-    that show a notebook turn both into HTML.
-    """
-    notebook.metadata = copy.deepcopy(released.metadata)
-    for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
-        if "metadata" in output:
-            output.metadata = NotebookNode()
-    known = {cell.metadata.nbgrader.grade_id: cell
-             for cell in released.cells if "nbgrader" in cell.metadata}
-    for index, cell in enumerate(notebook.cells):
-        marked = cell.metadata.pop("nbgrader", None)
-        cell.metadata.pop("tags", None)
-        grade_id = str(marked.get("grade_id")) if isinstance(marked, dict) else None
-        if grade_id in known:
-            cell.metadata["nbgrader"] = known[grade_id].metadata.nbgrader
-            if cell.cell_type != known[grade_id].cell_type:
-                notebook.cells[index] = NotebookNode(
-                    copy.deepcopy(known[grade_id]), id=cell.id, source=cell.source)
-    problems, seen = [], _nbgrader_cells(notebook)
-    for grade_id, count in sorted(seen.items()):
-        if count > 1:
-            copies = [cell for cell in notebook.cells
-                      if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id]
-            counts, which = _the_one_that_counts(copies, known[grade_id])
-            for cell in copies:
-                if cell is not counts:
-                    del cell.metadata["nbgrader"]
-            problems.append(f"{name}: the cell {grade_id} occurs {count} times; {which} counts")
-    for cell in released.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id is not None and grade_id not in seen:
-            taken = {other.id for other in notebook.cells}
-            notebook.cells.append(NotebookNode(
-                cell, id=generate_corpus_id() if cell.id in taken else cell.id))
-            problems.append(f"{name}: the cell {grade_id} was deleted; it was put back at the end")
-    return problems
-
-
-def _the_one_that_counts(copies: list[NotebookNode],
-                         released: NotebookNode) -> tuple[NotebookNode, str]:
-    """The last copy; of written answers the last in which something was written."""
-    untouched = ("", released.source.strip())
-    written = [cell for cell in copies if cell.source.strip() not in untouched]
-    if not released.metadata.nbgrader.get("solution") or not written or written[-1] is copies[-1]:
-        return copies[-1], "the last one"
-    return written[-1], "the last one with an answer in it"
+    if exact is not None:
+        try:
+            notebook, repairs = read_notebook(exact.path.read_bytes())
+        except UnreadableNotebook as error:
+            problems.append(f"{name} {error}")
+        else:
+            if repairs:
+                problems.append(f"{name} {repairs}")
+            return notebook, (problems + restore_metadata(notebook, released, name)
+                              + _ignored(exact, named))
+    notebooks = [file for file in files if file.name.suffix.lower() == ".ipynb"
+                 and str(file.name) not in expected]
+    for file in (*named, *(file for file in notebooks if file not in named)):
+        if file is exact:
+            continue
+        try:
+            notebook, repairs = read_notebook(file.path.read_bytes())
+        except UnreadableNotebook:
+            continue
+        if not holds_cells_of(notebook, released):
+            continue
+        other = repr(shown(file.name))
+        said = problems.pop() if problems else f"{name} is missing"
+        problems = [f"{said}, but {other} holds its cells and is used instead"]
+        if repairs:
+            problems.append(f"{other} {repairs}")
+        return notebook, problems + restore_metadata(notebook, released, name)
+    said = problems.pop() if problems else f"{name} is missing"
+    return released, [f"{said}: {RELEASED_INSTEAD}{hint}"]

@@ -6,20 +6,23 @@ another due date, change what it should be: `work_out` brings it up to date, by 
 
 import math
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
-from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import parse_utc
 from traitlets import Float
 
 from autograder.course_folder import LATE_FILE, CourseFolder
 from autograder.database import db_url, patiently, refused_in_words
 from autograder.errors import Refused
+from autograder.gradebook import Gradebook, SubmittedAssignment
 from autograder.grading.booked import require_gradebook
 from autograder.grading.ledger import write_json
+from autograder.nbgrader_times import submission_time
+from autograder.times import TimeError, course_zone
 from course.probes import Study
 
 DAY = timedelta(days=1).total_seconds()
@@ -59,43 +62,69 @@ def require_percentages(*percents: float) -> None:
             raise Refused(f"{percent:g} is no percentage: it must be from 0 to 100")
 
 
-def set_due(folder: CourseFolder, study: Study, due: str) -> str:
-    """Set an assignment's due date; returns it in UTC. Raises `Refused` for no time."""
+def set_due(folder: CourseFolder, study: Study, when: datetime) -> None:
+    """Set an assignment's due date, an aware time such as `parse_due` gives."""
     require_gradebook(folder, study.assignment)
-    try:
-        when = parse_utc(due)
-    except (ValueError, OverflowError):
-        when = None
-    if when is None:
-        raise Refused(f"{due!r} is no time; write it like '2026-03-02 10:00 UTC'")
 
     def write() -> None:
         with Gradebook(db_url(folder)) as book:
-            book.update_or_create_assignment(study.assignment, duedate=when)
+            book.update_or_create_assignment(
+                study.assignment, duedate=when.astimezone(UTC).replace(tzinfo=None))
 
     with refused_in_words(folder):
         patiently(folder, write)
-    return f"{when:%Y-%m-%d %H:%M} UTC"
 
 
 def work_out(folder: CourseFolder, study: Study,
              students: Iterable[str] | None = None) -> list[Late]:
-    """Bring the penalties of an assignment up to date, of everybody or of some; returns who is
-    late. Marks are left as they are."""
+    """Read timestamp.txt and update the penalties of all submissions to an assignment, or of those
+    of some `students`; returns the late ones. Marks are left unchanged.
+
+    A submission whose time is unknown has no penalty: see `unknown_times`.
+    """
     require_gradebook(folder, study.assignment)
     wanted = None if students is None else set(students)
-    step = AssignLatePenalties(config=folder.config())
+    config = folder.config()
+    zone, step = course_zone(config), AssignLatePenalties(config=config)
     step.init_plugin()
 
     def write() -> list[Late]:
+        found = []
         with Gradebook(db_url(folder)) as book:
-            found = [_penalise(step, submission)
-                     for submission in book.assignment_submissions(study.assignment)
-                     if wanted is None or submission.student.id in wanted]
+            for submission in book.assignment_submissions(study.assignment):
+                student = submission.student.id
+                if wanted is None or student in wanted:
+                    update_time(submission, zone, folder.submission(study.assignment, student))
+                    found.append(_penalise(step, submission))
             book.db.commit()
         return sorted(late for late in found if late.seconds > 0)
 
     return patiently(folder, write)
+
+
+def unknown_times(folder: CourseFolder, study: Study) -> dict[str, str]:
+    """Why the time of a submission is unknown, by student, where timestamp.txt cannot be read."""
+    zone, found = course_zone(folder.config()), {}
+    for student, submission in folder.submitted(study.assignment).items():
+        try:
+            submission_time(submission, zone)
+        except TimeError as error:
+            found[student] = str(error)
+    return found
+
+
+def update_time(submission: SubmittedAssignment, zone: ZoneInfo, *folders: Path) -> None:
+    """Set the time of a submission in the gradebook by the first timestamp.txt in `folders`: to
+    None where that cannot be read, and not at all where there is none."""
+    try:
+        found = next(filter(None, (submission_time(folder, zone) for folder in folders)), None)
+        if found is None:
+            return
+        when = found.replace(tzinfo=None)
+    except TimeError:
+        when = None
+    if submission.timestamp != when:
+        submission.timestamp = when
 
 
 def _penalise(step: Any, submission: SubmittedAssignment) -> Late:

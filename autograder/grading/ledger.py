@@ -1,30 +1,32 @@
 """The ledger: the result of each submission, so that an interrupted run continues where it stopped.
 
 An entry is written last, whole or not at all; a submission without one counts as not graded. It
-holds a digest of what was handed in and one of everything that decides the marks.
+holds digests of what was handed in and of everything else that decides the marks
+(`autograder.grading.deciding`).
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any, ClassVar
 
-from traitlets.config import Config
-
-from autograder import verdicts
-from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.course_folder import CourseFolder
 from autograder.grading.booked import Booked, holds
 from autograder.grading.handed_in import HandedIn, fingerprint
-from course.probes import Study
 
 LEDGER = "submission.json"
 EARLIER = f"{LEDGER}.earlier"  # the last entry, from when its submission is graded again
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
+ENTRY = {"status": str, "state": dict, "problems": list, "seconds": int | float,
+         "marks": dict}  # what an entry holds at least, and the types
+RESULT = {"outcomes": list, "inside": list, "booked": dict}  # and the result of a notebook
+OUTCOME = {"check", "earned", "points", "aspects", "cause", "problem"}  # and each outcome in it
 NOTHING = "nothing to grade"
+DAMAGED = "what was kept of its grading is damaged ({}): grade again"
 OF_BEFORE = ("what was handed in last is nothing that can be graded, so the marks of the "
              "submission before it stand")
 
@@ -58,18 +60,46 @@ class FaultForAll(Graded):
     for_all = True
 
 
-def read_ledger(path: Path) -> dict | None:
-    """The ledger's entry for one submission, or None if grading it has not been completed."""
+def read_object(path: Path, form: Mapping[str, type | UnionType]) -> dict | None:
+    """A JSON object that has these keys, with values of these types.
+
+    None if there is no such file, or it is damaged, cannot be read or holds something else.
+    """
     try:
-        return json.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        data = json.loads(path.read_text("utf-8")) if path.is_file() else None
+    except (OSError, ValueError, RecursionError):
         return None
+    right = isinstance(data, dict) and all(
+        isinstance(data.get(key), kind) for key, kind in form.items())
+    return data if right else None
+
+
+def read_ledger(path: Path) -> dict | None:
+    """The ledger's entry for one submission, or None if grading it has not been completed.
+
+    An entry that cannot be read is none: the submission is graded again.
+    """
+    return read_object(path, ENTRY)
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """The saved results of a submission's notebooks, by the notebook's name."""
-    return {path.stem: json.loads(path.read_text("utf-8"))
-            for path in sorted(folder.glob("*.json")) if path.name != LEDGER}
+    """The saved results of a submission's notebooks, by the notebook's name; damaged ones are left
+    out."""
+    return {path.stem: result for path in sorted(folder.glob("*.json"))
+            if path.name != LEDGER and (result := read_result(path))}
+
+
+def read_result(path: Path) -> dict | None:
+    """The saved result of one notebook, or None if it cannot be read."""
+    result = read_object(path, RESULT)
+    whole = result and all(isinstance(outcome, dict) and outcome.keys() >= OUTCOME
+                           for outcome in result["outcomes"])
+    return result if whole else None
+
+
+def unreadable(results: Path, entry: Mapping[str, Any]) -> list[str]:
+    """The notebooks of a graded submission whose saved results cannot be read any more."""
+    return sorted({*entry.get("notebooks", ())} - read_results(results).keys())
 
 
 def graded_before(results: Path, student: str, state: dict[str, str],
@@ -77,7 +107,7 @@ def graded_before(results: Path, student: str, state: dict[str, str],
     """The result of a submission that was graded in just this state, if the gradebook, where
     `found` is booked, still has its marks: it is left alone."""
     old = read_ledger(results / LEDGER)
-    if old is None or old["state"] != state or (
+    if old is None or old["state"] != state or unreadable(results, old) or (
             old["status"] == "graded" and not holds(found, old.get("marks", {}))) or (
             old["status"] == NOTHING and found and not old.get("marks")):
         return None
@@ -85,14 +115,8 @@ def graded_before(results: Path, student: str, state: dict[str, str],
 
 
 def state_of(handed_in: HandedIn, grader: dict[str, str]) -> dict[str, str]:
-    """What a result follows from: what was handed in, and `grader_state`."""
+    """What a result follows from: what was handed in, and `deciding.grader_state`."""
     return {"submission": fingerprint(handed_in), **grader}
-
-
-def grader_state(folder: CourseFolder, study: Study, config: Config) -> dict[str, str]:
-    """What decides the marks of all submissions, and where they run."""
-    return {"grader": grader_digest(folder, study),
-            "isolation": config.GradingStep.get("isolation", "sandbox")}
 
 
 def stands(entry: Mapping[str, Any]) -> bool:
@@ -102,7 +126,7 @@ def stands(entry: Mapping[str, Any]) -> bool:
 
 def set_aside(ledger: Path) -> None:
     """Take an entry away, yet remember it: the marks it claims stand until others are booked."""
-    if ledger.exists():
+    if ledger.is_file():
         ledger.replace(ledger.with_name(EARLIER))
 
 
@@ -124,21 +148,25 @@ def note_fault(results: Path, graded: Graded) -> None:
 def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
     """The ledger's entry for a submission, or one like it where the ledger has none.
 
-    "marks" are those that are claimed to be in the gradebook, by this entry or the last one.
+    "marks" are those that are claimed to be in the gradebook, by this entry or the last one. What
+    is damaged counts as not graded.
     """
     results = folder.results(assignment, student)
     if entry := read_ledger(results / LEDGER):
-        return entry
+        lost = [f"{name}.json" for name in unreadable(results, entry)]
+        return entry if not lost else entry | {
+            "status": "not graded", "problems": [DAMAGED.format(", ".join(lost))]}
     marks = (read_ledger(results / EARLIER) or {}).get("marks", {})
-    if (results / FAULT).exists():
+    if (results / FAULT).is_file():
         return {"status": "fault", "seconds": 0, "marks": marks,
-                "problems": (results / FAULT).read_text("utf-8").splitlines()}
+                "problems": (results / FAULT).read_text("utf-8", "replace").splitlines()}
     by_nbgrader = ((folder.root / "autograded" / student / assignment).is_dir()
                    and not (results / LOG).exists())  # we have never begun it
     if by_nbgrader or (results / OTHER_DOOR).exists():
         return {"status": "graded", "seconds": 0, "problems": []}
     return {"status": "not graded", "seconds": 0, "marks": marks,
-            "problems": ["it has not been graded yet"]}
+            "problems": [DAMAGED.format(LEDGER) if (results / LEDGER).exists()
+                         else "it has not been graded yet"]}
 
 
 def note_other_door(results: Path) -> None:
@@ -155,18 +183,3 @@ def write_json(path: Path, data: object) -> None:
     part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     part.replace(path)
 
-
-def grader_digest(folder: CourseFolder, study: Study) -> str:
-    """A digest of what decides the marks: when an instructor changes it, the class is regraded.
-
-    That is: points and positions, expected replies, the source with its hidden tests, what was
-    released, and the configuration.
-    """
-    stages = (folder.root / "source" / study.assignment, folder.release(study.assignment))
-    files = [folder.root / CONFIG_FILE, *(path for stage in stages
-                                          for path in sorted(stage.rglob("*")))]
-    if study.checks:
-        files += [verdicts.expected_file(study), verdicts.cases_file(study), study.table]
-    return hashlib.sha256(b"\0".join(
-        path.name.encode() + b"\0" + path.read_bytes() for path in files if path.is_file())
-        ).hexdigest()

@@ -7,7 +7,6 @@ cells run in a process that runs nothing of the submission, and only ask it for 
 """
 
 import atexit
-import json
 import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -19,8 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
@@ -28,25 +26,31 @@ from autograder import verdicts
 from autograder.course_folder import CourseFolder, hidden_folders
 from autograder.database import PATIENCE
 from autograder.errors import in_words
-from autograder.grading.intake import restore_metadata
+from autograder.gradebook import Gradebook
+from autograder.grading.deciding import grader_state
 from autograder.grading.kernel import run_in_kernel
-from autograder.grading.ledger import grader_state, note_other_door, write_json
+from autograder.grading.late import update_time
+from autograder.grading.ledger import note_other_door, read_result, write_json
 from autograder.grading.needed import LEAST, MOST, TIMES, limit, recalled
+from autograder.grading.released_cells import restore_metadata
 from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.release.notebooks import check_id
 from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault
 from autograder.sandbox.cluster import PATIENCE as CLUSTER_PATIENCE
 from autograder.sandbox.cluster import ClusterGone, ClusterSandbox, cluster
 from autograder.sandbox.limits import Limits
+from autograder.times import course_zone
 from autograder.workspace import answers_folder
 from course.probes import Check, load_study
 from course.probes.explain import as_html, as_text
+from course.probes.newer_python import explain_error, explain_replies
 from course.probes.outcome import Outcome
 from course.probes.process import ask_module
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 from sequence.league.clock import factor, told
 
+GRADING_USES = "grading uses Python"  # before the version
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
 
 
@@ -149,7 +153,7 @@ class GradingStep(NbGraderPreprocessor):
         outside = [cell for cell in cells if known and self.isolation == "sandbox"
                    and is_own_test(cell)
                    and cell.metadata.nbgrader.grade_id not in known["inside"]]
-        ran = Ran([], [])
+        ran, newer = Ran([], []), None
         if self.run_cells == "always" or any(map(_is_marked, cells)):
             seconds = min(self.cell_seconds,
                           self.later_seconds if stopped_before else self.cell_seconds)
@@ -157,6 +161,7 @@ class GradingStep(NbGraderPreprocessor):
             ran = self._run(nb, cells, folder, seconds, outside, known, released=released)
             self.computed[f"{name}.ipynb"] = ran.longest
             write_outputs(cells, ran)
+            newer = _state_newer_python(cells)
         outcomes: list[Outcome] = []
         for cell in checks:
             once_stopped = (stopped_before or ran.late or ran.stopped
@@ -168,7 +173,7 @@ class GradingStep(NbGraderPreprocessor):
         for cell, outcome in zip(checks, outcomes, strict=True):
             cell.outputs, cell.execution_count = outputs(outcome), None
         _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
-        resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran)
+        resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran) or newer
         resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells
                                if is_grade(cell) and not _is_one_of(cell, outside)]
         resources["calls"] = {cells[number].metadata.nbgrader.grade_id: calls
@@ -225,11 +230,14 @@ class GradingStep(NbGraderPreprocessor):
         root = self.config.CourseDirectory.get("root")
         secret = CourseFolder(Path(root)).secret() if root and check.ask in MATCHES else ""
         if self.isolation == "process":
-            return ask_module(folder / module, check, seconds, answers, secret=secret)
-        replies = self._inside(
-            lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers, secret))
-        self.computed[check.id] = replies.computed
-        return replies
+            replies = ask_module(folder / module, check, seconds, answers, secret=secret)
+        else:
+            replies = self._inside(lambda sandbox: sandbox.ask(
+                _files(folder), module, check, seconds, answers, secret))
+            self.computed[check.id] = replies.computed
+        path = folder / module
+        return explain_replies(replies, path.read_bytes(), GRADING_USES) if path.is_file() \
+            else replies
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""
@@ -350,6 +358,22 @@ def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
             cell.outputs = [_error("NotRun", f"not finished: {ran.stopped}")]
 
 
+def _state_newer_python(cells: list[NotebookNode]) -> str | None:
+    """Add to the error of a cell that needs a newer Python which one; returns the first such
+    sentence."""
+    first = None
+    for cell in cells:
+        for output in cell.outputs:
+            if output.output_type == "error":
+                message = f"{output.ename}: {output.evalue}"
+                explained = explain_error(message, cell.source, GRADING_USES)
+                if explained != message:
+                    output.evalue = explained.removeprefix(f"{output.ename}: ")
+                    output.traceback = [*output.traceback, explained]
+                    first = first or f"a cell needs a newer Python ({explained})"
+    return first
+
+
 def _why_stopped(ran: Ran) -> str | None:
     first = next(iter(ran.late.values()), None)
     return ran.stopped or (first and f"a cell did not finish within {first}")
@@ -371,6 +395,7 @@ class SaveOutcomes(NbGraderPreprocessor):
         ours = _booked_by_us(path)
         extra = {o.check: o.earned for o in outcomes if o.extra_credit}
         data = {"stopped": resources["stopped"], "inside": resources["inside"],
+                "answers": resources.get("answers", {}),
                 "outcomes": [outcome.to_json() for outcome in outcomes]}
         # A run killed between these steps must not take its own number for a person's.
         write_json(path, data | {"booked": {
@@ -397,6 +422,25 @@ class SaveOutcomes(NbGraderPreprocessor):
                              grade.extra_credit)
 
 
+class LatePenalties(AssignLatePenalties):
+    """nbgrader's own step, after the time of the submission has been read strictly.
+
+    Where timestamp.txt cannot be read, the submission has no time and no penalty, not those of the
+    one before it.
+    """
+
+    def preprocess(self, nb, resources):
+        """Set the time in the gradebook, then the notebook's penalty."""
+        where = resources["nbgrader"]
+        student, assignment = where["student"], where["assignment"]
+        with Gradebook(where["db_url"]) as gradebook:
+            update_time(gradebook.find_submission(assignment, student), course_zone(self.config),
+                        Path(resources["metadata"]["path"]),
+                        Path("submitted", student, assignment))
+            gradebook.db.commit()
+        return super().preprocess(nb, resources)
+
+
 def outputs(outcome: Outcome) -> list:
     """An outcome as a cell's outputs: the explanation, then the points as nbgrader reads them."""
     text, page = as_text(outcome), as_html(outcome)
@@ -408,7 +452,7 @@ def outputs(outcome: Outcome) -> list:
 
 def _booked_by_us(path: Path) -> dict[str, list[float]]:
     """The extra credit of each check that an earlier run booked, or was about to book."""
-    return json.loads(path.read_text("utf-8"))["booked"] if path.exists() else {}
+    return (read_result(path) or {"booked": {}})["booked"]
 
 
 def _error(name: str, text: str):

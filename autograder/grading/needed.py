@@ -13,7 +13,8 @@ from pathlib import Path
 from traitlets.config import Config
 
 from autograder.course_folder import CourseFolder, held
-from autograder.grading.ledger import grader_state, read_ledger, write_json
+from autograder.grading.deciding import grader_state
+from autograder.grading.ledger import read_object, write_json
 from course.probes import Study
 
 FILE = "needed.json"
@@ -33,7 +34,7 @@ def limit(needed: float, times: float, least: float, most: float) -> float:
 
 def recalled(folder: CourseFolder, study: Study, state: Mapping[str, str]) -> dict[str, float]:
     """What was measured when `state` decided the marks, or nothing."""
-    kept = read_ledger(_file(folder, study))
+    kept = read_object(_file(folder, study), {"state": dict, "seconds": dict})
     return kept["seconds"] if kept and kept["state"] == state else {}
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import Engine
@@ -28,11 +29,12 @@ from traitlets.config import Config
 
 from autograder import workspace
 from autograder.course_folder import CourseFolder, held, run_quietly
-from autograder.database import passes
+from autograder.database import passes, patiently
 from autograder.errors import in_words, is_for_all
 from autograder.grading.booked import Booked, booked
 from autograder.grading.handed_in import look_at
 from autograder.grading.intake import take_in
+from autograder.grading.deciding import grader_state
 from autograder.grading.ledger import (
     LEDGER,
     LOG,
@@ -42,7 +44,6 @@ from autograder.grading.ledger import (
     Graded,
     enter,
     graded_before,
-    grader_state,
     read_results,
     set_aside,
     state_of,
@@ -51,9 +52,17 @@ from autograder.grading.gradebook_session import OpenGradebook, one_session
 from autograder.grading.needed import remembered
 from autograder.grading.nbgrader_steps import GradingStep, fault_of, is_own_test
 from autograder.grading.patient import Later
-from autograder.grading.own_tests import Marks, learn_of_tests, marks_of_tests
+from autograder.grading.own_tests import (
+    Marks,
+    learn_of_tests,
+    marks_of_tests,
+    varying_sentence,
+    varying_tests,
+)
+from autograder.release.gradable import require_python
 from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from autograder.grading.where import AS_CONFIGURED, Where, config_for
+from autograder.times import course_zone
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
 from sequence.league.clock import factor
@@ -158,7 +167,8 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
         (results / OTHER_DOOR).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
             staged = Path(temporary) / student / study.assignment
-            intake = take_in(handed_in, study, folder.release(study.assignment), staged)
+            intake = take_in(handed_in, study, folder.release(study.assignment), staged,
+                             course_zone(config))
             if not intake.gradable:
                 result = Graded(student, NOTHING, intake.problems)
             else:
@@ -172,7 +182,8 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
                 result = Graded(student, "graded", tuple(problems),
                                 round(time.perf_counter() - start, 3))
-        enter(ledger, {"state": state, "marks": marks(), **asdict(result)})
+        enter(ledger, {"state": state, "marks": marks(), "notebooks": [*read_results(results)],
+                       **asdict(result)})
         return result
 
 
@@ -218,23 +229,32 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
         try:
+            require_python(solved, path)
             complain_about_unknown_checks(solved, path)
         except NotebookError as error:
             raise CanaryError(f"{error}; correct it in source/ and release again") from None
-        tests = {cell.metadata.nbgrader.grade_id: cell.source
-                 for cell in solved.cells if is_own_test(cell)}
-        if not tests:
+        own = list(filter(is_own_test, solved.cells))
+        if not own:
             continue
+        graded = _graded_sources(folder, study, path.stem)
+        for cell in own:
+            cell.source = graded.get(cell.metadata.nbgrader.grade_id, cell.source)
+        tests = {cell.metadata.nbgrader.grade_id: cell.source for cell in own}
         with tempfile.TemporaryDirectory(prefix="canary-") as temporary:
             place = Path(temporary) / study.assignment
             shutil.copytree(source, place)
             if module is not None:
                 (place / study.module).write_text(module, "utf-8")
-            points, most = _points(learn_of_tests(step, path.stem, solved, place))
+            marks = learn_of_tests(step, path.stem, solved, place)
+            for test, passed in varying_tests(step, path.stem, solved, place, marks).items():
+                raise CanaryError(f"{path.name}: {varying_sentence(test, passed)}; then release it "
+                                  "again")
+            points, most = _points(marks)
             _note_needed(step, path.name)
             if points < most:
                 raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
-                                  f"{points:g} of {most:g} points: correct it or its tests")
+                                  f"{points:g} of {most:g} points: correct it or its tests, and "
+                                  "release it again")
             unsolved = nbformat.read(folder.release(study.assignment) / path.name, as_version=4)
             for cell in filter(is_own_test, unsolved.cells):  # hidden tests are not in a release
                 cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
@@ -244,6 +264,23 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
                 raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
                                   "nothing solved: its tests pass whatever students write, so "
                                   "correct them and release again")
+
+
+def _graded_sources(folder: CourseFolder, study: Study, notebook: str) -> dict[str, str]:
+    """The cells of a notebook as nbgrader grades them, by grade id: with the tests that it has
+    generated from AUTOTEST lines, and with hidden tests. Empty for a notebook that is not released.
+    """
+    place = folder.config().CourseDirectory
+
+    def read() -> dict[str, str]:
+        with Gradebook(place.db_url, place.course_id) as gradebook:
+            try:
+                found = gradebook.find_notebook(notebook, study.assignment)
+            except MissingEntry:
+                return {}
+            return {cell.name: cell.source for cell in found.source_cells}
+
+    return patiently(folder, read)
 
 
 def _note_needed(step: GradingStep, what: str) -> None:

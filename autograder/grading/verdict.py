@@ -138,7 +138,7 @@ def _ask_alone(asked: Asked, number: int, briefly: Callable[[Check], Replies]) -
     cases = [] if asked.replies.broken else [check.cases[number]]
     asked.alone = briefly(replace(check, cases=cases))
     if asked.given:  # what is right given the values for all cases could tell of them too
-        expected, _ = load_expected(verdicts.expected_file(asked.study))
+        expected, _ = load_expected(verdicts.expected_file(asked.study), [asked.check])
         asked.expected = (right_alone(check, number, asked.given, briefly)
                           or expected[check.name][number])
 
@@ -152,7 +152,7 @@ def _shows_replies(asked: Asked, shown: Outcome) -> bool:
 
 def _plain(asked: Asked) -> Outcome:
     """The outcome by the reference's replies, before anything else is known."""
-    expected, slips = load_expected(verdicts.expected_file(asked.study))
+    expected, slips = load_expected(verdicts.expected_file(asked.study), [asked.check])
     return mark(asked.check, asked.replies, expected[asked.check.name], slips)
 
 
@@ -212,7 +212,7 @@ def _in_its_light(asked: Asked, known: Known) -> Outcome:
 
 def _explained(asked: Asked, known: Known) -> Outcome:
     """The outcome by the reference's replies, with its cause."""
-    expected, slips = load_expected(verdicts.expected_file(asked.study))
+    expected, slips = load_expected(verdicts.expected_file(asked.study), [asked.check])
     order = [check.id for check in asked.study.checks.values()]
     others = others_of(asked.check.id, order, known.shown)
     outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
@@ -238,7 +238,7 @@ def _machine_slips(asked: Asked) -> frozenset[int]:
     """The machine-made mutants whose replies to a check these are."""
     if asked.check.ask in MATCHES or asked.replies.broken or asked.replies.stopped:
         return frozenset()
-    expected, _ = load_expected(verdicts.expected_file(asked.study))
+    expected, _ = load_expected(verdicts.expected_file(asked.study), [asked.check])
     return load_machine_slips(machine_file(asked.study)).matching(
         asked.check, asked.replies.observations, expected[asked.check.name])
 

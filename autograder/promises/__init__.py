@@ -123,7 +123,8 @@ def _faults(promise: Promise, aspects: Collection[str],
 
 def _lost(study: Study) -> dict[str, set[str]]:
     """The aspects that each mutant loses in the hidden cases, as their expected replies say."""
-    expected, slips = load_expected(verdicts.expected_file(study))
+    hidden = verdicts.hidden_study(study.name)
+    expected, slips = load_expected(verdicts.expected_file(study), hidden.checks.values())
     lost: dict[str, set[str]] = {mutant.name: set() for mutant in load_mutants(study.name)}
     for slip in slips:
         for name, seen in slip.observed.items():

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+import nbformat
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.database import patiently
 from autograder.errors import Refused, in_words
+from autograder.gradebook import Gradebook
+from autograder.release.gradable import refusal_of
 from autograder.release.leaks import find_leaks
-from autograder.release.notebooks import notebook_texts
+from autograder.release.notebooks import notebook_texts, unprotect
 from course.probes import Study
 
 
@@ -46,7 +48,7 @@ def release(folder: CourseFolder, study: Study,
             if not path.is_file():
                 raise ReleaseError(f"{path.name} of {study.assignment} is missing: "
                                    "run `autograder build`")
-            shutil.copy(path, source / path.name)
+            _copy_source(path, source / path.name)
         _refuse_leaks(study, source)
         patiently(folder, partial(_generate, folder, study, Path(temporary), tell))
         _refuse_leaks(study, released)
@@ -56,6 +58,16 @@ def release(folder: CourseFolder, study: Study,
             target.parent.mkdir(exist_ok=True)
             stage.rename(target)
     return folder.release(study.assignment)
+
+
+def _copy_source(path: Path, target: Path) -> None:
+    """Copy a file for the instructor, who may edit every cell; `generate` protects them again."""
+    if path.suffix != ".ipynb":
+        shutil.copy(path, target)
+        return
+    notebook = nbformat.read(path, as_version=4)
+    unprotect(notebook)
+    nbformat.write(notebook, target)
 
 
 def _refuse_leaks(study: Study, files: Path) -> None:
@@ -79,6 +91,8 @@ def _generate(folder: CourseFolder, study: Study, stages: Path,
     try:
         run_quietly(converter, log_file)
     except Exception as error:
+        if advice := refusal_of(error, study.assignment, folder.root):
+            raise ReleaseError(advice) from error
         raise ReleaseError(f"nbgrader could not generate {study.assignment}: "
                            f"{in_words(error, folder.root)}; "
                            f"see {log_file}") from error

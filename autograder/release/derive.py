@@ -116,7 +116,8 @@ def _expected(study: Study, table: Path, texts: Mapping[str, str],
         differing = {check: seen for check, seen in observed(mutant.name).items()
                      if _differs(study.checks[check].ask, expected[check], seen)}
         slips.append({"name": mutant.name, "sentence": mutant.sentence, "observed": differing})
-    return _json({"expected": expected, "slips": slips})
+    return _json({"digests": {name: check.digest for name, check in study.checks.items()},
+                  "expected": expected, "slips": slips})
 
 
 def _confirm(study: Study, table: Path, first: Mapping[str, Replies],

@@ -5,15 +5,18 @@ pages with what they link to, and an environment derived from what all of these 
 """
 
 import ast
+import contextlib
 import gzip
 import hashlib
 import io
 import json
 import os
 import re
+import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +37,7 @@ from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, ship
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from course.probes import Study, load_study, studies
+from course.probes.newer_python import RUNNING, written
 from course.probes.syntax import FOR_THE_SHELL, parsed
 
 NAME = "adversarial-search"  # of the archive, and of the one folder in it
@@ -42,12 +46,14 @@ TEMPLATES = Path(__file__).parent / "kit_templates"
 COURSE_PACKAGES = ("jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest")
 PAGES = ("student.md", "league.md")  # of docs/; what they link to comes with them
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")  # to a file, in Markdown
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # in Markdown: a link in it is an example
 JUNK = re.compile(r"^\.|~$|\.(?:pyc|orig|rej|bak|swp|tmp)$")  # what tools leave beside their files
 A_SEARCH = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta|from \w+\.tests\.test_")
 FROM_RUN = re.compile(r"^# from run\.py: (.+)$", re.MULTILINE)  # in the template of the kit's own
+GRADING = "course/grading.json"  # a file of this name in the checkout is taken as it is
 MARKS = '"\\'  # that a notebook puts into its lines
 EXTRA = re.compile(r"""extra == ["']([^"']+)["']""")
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file knows; every file has it
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file can hold
 EXECUTABLE = {"run.py"}
 Contents = Mapping[str, bytes]  # by path in the kit, in the order of the paths
 
@@ -76,9 +82,9 @@ class Kit:
 def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
     """Make the archive `path`, a .zip or a .tar.gz, of all that students of `wanted` are given.
 
-    The same files give the same bytes, wherever and whenever it is made (with the same zlib). An
-    existing archive is replaced only when every byte of the new one has passed the search for
-    leaks. Raises `ReleaseError`.
+    The same commit gives the same bytes, wherever and whenever it is made (with the same zlib);
+    all files in it have the date of `made_at`. An existing archive is replaced only when every byte
+    of the new one has passed the search for leaks. Raises `ReleaseError`.
     """
     return make_archive(path, NAME, lambda: contents(wanted))
 
@@ -96,7 +102,7 @@ def make_archive(path: Path, name: str, contents: Callable[[], Contents],
     if path.is_dir() or not path.parent.is_dir():
         raise ReleaseError(f"{path} is a folder: name a file" if path.is_dir() else
                            f"there is no folder {path.parent}")
-    data = pack(contents(), name)
+    data = pack(contents(), name, made_at(COURSE.parent))
     files = read(data)
     if leaks := find_all_leaks(files, staff):
         raise ReleaseError("the kit was not made: " + "; ".join(leaks))
@@ -125,6 +131,7 @@ def contents(wanted: Sequence[Study]) -> Contents:
     paths += [(study.home, path) for study in wanted
               for path in (*released_files(study), *_public_tables(study))]
     found = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
+    found.setdefault(GRADING, (json.dumps({"python": written(RUNNING)}) + "\n").encode())
     found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
     return dict(sorted(found.items()))
 
@@ -165,9 +172,14 @@ def _pages(root: Path) -> Iterator[Path]:
     docs = root / "docs"
     for name in PAGES:
         yield docs / name
-        for link in LINK.findall((docs / name).read_text("utf-8")):
+        for link in links_in((docs / name).read_text("utf-8")):
             if (docs / link).is_file():
                 yield docs / link
+
+
+def links_in(text: str) -> list[str]:
+    """The files to which a Markdown text links; links in code are examples."""
+    return LINK.findall(CODE.sub("", text))
 
 
 def _own_files(root: Path, found: Contents, wanted: Sequence[Study]) -> dict[str, str]:
@@ -312,24 +324,38 @@ def _requires(name: str) -> list[Requirement]:
 # ---- The archive
 
 
-def _zip(found: Contents, folder: str) -> bytes:
+def made_at(root: Path) -> int:
+    """The date of the files in an archive, in seconds since 1970: `SOURCE_DATE_EPOCH` if that is
+    set, else the date of the last commit, or of pyproject.toml without git."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not given.isdecimal():
+        with contextlib.suppress(OSError):
+            given = subprocess.run(
+                ["git", "log", "-1", "--format=%ct"], cwd=root, check=False, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+    return int(given) if given.isdecimal() else int((root / "pyproject.toml").stat().st_mtime)
+
+
+def _zip(found: Contents, folder: str, moment: int) -> bytes:
+    # A zip file holds local times: a day earlier, they lie in the past in every time zone.
+    date = max(time.gmtime(moment - 24 * 3600)[:6], LONG_AGO)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in found.items():
-            entry = zipfile.ZipInfo(f"{folder}/{name}", LONG_AGO)
+            entry = zipfile.ZipInfo(f"{folder}/{name}", date)
             entry.create_system = 3  # Unix, so that the rights mean the same wherever it is made
             entry.external_attr = (S_IFREG | _rights(name)) << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
     return buffer.getvalue()
 
 
-def _tar(found: Contents, folder: str) -> bytes:
+def _tar(found: Contents, folder: str, moment: int) -> bytes:
     buffer = io.BytesIO()
     with gzip.GzipFile("", "wb", 9, buffer, mtime=0) as packed, \
             tarfile.open(fileobj=packed, mode="w") as archive:
         for name, data in found.items():
-            entry = tarfile.TarInfo(f"{folder}/{name}")  # owner 0 and the date 0, of nobody
-            entry.mode, entry.size = _rights(name), len(data)
+            entry = tarfile.TarInfo(f"{folder}/{name}")  # its owner is 0, a number and no name
+            entry.mode, entry.size, entry.mtime = _rights(name), len(data), moment
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 

@@ -1,7 +1,9 @@
 """Makes notebooks from percent text: stable cell ids, no outputs, and nbgrader's metadata.
 
 A code cell that is nothing but `check("study3.type_a")` becomes a graded cell, a markdown cell with
-`answer="why-ten"` a written answer that people mark. Their points come from the study's table.
+`answer="why-ten"` a written answer that people mark. Their points come from the study's table. The
+metadata includes the checksums and the protection of graded cells that nbgrader's *generate* adds,
+so the course, the kit, the live site and every release hold the same bytes.
 """
 
 import hashlib
@@ -42,8 +44,28 @@ def build_notebook(text: str, name: str, study: Study) -> str:
         cell["id"] = _cell_id(cell, name, seen)
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
+    _protect(notebook)
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
+
+
+def _protect(notebook: NotebookNode) -> None:
+    """Add what nbgrader's *generate* adds: graded cells cannot be deleted, checks cannot be edited,
+    and a checksum shows whether a question has been answered."""
+    from nbgrader.preprocessors import ComputeChecksums, LockCells  # slow to import
+
+    for step in (LockCells(), ComputeChecksums()):
+        step.preprocess(notebook, {})
+
+
+def unprotect(notebook: NotebookNode) -> None:
+    """Remove from graded cells what `build_notebook` and nbgrader's *generate* add."""
+    for cell in notebook.cells:
+        if marked := cell.metadata.get("nbgrader"):
+            for added in ("deletable", "editable"):
+                cell.metadata.pop(added, None)
+            for added in ("checksum", "cell_type"):
+                marked.pop(added, None)
 
 
 def complain_about_graded_cells(notebooks: Iterable[NotebookNode], study: Study) -> None:
@@ -103,7 +125,7 @@ def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
         if written not in study.written:
             raise NotebookError(f"{name}: {study.name}.toml has no points for the answer {written}")
         return {"nbgrader": _graded(answer_id(written), study.written[written], solution=True)}
-    return {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
+    return {name: cell.metadata[name] for name in ("tags", "nbgrader") if name in cell.metadata}
 
 
 def _cell_points(check: Check) -> float:

@@ -27,7 +27,7 @@ from autograder.release.kit import (
 from autograder.release.leaks import shipped
 
 NAME = "adversarial-search-worker"
-LOCK = "requirements-cluster.lock"  # holds what is installed without extras, too
+LOCKS = ("requirements.lock", "requirements-cluster.lock")  # the second has what the first lacks
 DASK = ("bokeh", "dask", "distributed")  # `dask worker`, `dask scheduler` and its dashboard
 SETTINGS = "dask.yaml"  # of Dask, for schedulers and workers
 STAFF = ("__init__.py", "sandbox/", f"release/kit_templates/{SETTINGS}")  # of `autograder/`
@@ -49,8 +49,9 @@ def contents() -> Contents:
     found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     names = sorted({*distributions(imports(found)), *DASK})
-    found["requirements.lock"] = locked((root / LOCK).read_text("utf-8"), names,
-                                        all_requirements(project)).encode()
+    found["requirements.lock"] = locked(
+        "".join((root / name).read_text("utf-8") for name in LOCKS), names,
+        all_requirements(project)).encode()
     found["README.md"] = Template((TEMPLATES / "worker.md.in").read_text("utf-8")).substitute(
         version=project["version"]).encode()
     found[SETTINGS] = (TEMPLATES / SETTINGS).read_bytes()

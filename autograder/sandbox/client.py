@@ -16,7 +16,6 @@ import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,11 +26,9 @@ from nbformat.v4 import new_output
 from autograder.sandbox.inside.frames import LENGTH, send
 from autograder.sandbox.launch import CannotIsolate, knock, start
 from autograder.sandbox.limits import Limits
-from course.probes import Case, Check
+from course.probes import Check
 from course.probes.match import AGENT, play_ladder
-from course.probes.positions import is_played
 from course.probes.process import MAX_REPLIES
-from course.probes.question import texts_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from course.probes.syntax import text_of
@@ -43,7 +40,6 @@ from sequence.league.wire import clean, observation_to_plain
 WATCH = 0.1  # seconds between two looks at what a job uses
 GRACE = 1.0  # seconds of computing from the interrupt of a cell to the end of its process
 START = 10.0  # seconds of computing in which a fork must be behind its walls
-PLAYED = 1 << 15  # bytes of the positions that are played in advance
 BYTES = 12  # that JSON needs at most for one character
 ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
 SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
@@ -81,13 +77,6 @@ class Ran:
         """Keep what a cell put out, as its last message has it."""
         self.outputs[number] = [o for o in map(_output, _list(frame.get("outputs"))) if o]
         self.counts[number] = _counted(frame)
-
-
-def _played(cases: Iterable[Case]) -> list[str]:
-    """The positions that the parent plays before it forks: those that fit into one message."""
-    found = dict.fromkeys(text for case in cases for text in texts_of(case) if is_played(text))
-    sizes = accumulate(len(json.dumps([text])) for text in found)
-    return [text for text, size in zip(found, sizes, strict=True) if size <= PLAYED]
 
 
 def _counted(said: Mapping[str, Any]) -> int | None:
@@ -263,7 +252,7 @@ class Sandbox:
         begun = time.monotonic()
         stopped, frames = None, []
         request = {"module": module, "ask": check.ask, "cases": cases}
-        with self.job("questions", files, request, MAX_REPLIES, _played(cases)) as job:
+        with self.job("questions", files, request, MAX_REPLIES) as job:
             try:
                 clock = job.clock(seconds)
                 while len(frames) <= len(cases):
@@ -279,10 +268,10 @@ class Sandbox:
 
     @contextlib.contextmanager
     def job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
-            most: int, played: Iterable[str] = ()) -> Iterator["Job"]:
+            most: int) -> Iterator["Job"]:
         """Start a process inside for one job; its messages together may have `most` bytes.
 
-        Positions that are `played` are there in advance. Raises `SandboxFault`.
+        Raises `SandboxFault`.
         """
         ours, theirs = socket.socketpair()
         with ours:
@@ -291,7 +280,7 @@ class Sandbox:
                     light = kind in LIGHT and not any(
                         name in data for data in files.values() for name in HEAVY)
                     header = {
-                        "kind": kind, "light": light, "played": [*played],
+                        "kind": kind, "light": light,
                         "limits": asdict(self.limits) | {"cpu_seconds": math.ceil(
                             SPARE * self.limits.cpu_seconds * factor())}}
                     socket.send_fds(self._control, [json.dumps(header).encode()],

@@ -1,12 +1,13 @@
 """Marks of all assignments as CSV: everything in the gradebook, or what Canvas and Moodle import.
 
-A text that a spreadsheet would take for a formula, because it begins with = + - @ or a control
-character, gets an apostrophe in front. Missing marks, where nothing was handed in or it has not
-been graded, are left blank: a blank is not a zero.
+A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does each
+part of it that may become a cell of its own where the file is split at another separator. Missing
+marks, where nothing was handed in or it has not been graded, are left blank: a blank is not a zero.
 """
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,9 @@ from sqlalchemy import Connection, Row
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.grading.booked import require_gradebook
+from autograder.grading.deciding import out_of_date, out_of_date_in_words
 from autograder.grading.ledger import read_results, standing
+from autograder.telling import canvas
 from autograder.telling.gradebook import (
     Cell,
     CellName,
@@ -26,9 +29,12 @@ from autograder.telling.gradebook import (
     students_of,
     what_counts,
 )
+from course.probes import UnknownCheck
 from course.probes.homes import in_order
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Where a cell may begin, and what makes it a formula, after what some spreadsheets leave out.
+FORMULA = re.compile(r"(^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
+                     r"(?=[\s\"\x00-\x1f\ufeff\u200b-\u200f\u2060]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 CANVAS_POINTS = "    Points Possible"  # as Canvas itself writes it
 Line = list[Any]
 
@@ -42,11 +48,17 @@ class Column:
     marks: Mapping[str, Marks]
     unmarked: Mapping[str, str]  # who handed in something but has no marks -> why
     doubtful: Mapping[str, str] = field(default_factory=dict)  # whose marks need a look -> why
+    out_of_date: str = ""  # how many marks are of an earlier state, and why
 
     @property
     def waiting(self) -> list[str]:
         """The students whose written answers are still to be marked."""
         return sorted(student for student, marks in self.marks.items() if marks.waiting)
+
+    @property
+    def reopened(self) -> list[str]:
+        """The students with marks by people for what has changed since."""
+        return sorted(student for student, marks in self.marks.items() if marks.reopened)
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,16 @@ def _column(folder: CourseFolder, gradebook: Connection, assignment: str,
         {s: counts for s, (counts, _) in found.items() if counts},
         {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items() if not counts}
         | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
-        {s: wrong for s, (counts, wrong) in found.items() if counts and wrong})
+        {s: wrong for s, (counts, wrong) in found.items() if counts and wrong},
+        _out_of_date(folder, assignment))
+
+
+def _out_of_date(folder: CourseFolder, assignment: str) -> str:
+    try:
+        study = folder.assignment(assignment)
+    except UnknownCheck:  # of a study that the kit no longer has
+        return ""
+    return out_of_date_in_words(study, out_of_date(folder, study))
 
 
 def export(roster: Roster, kind: str) -> str:
@@ -108,6 +129,11 @@ def warnings(roster: Roster) -> Iterator[str]:
         if column.waiting:
             yield (f"{column.assignment}: written answers are still to be marked, and count 0 "
                    f"until then: {', '.join(column.waiting)}")
+        if column.reopened:
+            yield (f"{column.assignment}: what a person has marked was changed since; the marks "
+                   f"count until somebody looks again: {', '.join(column.reopened)}")
+        if column.out_of_date:
+            yield column.out_of_date
         if column.unmarked:
             yield (f"{column.assignment}: no marks yet, so left blank: "
                    + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items()))
@@ -118,11 +144,11 @@ def warnings(roster: Roster) -> Iterator[str]:
 def plain_cell(value: Any) -> Any:
     """A value for CSV; a text that a spreadsheet would run as a formula gets an apostrophe.
 
-    >>> plain_cell("=HYPERLINK(1)"), plain_cell("Ada"), plain_cell(-1.5)
-    ("'=HYPERLINK(1)", 'Ada', -1.5)
+    >>> plain_cell("=HYPERLINK(1)"), plain_cell("Ada"), plain_cell(-1.5), plain_cell("Ada;=1+1")
+    ("'=HYPERLINK(1)", 'Ada', -1.5, "Ada;'=1+1")
     """
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
+        return FORMULA.sub(r"\1'", value)
     return "" if value is None else value
 
 
@@ -141,13 +167,16 @@ def _gradebook(roster: Roster) -> Iterator[Line]:
 
 
 def _canvas(roster: Roster) -> Iterator[Line]:
-    blank = [None] * 4
-    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section",
-           *(column.assignment for column in roster.columns)]
-    yield [CANVAS_POINTS, *blank, *(column.max_points for column in roster.columns)]
+    kept = canvas.kept_identities(roster.folder)
+    head = list(next(iter(kept.values()), canvas.DEFAULT))
+    yield [*head, *(column.assignment for column in roster.columns)]
+    yield [CANVAS_POINTS, *[None] * (len(head) - 1),
+           *(column.max_points for column in roster.columns)]
     for student in roster.students:
         name = ", ".join(filter(None, (student.last_name, student.first_name)))
-        yield [name or student.id, student.lms_user_id, None, student.id, None,
+        known = kept.get(student.id) or {"Student": name or student.id,
+                                         "ID": student.lms_user_id, "SIS Login ID": student.id}
+        yield [*(known.get(column) for column in head),
                *(_score(column.marks.get(student.id)) for column in roster.columns)]
 
 

@@ -15,16 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
+from autograder.course_folder import CONFIG_FILE, CourseFolder, nfc, run_quietly
 from autograder.database import passes, patiently
 from autograder.errors import in_words
 from autograder.grading.batch import GradingError
 from autograder.grading.booked import require_gradebook
 from autograder.grading.handed_in import fingerprint, look_through
-from autograder.grading.ledger import read_results, standing, stands
+from autograder.grading.ledger import LEDGER, read_results, standing, stands
 from autograder.grading.patient import Later, run_patiently
 from autograder.grading.workers import CannotWork, Failed, prepare
-from autograder.telling.gradebook import noted
+from autograder.telling.gradebook import full_name, noted, read_gradebook, students_of
+from autograder.telling.page_names import page_names
 from course.probes import Study, explain
 
 LOG = "feedback.log"
@@ -57,7 +58,8 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
     wanted = _graded(folder, study, students)
     states = _states(folder, assignment, wanted)
     tasks: list[Task] = []
-    written = []
+    written = [] if students else _damaged(folder, assignment)
+    known = len(written)
     for student, state in states.items():
         if _is_recorded(folder, assignment, student, state):
             written.append(Feedback(student, _pages(folder, assignment, student), None, True))
@@ -79,11 +81,23 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
             done(written[-1])
     except CannotWork as error:
         raise GradingError(f"no feedback was written: {error}") from error
-    if left := len(wanted) - len(written):
+    if left := len(wanted) + known - len(written):
         why = next(page.problem for page in reversed(written) if page.problem)
         raise GradingError(f"feedback stopped, and the pages of {left} students are left for the "
                            f"same command later: {why}")
     return sorted(written)
+
+
+def _damaged(folder: CourseFolder, assignment: str) -> list[Feedback]:
+    """The students whose result is damaged, so that no page can be made of it."""
+    found = []
+    for student in folder.submitted(assignment):
+        results = folder.results(assignment, student)
+        entry = standing(folder, assignment, student)
+        if entry["status"] == "not graded" and (results / LEDGER).exists():
+            found.append(Feedback(student, _pages(folder, assignment, student),
+                                  entry["problems"][0]))
+    return found
 
 
 def _try_to_write(pages: Path) -> None:
@@ -98,7 +112,7 @@ def _graded(folder: CourseFolder, study: Study, students: Iterable[str] | None) 
     graded = [student for student in folder.submitted(assignment)
               if (entry := standing(folder, assignment, student))["status"] == "graded"
               or stands(entry)]
-    wanted = graded if students is None else list(dict.fromkeys(students))
+    wanted = graded if students is None else list(dict.fromkeys(map(nfc, students)))
     ungraded = sorted(set(wanted) - set(graded))
     if ungraded or not wanted:
         who = ", ".join(ungraded) or "everybody"
@@ -115,12 +129,17 @@ def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[
     config = (folder.root / CONFIG_FILE).read_text("utf-8")
     marks = patiently(folder, partial(
         noted, folder.config().CourseDirectory.db_url, assignment))
+    people = {row.id: full_name(row) for row in read_gradebook(folder, students_of)}
+    release = folder.release(assignment)
+    released = fingerprint(look_through(release))
     states = dict.fromkeys(students, "")
     for student in students:
         with contextlib.suppress(Exception):  # what cannot be read is its worker's to tell
+            entry = standing(folder, assignment, student)
+            names = page_names(folder.submission(assignment, student), release)
             states[student] = _digest(
-                makers, code, config, marks.get(student),
-                stands(standing(folder, assignment, student)),
+                makers, code, config, released, marks.get(student), people.get(student),
+                stands(entry), list(entry.get("problems", ())), names.found,
                 read_results(folder.results(assignment, student)),
                 fingerprint(look_through(folder.root / "autograded" / student / assignment)))
     return states
@@ -141,8 +160,8 @@ def _record(folder: CourseFolder, assignment: str, student: str) -> Path:
 def _is_recorded(folder: CourseFolder, assignment: str, student: str, state: str) -> bool:
     """Whether the pages that are there are those that were made of this."""
     record = _record(folder, assignment, student)
-    return bool(state) and record.is_file() and record.read_text("ascii") == _digest(
-        state, fingerprint(look_through(_pages(folder, assignment, student))))
+    return bool(state) and record.is_file() and record.read_bytes() == _digest(
+        state, fingerprint(look_through(_pages(folder, assignment, student)))).encode()
 
 
 @contextlib.contextmanager

@@ -67,7 +67,8 @@ class Marks:
     extra: float = 0  # extra credit, of both
     penalty: float = 0  # for being late
     seconds_late: float = 0
-    waiting: bool = False  # whether written answers wait for a person
+    waiting: bool = False  # whether written answers wait for a person, and count 0 until then
+    reopened: bool = False  # whether marks by people, which count, should be looked at again
     cells: dict[CellName, float | None] = field(default_factory=dict)  # None: waits for a person
     comments: list[str] = field(default_factory=list)  # by people
     booked: Booked = field(default_factory=dict)  # by the autograder, whatever people gave
@@ -143,7 +144,8 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
         found[student].penalty += penalty or 0
     for grade in sorted(rows_of(gradebook, GRADES, assignment), key=IN_ORDER):
         marks, given = found[grade.student], _given(grade)
-        marks.waiting |= bool(grade.waits)
+        marks.waiting |= bool(grade.waits) and grade.manual is None
+        marks.reopened |= bool(grade.waits) and grade.manual is not None
         if grade.manual is not None:
             marks.manual += grade.manual
         else:
@@ -201,6 +203,18 @@ def noted(db_url: str, assignment: str, student: str | None = None) -> Noted:
             if said:
                 found[comment.student][comment.notebook]["comments"][comment.cell] = said
     return dict(found)
+
+
+def name_of(db_url: str, student: str) -> str:
+    """The name of a student in the gradebook; "" if it has none."""
+    with engine(db_url).connect() as gradebook:
+        row = gradebook.execute(text(f"{STUDENTS} WHERE id = :id"), {"id": student}).first()
+    return full_name(row) if row else ""
+
+
+def full_name(student: Row) -> str:
+    """The first and last name of a student, as far as the gradebook has them."""
+    return " ".join(filter(None, (student.first_name, student.last_name)))
 
 
 def _given(grade: Row) -> float | None:

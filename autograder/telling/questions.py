@@ -4,15 +4,17 @@ The question comes from the released notebook, so an instructor's own assignment
 rest comes from the study's `written.md`, where there is one.
 """
 
-import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from autograder.course_folder import CourseFolder
+from autograder.grading.ledger import read_object
 from autograder.release.notebooks import answer_id
 from autograder.telling.gradebook import CellName
+from autograder.telling.pictures import attached_to
 from autograder.workspace import answer_path
 from course.probes import Study
 
@@ -30,6 +32,7 @@ class Question:
     rubric: str = ""  # a line for each point
     samples: str = ""  # what students might write for a full, a middle and a low mark
     notes: str = ""  # for the grader alone
+    attached: Mapping[str, Any] = field(default_factory=dict)  # pictures of the question's cell
 
     @property
     def step(self) -> float:
@@ -41,9 +44,14 @@ class Question:
 def question(folder: CourseFolder, study: Study, cell: CellName) -> Question:
     """What is known of the question that a cell answers."""
     notebook, grade_id = cell
-    path = folder.release(study.assignment) / f"{notebook}.ipynb"
-    asked = _asked(json.loads(path.read_text("utf-8"))["cells"], grade_id) if path.is_file() else ""
-    return Question(asked, **answers(study).get(grade_id, {}))
+    cells = cells_of(folder.release(study.assignment) / f"{notebook}.ipynb")
+    asked, attached = asked_in(cells, grade_id)
+    return Question(asked, attached=attached, **answers(study).get(grade_id, {}))
+
+
+def cells_of(path: Path) -> list[dict[str, Any]]:
+    """The cells of a released notebook; none if its file is missing or damaged."""
+    return (read_object(path, {"cells": list}) or {"cells": []})["cells"]
 
 
 def answers(study: Study) -> dict[str, dict[str, str]]:
@@ -71,15 +79,21 @@ def _parts(section: str) -> dict[str, str]:
     return {name: "\n\n".join(paragraphs) for name, paragraphs in found.items()}
 
 
-def _asked(cells: list[dict[str, Any]], grade_id: str) -> str:
-    """The question in the cell before its answer. A task's cell is its own question."""
-    before = ""
+def asked_in(cells: Iterable[dict[str, Any]],
+             grade_id: str) -> tuple[str, Mapping[str, Any]]:
+    """The question in the cell before its answer, and the pictures attached to that cell.
+
+    A task's cell is its own question.
+    """
+    before: dict[str, Any] = {}
     for cell in cells:
         marked = cell["metadata"].get("nbgrader", {})
         if marked.get("grade_id") == grade_id:
-            return source_of(cell) if marked.get("task") else question_in(before)
-        before = source_of(cell) if cell["cell_type"] == "markdown" else ""
-    return ""
+            if marked.get("task"):
+                return source_of(cell), attached_to(cell)
+            return question_in(source_of(before)), attached_to(before)
+        before = cell if cell["cell_type"] == "markdown" else {}
+    return "", {}
 
 
 def question_in(text: str) -> str:

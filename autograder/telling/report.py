@@ -1,7 +1,7 @@
 """The report of one assignment: a self-contained page, and the same numbers as CSV."""
 
 import csv
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from autograder.course_folder import CourseFolder
 from autograder.grading.booked import require_gradebook
+from autograder.grading.deciding import out_of_date, out_of_date_in_words
 from autograder.grading.ledger import read_results, standing
 from autograder.grading.needed import limits
 from autograder.telling.export import plain_cell
@@ -27,13 +28,10 @@ from autograder.telling.gradebook import (
     students_of,
     what_counts,
 )
+from autograder.telling.histogram import histogram
 from autograder.telling.integrity import in_order, suspicions
-from course.plots import COLOURS, figure, picture
 from course.probes import Study
 from course.probes.question import NOT_WRITTEN
-from tictactoe.games.pictures import Picture
-
-BINS = 10  # of the distribution of marks
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,7 @@ class Class:
     cells: Mapping[CellName, Cell]  # those with points that are no checks
     rows: Sequence[Row]
     limits: Mapping[str, float] = field(default_factory=dict)  # as `needed.limits` gives them
+    out_of_date: str = ""  # how many marks are of an earlier state, and why
 
     @property
     def graded(self) -> list[Row]:
@@ -108,7 +107,8 @@ def look_at(folder: CourseFolder, study: Study) -> Class:
             entry["seconds"], dict(_links(folder, study, student))))
     rows += [Row(name, "", "nothing to grade", None, {}, frozenset(), [why], [], 0)
              for name, why in folder.misnamed(study.assignment).items()]
-    return Class(study, most, cells, rows, limits(folder, study, folder.config()))
+    return Class(study, most, cells, rows, limits(folder, study, folder.config()),
+                 out_of_date_in_words(study, out_of_date(folder, study)))
 
 
 def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
@@ -134,7 +134,10 @@ def write_report(folder: CourseFolder, study: Study) -> tuple[Path, Path]:
 def _links(folder: CourseFolder, study: Study, student: str) -> Iterator[tuple[str, str]]:
     """What there is to read of one student, with its address seen from the report: feedback, and
     the module. A file that leads elsewhere is no submission."""
-    pages = sorted((folder.root / "feedback" / student / study.assignment).glob("*.html"))
+    written = folder.root / "feedback" / student / study.assignment
+    released = sorted(path.stem for path in folder.release(study.assignment).glob("*.ipynb"))
+    pages = [page for name in released if (page := written / f"{name}.html").is_file()
+             and not page.is_symlink()]  # no other page was written by us
     for page in pages:
         yield "feedback" if len(pages) == 1 else f"feedback {page.stem}", _address(folder, page)
     work = folder.submission(study.assignment, student)
@@ -171,8 +174,9 @@ def _facts(found: Class) -> dict[str, Any]:
         "look": [row for row in found.rows if row.reasons and row.status != "fault"],
         "suspicious": [row for row in found.rows if row.suspicions],
         "late": [row for row in graded if row.marks.seconds_late],
-        "waiting": sum(row.marks.waiting for row in graded),
-        "distribution": _distribution(found.max_points, scores),
+        "waiting": sum(row.marks.waiting for row in graded), "out_of_date": found.out_of_date,
+        "distribution": (histogram(found.max_points, scores) if scores and found.max_points
+                         else None),
         "page_of": {row.student: next(iter(row.links.values()))
                     for row in found.rows if row.links},
         "cell_limits": {what: seconds for what, seconds in found.limits.items()
@@ -235,22 +239,6 @@ def _cells(found: Class) -> Iterator[dict[str, Any]]:
                "full": sum(points >= cell.points for points in given),
                "none": sum(points == 0 for points in given),
                "waiting": len(marks) - len(given), "mean": mean(given) if given else None}
-
-
-def _distribution(most: float, scores: Sequence[float]) -> Picture | None:
-    """A histogram of the marks, as a picture with its numbers in words."""
-    if not scores or not most:
-        return None
-    width = most / BINS
-    counts = Counter(min(int(score / width), BINS - 1) for score in scores)
-    axes = figure(6.5, 2.6)
-    axes.bar([(b + 0.5) * width for b in range(BINS)], [counts[b] for b in range(BINS)],
-             width=width * 0.92, color=COLOURS[0])
-    axes.set(xlabel=f"points (of {most:g})", ylabel="submissions", xlim=(0, most))
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    words = ", ".join(f"{counts[b]} from {b * width:g} to {(b + 1) * width:g}"
-                      for b in range(BINS) if counts[b])
-    return picture(axes, f"Histogram of marks: {words} points.")
 
 
 def _late(seconds: float) -> str:

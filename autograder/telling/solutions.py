@@ -159,7 +159,7 @@ def reference(study: Study) -> Iterator[tuple[str, str]]:
 def public_replies(study: Study, check: Check) -> Iterator[tuple[str, str]]:
     """Each public case of a check, and what the reference replies, in one line each."""
     if check.ask not in MATCHES:
-        expected, _ = load_expected(study.expected_file)
+        expected, _ = load_expected(study.expected_file, [check])
         for case, reply in zip(check.cases, expected[check.name], strict=True):
             yield _words(case), _words(reply)
 

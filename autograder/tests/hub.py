@@ -132,6 +132,10 @@ class Hub:
         (site / "class.pth").write_text(f"{kit}\n{sysconfig.get_path('purelib')}\n", "utf-8")
         for folder in ("etc/jupyter", "share/jupyter"):
             shutil.copytree(Path(sys.prefix, folder), environment / folder)
+        jupyter = kit / "course/jupyter"
+        for folder in ("labconfig", "jupyter_server_config.d", "students"):  # as the guide says
+            target = environment / "etc/jupyter" / ("" if folder == "students" else folder)
+            shutil.copytree(jupyter / folder, target, dirs_exist_ok=True)
         settings = environment / "etc/jupyter/nbgrader_config.json"
         settings.write_text(course.student_settings(), "utf-8")
         _run("chmod", "-R", "a+rX", kit)

@@ -8,10 +8,11 @@ where everything that belongs to a study is found.
 May import the two games, and nothing else of `course`.
 """
 
+import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from inspect import signature
@@ -47,6 +48,7 @@ class Check:
     extra_credit: bool
     cases: Sequence[Case]
     seconds: float | None = None  # that it may take, where that is not the usual time
+    digest: str = ""  # of what is asked, in the file that it was read from; replies belong to it
 
     @property
     def id(self) -> str:
@@ -120,17 +122,12 @@ def load_study(name: str, cases_file: Path | None = None) -> Study:
     Raises `UnknownCheck`, and `StudyTableError` if one of the two files has a mistake in it.
     """
     short, file = _table_of(name)
-    try:
-        written = cases_file and (cases_file.stat().st_mtime_ns, cases_file.stat().st_size)
-    except OSError:  # which reading it will tell
-        written = None
-    study = _study(short, file, cases_file, written)
+    study = _study(short, file, cases_file, (_written(file), cases_file and _written(cases_file)))
     return replace(study, checks=dict(study.checks))
 
 
 @lru_cache(maxsize=32)  # a grader asks for a study with each check of each submission
-def _study(short: str, file: Path, cases_file: Path | None, _written: tuple[int, int] | None
-           ) -> Study:
+def _study(short: str, file: Path, cases_file: Path | None, _changed: object) -> Study:
     data = _study_table(file)
     if cases_file is None:
         cases = {check: table.get("cases") for check, table in data["checks"].items()}
@@ -145,7 +142,8 @@ def _study(short: str, file: Path, cases_file: Path | None, _written: tuple[int,
     for check, table in data["checks"].items():
         settings = {k: v for k, v in table.items() if k not in ("ask", "cases", "seconds")}
         checks[check] = Check(short, check, table["ask"], settings, data["points"][check],
-                              check in data["extra_credit"], cases[check], table.get("seconds"))
+                              check in data["extra_credit"], cases[check], table.get("seconds"),
+                              digest_of([table["ask"], settings, cases[check]]))
         _complain_about_cases(checks[check], cases_file or file)
     return Study(short, data["title"], data["assignment"], data["module"], checks, data["written"],
                  file.parents[2], data["counts"])
@@ -187,15 +185,35 @@ def load_check(check_id: str) -> Check:
     return checks[name]
 
 
-def load_expected(path: Path) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
-    """The replies of a right answer, by check, and the known slips, from a derived JSON file."""
-    return _expected(path, path.stat().st_mtime_ns)
+def load_expected(path: Path, checks: Iterable[Check]
+                  ) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
+    """The replies of a right answer, by check, and the known slips, from a derived JSON file.
+
+    Raises `StudyTableError` if they are not the replies to what `checks` ask: the file is missing,
+    damaged, or older than the tables.
+    """
+    try:
+        expected, slips, digests = _expected(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        why = f"{path.name} cannot be read ({type(error).__name__})"
+    else:
+        stale = [check.id for check in checks if digests.get(check.name) != check.digest]
+        if not stale:
+            return expected, slips
+        why = f"{path.name} is older than the questions of {', '.join(stale)}"
+    raise StudyTableError(f"{why}: run `autograder build {path.name.partition('.')[0]}`")
 
 
 @lru_cache(maxsize=4)  # one study's checks are asked after one another
-def _expected(path: Path, _changed: int) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
+def _expected(path: Path, _changed: int) -> tuple[
+        Mapping[str, Sequence[Observation]], list[Slip], Mapping[str, str]]:
     data = json.loads(path.read_text("utf-8"))
-    return data["expected"], [Slip(**slip) for slip in data["slips"]]
+    return data["expected"], [Slip(**slip) for slip in data["slips"]], dict(data["digests"])
+
+
+def digest_of(data: object) -> str:
+    """A short digest of plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def table_error(file: Path, where: str, what: str) -> StudyTableError:
@@ -223,9 +241,22 @@ def complain_about_keys(table: Any, keys: Mapping[str, type], file: Path, where:
             raise table_error(file, where, f"{key!r} is required and must be {words[kind]}")
 
 
-@cache
 def _study_table(file: Path) -> dict[str, Any]:
     """The table of a study, with everything checked except the cases."""
+    return _checked_table(file, _written(file))
+
+
+def _written(file: Path) -> tuple[int, int] | None:
+    """When a file was written and its size, which change with it; None if it cannot be read."""
+    try:
+        found = file.stat()
+    except OSError:  # reading it will say why
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+@cache
+def _checked_table(file: Path, _changed: object) -> dict[str, Any]:
     keys = {"title": str, "assignment": str, "module": str, "extra_credit": list, "points": dict,
             "written": dict, "checks": dict, "counts": dict}
     data = {"extra_credit": [], "counts": {}, **read_table(file)}

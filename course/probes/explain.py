@@ -2,12 +2,13 @@
 
 import html
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from course.probes import load_check
 from course.probes.items import Item, differing, is_long, items_of
-from course.probes.outcome import Outcome, describe_question, equal, same
+from course.probes.outcome import NO_ANSWER, Outcome, describe_question, equal, same
 from course.probes.positions import read_position
 from course.probes.question import texts_of
 from course.probes.questions import QUESTIONS
@@ -93,6 +94,33 @@ def causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
                              "often shows here.")
     if outcome.common:
         yield "What went wrong", outcome.common
+    if outcome.stopped and (why := why_stopped(outcome.problem or "")):
+        yield "Why it was stopped", why
+
+
+def why_stopped(problem: str) -> str:
+    """Which limit a check reached, what was running, and where to look; "" if it is not known."""
+    reason, _, case = problem.partition(NO_ANSWER)
+    if not case:
+        return ""
+    running = f"while your code computed the answer to {case}"
+    if found := re.match(r"stopped after (.+?), nearly all of them spent waiting", reason):
+        return (f"It may take {found[1]}, and that was over {running}, which waited most of the "
+                "time. Look for input(), sleep() or another process that it waits for.")
+    if found := re.match(r"stopped after (.+)", reason):
+        return (f"The limit of {found[1]} was reached {running}. Look for a loop or a recursion "
+                "that does not end, or for work that is done more often than needed.")
+    if found := re.search(r"more than (\d+ MB of memory)", reason):
+        return (f"It may use {found[1]}, and needed more {running}. Look for a list, a table or a "
+                "recursion that grows without end.")
+    if "output exceeded the limit" in reason:
+        return (f"The limit of output was reached {running}. Look for a print() in a loop, or for "
+                "a reply that is much larger than the question asks for.")
+    if found := re.match(r"the process ended[^(]*(\(.+\))?", reason):
+        how = f" {found[1]}" if found[1] else ""
+        return (f"Python ended{how} {running}. Look for exit(), quit() or sys.exit(), or for a "
+                "recursion so deep that Python crashes.")
+    return ""
 
 
 def of_search(outcome: Outcome) -> str:

@@ -29,7 +29,7 @@ from tictactoe.show.time_left import duration
 AGENT = "MyAgent"  # the class that is asked
 LIMITS = Limits(first=5)  # those of the league, except for the first action
 UNFILLED = "raised NotImplementedError"  # how a warning to an unfilled stub begins
-WORDS = re.compile(r"raised (\w+).*?( \(line \d{1,6} of my_agent\.py\))?", re.DOTALL)
+WORDS = re.compile(r"raised (\w+).*?( \(line (\d{1,6}) of my_agent\.py\))?", re.DOTALL)
 LEGAL = 4  # deals that show whether an agent that earns nothing else plays legally
 OPPONENTS = "given players are opponents here, and earn no points for strength"
 TOO_LONG = (f"this agent's code has more than {COMPARED:,} characters, too many to look for a "
@@ -57,10 +57,12 @@ def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
     observations: list[Observation | None] = []
     said: list[str] = []
     likeness = Likeness()
+    sources = list(sources)
+    lines = max((len(text.splitlines()) for text in sources), default=0)
     by_code = _by_code(sources)
     stopped, left = None, seconds
     for number, case in enumerate(check.cases):
-        rung = _Rung({**check.settings, **case}, answers, secret, tell)
+        rung = _Rung({**check.settings, **case}, answers, secret, tell, lines)
         if by_code:  # these are for the points of legal play
             rung.rate.most = min(rung.rate.most, LEGAL)
         rung.climb(agent, left / (len(check.cases) - number), likeness)
@@ -105,13 +107,14 @@ class _Rung:
     """One opponent, and the games against it."""
 
     def __init__(self, case: Mapping[str, Any], answers: Path | None, secret: str,
-                 tell: Callable[[str], object]) -> None:
+                 tell: Callable[[str], object], lines: int) -> None:
         self.name = case["against"]
         self.opponent = _opponent(case["agent"], answers)
         self.random = case.get("random", 0.0)
         self.rate = Rate(*case["rates"], case["deals"])
         self.source, self.is_secret = f"{secret} {case['seed']}", bool(secret)
         self.tell = tell
+        self.lines = lines  # of the agent's longest module
         self.points = 0.0  # one for a game won, half for a tie
         self.games = self.forfeited = 0
         self.spent = 0.0  # computing time of the agent, as on a machine of usual speed
@@ -178,15 +181,16 @@ class _Rung:
         if len(mine) < len(played.warnings):
             raise RuntimeError(f"the opponent {self.name} failed: {played.warnings}")
         if mine and not self.warning:
-            self.warning = _without_words(mine[0]) if self.is_secret else mine[0]
+            self.warning = _without_words(mine[0], self.lines) if self.is_secret else mine[0]
             if mine[0].startswith(UNFILLED):
                 self.warning = f"{NOT_WRITTEN}{self.warning.removeprefix(UNFILLED)}"
         self.forfeited += played.forfeit == seat
 
 
-def _without_words(warning: str) -> str:
+def _without_words(warning: str, lines: int) -> str:
     """A warning without the agent's own words, which could tell of cards that are secret: the kind
-    of an error, if it is one of Python's own, and its line."""
+    of an error, if it is one of Python's own, and its line, if the agent's modules have so many
+    `lines`. A module can raise an error in whatever line it likes of code that it compiles."""
     if warning.startswith("answered "):
         return "answered something that is not an action"
     if warning.startswith("played "):
@@ -194,10 +198,11 @@ def _without_words(warning: str) -> str:
     raised = WORDS.fullmatch(warning)
     if raised is None:
         return warning
-    name, line = raised.groups()
+    name, line, number = raised.groups()
     kind = getattr(builtins, name, None)
     known = isinstance(kind, type) and issubclass(kind, BaseException)
-    return f"raised {name if known else 'an error of its own'}{line or ''}"
+    where = line if line and 1 <= int(number) <= lines else ""
+    return f"raised {name if known else 'an error of its own'}{where}"
 
 
 class _Careless(TrustedPlayer):

@@ -18,6 +18,7 @@ from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
 
 TOLERANCE = 1e-9  # of a value; everything else is compared exactly
+NO_ANSWER = ": no answer to "  # between why a check was stopped and the case at that time
 BROKEN = "the module could not be loaded"
 TOO_SLOW = "what your code replies to this question by itself took too long to be shown"
 NOT_ALONE = ("this question by itself gets the expected reply: what your code replies depends on "
@@ -261,7 +262,7 @@ def _replied(check: Check, reply: Observation) -> dict[str, dict[str, Any]]:
 def mark_by_file(check: Check, replies: Replies, expected_file: Path,
                  others: Others = NO_OTHERS) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
-    expected, slips = load_expected(expected_file)
+    expected, slips = load_expected(expected_file, [check])
     return mark(check, replies, expected[check.name], slips, others)
 
 
@@ -321,7 +322,7 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
         first = _unanswered(replies)
         if first is None:  # it had answered everything
             return None
-        return f"{replies.stopped}: no answer to {describe_case(check, check.cases[first])}"
+        return f"{replies.stopped}{NO_ANSWER}{describe_case(check, check.cases[first])}"
     return next(filter(None, (_error(check, got[i]) for i in wrong)), None)
 
 

@@ -43,11 +43,6 @@ def is_made_up(text: str) -> bool:
     return text.partition(" ")[0] in ("row", "tree")
 
 
-def is_played(text: str) -> bool:
-    """Whether a whole game is played to find the position that `text` names."""
-    return text.startswith("example ")
-
-
 def notation(state: Any) -> str:
     """The text that names a state of a game in a case: `read_position` makes it again.
 

@@ -28,7 +28,7 @@ def text_of(module: bytes) -> str:
     return module.decode("utf-8", "replace")
 
 
-def parsed(text: str, name: str = "<unknown>") -> ast.Module:
+def parsed(text: str | bytes, name: str = "<unknown>") -> ast.Module:
     """The tree of a module's text.
 
     Raises:

@@ -10,16 +10,15 @@
 # more of its games your agent wins against each of them, the more points it gets.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from course.check import check
 from course.plots import figure, picture
-from my_agent import MyAgent
 from sequence import Greedy, Random, compare, example, play
 from sequence.league import TrustedPlayer, league
 from sequence.widget import replay, watch
 from tictactoe.games.play import wilson_interval
+
+from my_agent import MyAgent
 
 # %% [markdown]
 # ## What luck does
@@ -202,3 +201,13 @@ replay(play([MyAgent(), Greedy()], seed=3))
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Wilson 1927 for the intervals, Bradley and Terry 1952
 # for the ratings, Cowling, Powley and Whitehouse 2012 for `ISMCTS`.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study10_league.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study10")

@@ -12,13 +12,9 @@
 # Cells that need code you have not written yet say so in one line. That is fine: carry on below them.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from time import perf_counter
-
-from minimax import Minimax, MixedTabular, Tabular  # your module
 
 from course.check import check
 from course.plots import COLOURS, MARKERS, figure, picture
@@ -29,8 +25,11 @@ from tictactoe.solver import value, values
 from tictactoe.show.tree import by_hand, draw_tree
 from tictactoe.show.play_board import play_against
 
+from minimax import Minimax, MixedTabular, Tabular  # your module
+
 # %% [markdown]
-# The first two lines reload your module whenever you save it. There is no need to restart the kernel after an edit. Save first, though.
+# The first line reloads your module whenever you have saved it, so you do not need to restart the kernel after an edit. Save first, though.
+# The last line imports your module. If Python cannot load it, the cells that need it show the line of the mistake, and all other cells still run.
 #
 # ## The game, as a search sees it
 #
@@ -364,3 +363,13 @@ play({"x": Tabular(), "o": Tabular()}).final
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, sections 5.1 and 5.2, for games and minimax; Wilson 1927 for the interval.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study1_minimax.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study1")

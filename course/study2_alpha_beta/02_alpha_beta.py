@@ -8,15 +8,11 @@
 # It is described in *Artificial Intelligence: A Modern Approach*, 4th edition, section 5.2.3 (Russell and Norvig 2021).
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from dataclasses import dataclass
 from functools import cache
 from math import inf
 from random import Random
-
-from alphabeta import AlphaBeta  # your module
 
 from course.check import check
 from course.plots import figure, picture
@@ -25,6 +21,8 @@ from tictactoe import Board, Trace
 from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values
 from tictactoe.show.tree import by_hand, draw_tree
+
+from alphabeta import AlphaBeta  # your module
 
 # %% [markdown]
 # ## A node that cannot matter
@@ -385,3 +383,13 @@ picture(axes, "Mean nodes by open cells, minimax and alpha-beta: " + "; ".join(
 
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, section 5.2.3; Knuth and Moore 1975 for the best case; CS188 for the other rule of counting.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study2_alpha_beta.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study2")

@@ -9,17 +9,16 @@
 # below makes the notebook notice.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 
 from course.check import check
 from course.plots import boards, figure, picture
-from heuristic import heuristic, lane_counts
 from tictactoe import Board, WinOrBlock, opponent
 from tictactoe.show.play_board import play_against
 from tictactoe.solver import value, values
+
+from heuristic import heuristic, lane_counts
 
 # %% [markdown]
 # ## Too many games

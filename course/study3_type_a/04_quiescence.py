@@ -9,9 +9,7 @@
 # and `heuristic`, so finish notebook 3 first.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from functools import cache
 from math import prod, sqrt
@@ -20,11 +18,12 @@ from unittest.mock import patch
 from course.check import check
 from course.node_counts import node_counts
 from course.plots import boards, figure, picture
-from heuristic import TypeA, heuristic, is_quiescent
 from tictactoe import Board, Qubic, Random, Trace, play
 from tictactoe.show.explorer import explore
 from tictactoe.show.time_left import with_time_left
 from tictactoe.solver import value, values
+
+from heuristic import TypeA, heuristic, is_quiescent
 
 # %% [markdown]
 # ## Counting depth

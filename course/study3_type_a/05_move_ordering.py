@@ -10,9 +10,7 @@
 # `TypeAPlus`. At the end all the searches of this course meet in one picture.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from heapq import heapify, heappop
 from itertools import islice
@@ -24,12 +22,13 @@ from course.check import check
 from course.node_counts import node_counts
 from course.plots import boards, figure, picture
 from course.probes.made_up import Row
-from heuristic import TypeA, TypeAPlus, by_priority, lane_counts, priority
 from tictactoe import Board, Trace
 from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values
 from tictactoe.show.tree import by_hand, draw_tree
 from tictactoe.show.counts import compare_counts
+
+from heuristic import TypeA, TypeAPlus, by_priority, lane_counts, priority
 
 # %% [markdown]
 # ## Why the order matters
@@ -502,3 +501,13 @@ for k in (1, 2, 3, 4, 9):
 # **Sources**, in full in `course/bibliography.md`: Knuth and Moore 1975 for what an order is worth;
 # Russell and Norvig 2021, section 5.2.4, for move ordering; Shannon 1950, section 6, and Mayfield
 # 2025 for the priorities.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study3_type_a.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study3")

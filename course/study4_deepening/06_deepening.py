@@ -11,9 +11,7 @@
 # studies on alpha-beta and on Type A, you will meet old friends.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from functools import cache
 from time import perf_counter
@@ -22,6 +20,12 @@ from course.check import check
 from course.depth_strength import depth_strength
 from course.plots import COLOURS, MARKERS, figure, picture
 from course.probes.made_up import NumberTree
+from tictactoe import ConnectFour
+from tictactoe.games.connect_four import centre_first, potential
+from tictactoe.show.knob import knob
+from tictactoe.show.play_board import play_against
+from tictactoe.show.time_left import TimeLeft
+
 from deepening import (
     Deepening,
     DeepeningBoth,
@@ -36,11 +40,6 @@ from deepening import (
     bound_of,
     promoted,
 )
-from tictactoe import ConnectFour
-from tictactoe.games.connect_four import centre_first, potential
-from tictactoe.show.knob import knob
-from tictactoe.show.play_board import play_against
-from tictactoe.show.time_left import TimeLeft
 
 # %% [markdown]
 # ## Drop four in a row
@@ -472,3 +471,13 @@ play_against(DeepeningBoth(3_000, order=centre_first), start=ConnectFour(),
 # transpositions; Slate and Atkin 1977 for a chess program that puts all of them together with
 # iterative deepening, and Korf 1985 for why that costs so little; Edelkamp and Kissmann 2008 for the
 # number of positions; Allis 1988 for the solution of Connect Four.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study4_deepening.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study4")

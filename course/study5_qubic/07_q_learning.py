@@ -13,9 +13,7 @@
 # The code goes into `qlearning.py`, the file beside this notebook.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 import random
 import tracemalloc
 from collections import Counter
@@ -24,12 +22,13 @@ from math import comb
 from course.check import check
 from course.greedily import Greedily
 from course.plots import figure, picture
-from qlearning import GAMMA, QPlayer, epsilon_greedy, greedy_moves, play_episode, step, train
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent, play
 from tictactoe.games.playouts import random_games
 from tictactoe.games.qubic import LANES
 from tictactoe.show.play_board import play_against
 from tictactoe.show.time_left import TimeLeft
+
+from qlearning import GAMMA, QPlayer, epsilon_greedy, greedy_moves, play_episode, step, train
 
 # %% [markdown]
 # ## The cube

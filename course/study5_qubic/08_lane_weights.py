@@ -20,17 +20,13 @@
 # The code goes into `qlearning.py` again, into its second half.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from statistics import mean
 
 from course.check import check
 from course.greedily import Greedily
 from course.plots import figure, picture
-from qlearning import (KINDS, LaneLearner, QPlayer, canonical, greedy_moves, lane_kinds, symmetries,
-                       train_lanes)
 from tictactoe import Qubic, Random, WinOrBlock, match
 from tictactoe.games.qubic import LANES
 from tictactoe.show.play_board import play_against
@@ -38,6 +34,10 @@ from tictactoe.show.time_left import TimeLeft
 from tictactoe.show.watch_board import watch
 from tictactoe.show.weights import weights_on_board
 
+from qlearning import (KINDS, LaneLearner, QPlayer, canonical, greedy_moves, lane_kinds, symmetries,
+                       train_lanes)
+
+# %%
 untrained = {"x": QPlayer(), "o": QPlayer()}
 empty = Greedily(greedy_moves, untrained, first=True)  # ties go to the lowest cell
 before = Qubic.from_moves([0, 1, 21, 2, 42, 3])
@@ -419,3 +419,13 @@ check("study5.symmetry")
 # **Sources**, in full in `course/bibliography.md`: Sutton and Barto 2018, section 6.8, for afterstates,
 # and Watkins 1989 for the update that is turned round here; Patashnik 1980 and Allis 1994 for Qubic
 # and its symmetries.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study5_qubic.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study5")

@@ -11,20 +11,19 @@
 # Sequence (Reuter 1982) is a trade mark. This course is not made or approved by its publisher.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 import random
 from collections import Counter
 
 from course.check import check
 from course.plots import board_figure, figure, picture
-from evaluator import places
 from sequence import (LINES, TABLE, Greedy, Random, State, card_at, cells_with, compare, example,
                       play, sketch)
 from sequence.agents.beliefs import may_hold, sample, unseen_cards
 from sequence.board.layout import BIT, CELLS, LINES_THROUGH, cells_of, mask_of
 from sequence.widget import play as play_on_board
+
+from evaluator import places
 
 # %% [markdown]
 # ## Play first

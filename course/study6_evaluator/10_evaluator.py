@@ -16,24 +16,23 @@
 # Everything goes into `evaluator.py`. You need `places` from notebook 9.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from functools import cache
 from statistics import mean, median
 from time import perf_counter
 
 from course.check import check
 from course.plots import board_figure, figure, picture
-from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_gain, board_score,
-                       cell_score, draft_score, line_cost, line_score, parts, play_score,
-                       simple_score, threat)
 from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.board.layout import BIT, LINES_THROUGH, PLAYABLE, cells_of, mask_of
 from sequence.widget import play as play_on_board
 from sequence.widget.scores import score_board
 from tictactoe.games.play import wilson_interval
 from tictactoe.show.time_left import TimeLeft, with_time_left
+
+from evaluator import (BLOCKING, RECIPE, Chips, Evaluator, LineCounter, board_gain, board_score,
+                       cell_score, draft_score, line_cost, line_score, parts, play_score,
+                       simple_score, threat)
 
 # %% [markdown]
 # ## Play first
@@ -648,3 +647,13 @@ picture(axes, "Shares of points with 95 % intervals over 30 paired deals: " + ",
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Wilson 1927 for the intervals. The description of
 # the original is not published; the acknowledgements there say where it comes from.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study6_evaluator.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study6")

@@ -10,7 +10,7 @@
 # see what happens. What you learn here you will need in notebooks 12 and 13.
 
 # %%
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from fractions import Fraction
 from itertools import product
 from random import Random

@@ -10,27 +10,26 @@
 # credit. Notebook 9 explains the rules.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from statistics import mean, median
 from time import perf_counter
 
 import numpy as np
 from matplotlib.patches import Rectangle
 
-import lookahead
 from course.check import check
 from course.plots import board_figure, figure, picture
-from lookahead import (
-    Chips, LookAhead, best_reply, catalogue, draft_value, heat, line_links, line_text, links,
-    plain_replies, plays_of, quick_replies, reward,
-)
 from sequence import Greedy, Random, card_at, example, play, sketch
 from sequence.agents.beliefs import may_hold
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
 from sequence.widget import play as play_on_board
 from sequence.widget.replies import reply_board
+
+import lookahead
+from lookahead import (
+    Chips, LookAhead, best_reply, catalogue, draft_value, heat, line_links, line_text, links,
+    plain_replies, plays_of, quick_replies, reward,
+)
 
 # %% [markdown]
 # ## Play first

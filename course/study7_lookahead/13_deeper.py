@@ -13,9 +13,7 @@
 # `quick_replies` may be left out.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 import contextlib
 import importlib.util
 import random
@@ -26,15 +24,16 @@ from time import perf_counter
 from course.check import check
 from course.plots import COLOURS, figure, picture
 from course.reply_games import reply_games
-from lookahead import (
-    Chips, LookAhead, SampledSearch, TopK, catalogue, gains, plain_replies, quick_replies, reward,
-)
 from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.agents.beliefs import sample
 from sequence.widget import play as play_on_board
 from tictactoe import Search
 from tictactoe.games.play import games_needed, wilson_interval
 from tictactoe.show.time_left import TimeLeft
+
+from lookahead import (
+    Chips, LookAhead, SampledSearch, TopK, catalogue, gains, plain_replies, quick_replies, reward,
+)
 
 # %% [markdown]
 # ## Play first
@@ -372,3 +371,13 @@ for place in ((3, 8), (6, 2)):
 # **Sources**, in full in `course/bibliography.md`: Russell and Norvig 2021, section 5.6, for games with
 # hidden cards; Wilson 1927 for the intervals. The description of the agent that we rebuild is not
 # published; the acknowledgements in the bibliography say where it comes from.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study7_lookahead.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study7")

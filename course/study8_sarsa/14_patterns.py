@@ -15,23 +15,22 @@
 # All your code goes into `sarsa.py`.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 import re
 from collections import Counter
 from functools import cache
 
 from course.check import check
 from course.plots import board_figure, picture
+from sequence import Greedy, Random, play, sketch
+from sequence.widget import play as play_on_board
+from sequence.widget.rays import read_along
+
 from sarsa import (
     ACTION_FEATURES, BLOCKING_VALUES, DIRECTIONS, PATTERN_VALUES, PATTERNS, Scores, action_features,
     direction_info, one_side, pattern, pattern_counts, place_score, ray, state_features, views,
     with_chip,
 )  # fmt: skip
-from sequence import Greedy, Random, play, sketch
-from sequence.widget import play as play_on_board
-from sequence.widget.rays import read_along
 
 # %% [markdown]
 # ## Play first

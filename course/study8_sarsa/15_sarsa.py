@@ -13,9 +13,7 @@
 # All your code goes into `sarsa.py` again.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from functools import cache
 from statistics import mean
@@ -23,10 +21,11 @@ from unittest.mock import patch
 
 from course.check import check
 from course.plots import figure, picture
-from sarsa import ACTION_FEATURES, QTable, SarsaAgent, td_target, train
 from sequence import Greedy, Random, compare, play
 from sequence.widget import play as play_on_board
 from tictactoe.show.time_left import TimeLeft
+
+from sarsa import ACTION_FEATURES, QTable, SarsaAgent, td_target, train
 
 # %% [markdown]
 # ## Play first

@@ -12,19 +12,18 @@
 # will this agent get: none, a tenth, a quarter, more than a third? Write it down.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from functools import cache
 
 import numpy as np
 
 from course.plots import COLOURS, MARKERS, figure, picture
 from course.weights_from_games import weights_from_games
-from sarsa import (EMPTY, MINE, PATTERNS, THEIRS, WALL, Scores, lines_of, state_features, views,
-                   with_chip)
 from sequence import Greedy, Random, compare, example, play
 from tictactoe.show.time_left import TimeLeft, with_time_left
+
+from sarsa import (EMPTY, MINE, PATTERNS, THEIRS, WALL, Scores, lines_of, state_features, views,
+                   with_chip)
 
 # %% [markdown]
 # ## Ten counts
@@ -316,3 +315,13 @@ picture(axes, "Four lines, the log loss by the number of games. " + " ".join(
 # %% [markdown]
 # **Sources**, in full in `course/bibliography.md`: Samuel 1959; Buro 1995; Russell and Norvig 2021,
 # section 5.3 for weighted features and section 19.6 for linear and logistic regression.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study8_sarsa.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study8")

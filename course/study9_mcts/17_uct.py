@@ -11,22 +11,21 @@
 # tree to Sequence.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from functools import cache
 from statistics import mean
 
 from course.check import check
 from course.plots import COLOURS, boards, figure, picture
 from course.probes.made_up import NumberTree
-from mcts import UCT, FlatMonteCarlo, MonteCarlo, Node, best_mean, most_visited, reward, ucb
 from tictactoe import Board, WinOrBlock
 from tictactoe.show.growth import growing_tree
 from tictactoe.show.knob import knob
 from tictactoe.show.play_board import play_against
 from tictactoe.show.watch_board import watch
 from tictactoe.solver import value, values
+
+from mcts import UCT, FlatMonteCarlo, MonteCarlo, Node, best_mean, most_visited, reward, ucb
 
 # %% [markdown]
 # ## A trap to begin with

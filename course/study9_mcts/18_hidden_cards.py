@@ -10,9 +10,7 @@
 # You will write the rest of `mcts.py`: `EnsembleUCT` and `ISUCT`.
 
 # %%
-# %load_ext autoreload
-# %autoreload 2
-# %load_ext course.unwritten
+# %load_ext course.notebook
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -23,13 +21,14 @@ from statistics import mean
 from course.check import check
 from course.mcts_strength import mcts_strength
 from course.plots import COLOURS, figure, picture
-from mcts import ISUCT, EnsembleUCT, SequenceUCT
 from sequence import ISMCTS, Greedy, sketch
 from sequence import play as play_game
 from sequence.agents.beliefs import sample, unseen_cards
 from sequence.widget import play
 from sequence.widget.hidden_hand import hidden_hand
 from tictactoe.show.knob import knob
+
+from mcts import ISUCT, EnsembleUCT, SequenceUCT
 
 # %% [markdown]
 # ## Play against a tree
@@ -401,3 +400,13 @@ play(against=SequenceUCT(iterations=30, seed=1), seed=5, values=Greedy().values)
 # **Sources**, in full in `course/bibliography.md`: Frank and Basin 1998 for strategy fusion; Cowling,
 # Powley and Whitehouse 2012 for one tree over information sets and for counting what is available;
 # Chaslot et al. 2008 for looking at few actions first.
+
+# %% [markdown]
+# ## Hand in
+#
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study9_mcts.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+
+# %% tags=["skip-execution"]
+from course.hand_in import hand_in
+
+hand_in("study9")

@@ -4,6 +4,7 @@ A process that shares a core with others needs more time on the wall, and no mor
 but for what others take from caches and memory. That, and slow machines, are what `factor` is for.
 """
 
+import re
 import statistics
 import sys
 import time
@@ -53,6 +54,11 @@ def told(slower: float) -> str:
     """A sentence that tells by how much limits are scaled."""
     return (f"this machine needs {slower:g} times the usual computing time, and so do all limits "
             "of time count")
+
+
+def unscaled(text: str) -> str:
+    """A text in which `Clock.within` stands, as it is on a machine of the usual speed."""
+    return re.sub(r" \(times [\d.]+ on this machine\)", "", text)
 
 
 def _work() -> int:

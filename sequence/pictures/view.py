@@ -35,6 +35,7 @@ from sequence.pictures.words import (
     turn_sentence,
 )  # fmt: skip
 from tictactoe.games.pictures import image
+from tictactoe.show.drawn import Box, hint_mark
 from tictactoe.show.values import notation, value_mark, value_text
 
 SQUARE = 48  # side of a cell in pixels
@@ -72,10 +73,10 @@ _NARROW = _Form(LEFT + BOARD + 6, (6, TOP + BOARD + 8), 17.5, 19, 17, 17, SQUARE
 NUMBER, NARROW_NUMBER = 11, _NARROW.number  # heights of numbers on cells
 
 
-def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
+def picture(position, hands: Mapping[int, Sequence[str]] | None = None,  # noqa: PLR0913
             clicks: Mapping[str, str] | None = None, chosen: Collection[str] = (),
             values: Mapping[str, float] | None = None, over: str = "",
-            *, narrow: bool = False) -> str:
+            *, hint: Collection[str] = (), narrow: bool = False) -> str:
     """A `State` or an `Observation` as SVG text.
 
     `hands` are the open hands by player, by default that of the player to move, or of the one who
@@ -83,11 +84,12 @@ def picture(position, hands: Mapping[int, Sequence[str]] | None = None,
 
     For a board to click on, `clicks` names what can be clicked, each with its label: "card 4d" in
     the hand, "cell 2,4" and "take 8d" in the draft row. Such elements are lit and have the name in
-    `data-move`; `chosen` are the ones clicked already, and `values` are written on them. `over` is
+    `data-move`; `chosen` are the ones clicked already, `values` are written on them, and those in
+    `hint` get a frame with a star. `over` is
     SVG that lies above the board, placed by `corner`. The `narrow` form is for telephones.
     """
     return _Drawing(position, hands, clicks or {}, chosen, values or {}, over,
-                    form=_NARROW if narrow else _WIDE).svg
+                    hint=hint, form=_NARROW if narrow else _WIDE).svg
 
 
 def as_html(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
@@ -122,9 +124,11 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
 
 
 class _Drawing:
-    def __init__(self, position, hands, clicks, chosen, values, over, *, form: _Form) -> None:
+    def __init__(self, position, hands, clicks, chosen, values, over, *,  # noqa: PLR0913
+                 hint: Collection[str],
+                 form: _Form) -> None:
         self.seen, self.clicks, self.chosen = seen_by_one(position), clicks, chosen
-        self.values, self.form = values, form
+        self.values, self.hint, self.form = values, hint, form
         self.how = notation(values.values(), SQUARE - 2, max(form.value, ON_CARDS))
         self.left, self.line = form.panel[0], LINE * form.words / _WIDE.words
         self.hands = open_hands(self.seen, hands)
@@ -213,7 +217,8 @@ class _Drawing:
     def card(self, card: str, x: float, move: str, first: bool, with_use: bool = True) -> None:
         """A card face up; of two equal ones only the first is shown as chosen."""
         self.clickable(move, card_face(card, x, move in self.clicks,
-                                       move in self.chosen and first, with_use))
+                                       move in self.chosen and first, with_use),
+                       (x, 0, CARD, TALL))
 
     # The board.
 
@@ -274,7 +279,8 @@ class _Drawing:
                 f'fill="{ink(card)}" stroke="{fill}" stroke-width="3" '
                 f'paint-order="stroke" pointer-events="none">'
                 f"{card_name(card)}{AS_TEXT}</text>")
-        self.clickable(move, f'<g data-cell="{cell[0]},{cell[1]}">{inside}</g>')
+        self.clickable(move, f'<g data-cell="{cell[0]},{cell[1]}">{inside}</g>',
+                       (x, y, SQUARE, SQUARE))
 
     def side_on(self, cell: Cell) -> int | None:
         """The side whose chip is on a cell."""
@@ -296,13 +302,16 @@ class _Drawing:
             + (f'<path d="M{x + 10} {y + 10}l28 28m0 -28l-28 28" stroke="{GREY}" '
                'stroke-width="2.5"/>' if moves[-1].kind == REMOVE else "") + "</g>")
 
-    def clickable(self, move: str, inside: str) -> None:
-        """Draw something, and mark it if it can be clicked."""
+    def clickable(self, move: str, inside: str, box: Box) -> None:
+        """Draw something, and mark it if it can be clicked, or is part of a hint."""
         if move in self.clicks:
             pressed = "true" if move in self.chosen else "false"
             label = self.clicks[move]
             if move in self.values:
                 label += f", value {value_text(self.values[move])}"
+            if move in self.hint:
+                label += ", hint"
+                inside += hint_mark(box)
             inside = (f'<g data-move="{move}" data-label="{escape(label)}" '
                       f'data-pressed="{pressed}">{inside}</g>')
         self.parts.append(inside)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -69,13 +70,34 @@ def test_values_are_written_on_cells_and_on_the_row():
 
 
 def test_resigning_and_going_on():
-    """After it nothing is on offer, hands stay closed, and undo takes it back."""
+    """After it nothing is on offer, hands stay closed, and only a new game can be started."""
     game = play(seed=1)
     click(game, "resign")
     assert (status(game), lit(game)) == ("You have resigned.", set())
     assert "Hand of player 1" not in game.board.shown["alt"]
-    click(game, "undo")
-    assert "card 4d" in lit(game)
+    off = game.board.shown["off"]
+    assert off == [name for name, _ in game.board.shown["buttons"] if name != "new"]
+    assert {"undo", "redo", "hint", "resign"} <= {*off}
+    before = game.board.shown
+    click(game, *off)
+    assert game.board.shown == before
+    click(game, "new")
+    assert lit(game) and "off" not in game.board.shown
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hint_is_marked_on_the_board(seed):
+    """The card, the cell and the card of the row have a star and the word, until it is played."""
+    game = play(against=Random(1), seed=seed)
+    click(game, "hint")
+    action = Greedy().choose(game.state.observation())
+    parts = {f"card {action.play_card}", f"take {action.draft_card}",
+             "cell {},{}".format(*action.coords)}
+    svg = game.board.shown["svg"]
+    marked = re.findall(r'data-move="([^"]+)" data-label="[^"]*, hint"', svg)
+    assert {*marked} == parts and svg.count('class="hint"') == len(marked)
+    play_by_clicks(game, action)
+    assert 'class="hint"' not in game.board.shown["svg"]
 
 
 def test_another_seat_has_another_deal():

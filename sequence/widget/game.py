@@ -16,7 +16,7 @@ from sequence.pictures.words import action_words, in_words
 from sequence.widget.advice import advice
 from sequence.widget.answers import Answer, ask, rated
 from sequence.widget.choice import Choice
-from sequence.widget.offers import action_buttons, parts_on_offer
+from sequence.widget.offers import action_buttons, parts_of, parts_on_offer
 from tictactoe.show.asking import Asking, Question
 from tictactoe.show.click_board import ClickBoard, OnBoard
 from tictactoe.show.history import History
@@ -58,6 +58,7 @@ class Play(OnBoard):
         self.rules = rules
         self._sit(seat, agents)
         self._values, self._wants_hint = Values(values), False
+        self._hint: set[str] = set()  # what is to be clicked for it
         self.board = ClickBoard(self.click)
         self._asking = Asking(self.board.lock, self._question)
         self._reset_for: int | None = None  # the seed of the game for which the agents were reset
@@ -91,6 +92,8 @@ class Play(OnBoard):
         button. Anything that is not on offer now is ignored: it is a click on an older picture.
         """
         with self.board.lock:
+            if not self._is_on(move):
+                return
             if move not in self._offers() and move not in self._offered_buttons():
                 if self._is_thinking:
                     self._paint("It is not your turn: " + self._advice(mine=False))
@@ -142,7 +145,13 @@ class Play(OnBoard):
         """The game has changed: what an agent was asked before is not wanted any more."""
         self._choice = Choice(self.state)
         self._trouble, self._news, self._wants_hint = "", "", False
+        self._hint = set()
         self._asking.renew()
+
+    def _is_on(self, button: str) -> bool:
+        """Whether a button does something; when the game is over, only these do."""
+        after = (NEW,) if self._history.resigned else (NEW, UNDO, REDO)
+        return not self._is_over or button in after
 
     @property
     def _is_over(self) -> bool:
@@ -196,6 +205,7 @@ class Play(OnBoard):
 
     def _take_hint(self, answer: Answer) -> None:
         self._wants_hint = False
+        self._hint = set() if answer.state is None else parts_of(answer.action)
         said = answer.trouble or (f"{type(answer.agent).__name__} would "
                                   f"{action_words(answer.action)}.")
         self._news = f"Hint: {said} "
@@ -213,10 +223,13 @@ class Play(OnBoard):
         worth = self._choice.worth(self._values.of(self.state)) if self._mine else {}
         news = self._news + (legend(worth.values()) if worth else "")
         svg, narrow = (picture(seen, clicks=self._offers(), chosen=self._choice.clicked(),
-                               values=worth, narrow=form) for form in (False, True))
+                               values=worth, hint=self._hint, narrow=form)
+                       for form in (False, True))
+        buttons = self._offered_buttons()
         self.board.show(svg, in_words(seen),
-                        status or self._trouble or news + self._advice(self._mine),
-                        self._offered_buttons(), busy=self._is_thinking or self._wants_hint,
+                        status or self._trouble or news + self._advice(self._mine), buttons,
+                        off=[name for name in buttons if not self._is_on(name)],
+                        busy=self._is_thinking or self._wants_hint,
                         narrow=narrow, moves=[f"player {player}: {action_words(action)}"
                                for player, action in seen.plays()])
 
@@ -225,17 +238,17 @@ class Play(OnBoard):
         return parts_on_offer(self.state, self.seat, self._choice) if self._mine else {}
 
     def _offered_buttons(self) -> dict[str, str]:
-        buttons = action_buttons(self.state) if self._mine else {}
+        actions = action_buttons(self.state) if self._mine else {}
+        buttons = {name: label + " (hint)" * (name in self._hint)
+                   for name, label in actions.items()}
         if self._trouble:
             buttons[AGAIN] = "Ask the agent again"
         buttons |= {UNDO: "Undo", REDO: "Redo"}
-        if self._mine:
+        if self._mine or self._is_over:
             buttons[HINT] = "Hint"
             if self._values.rate:
                 buttons[VALUES] = "Hide values" if self._values.shown else "Show values"
-        if not self._is_over:
-            buttons[RESIGN] = "Resign"
-        return buttons | {SEAT: "Change seats", NEW: "New game"}
+        return buttons | {RESIGN: "Resign", SEAT: "Change seats", NEW: "New game"}
 
     def _advice(self, mine: bool) -> str:
         """What happened, and what there is to do."""

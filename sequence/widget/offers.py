@@ -1,6 +1,6 @@
 """What can be clicked on a board of Sequence when it is the person's turn."""
 
-from sequence.board.actions import FORGO, PASS, TRADE
+from sequence.board.actions import FORGO, PASS, TRADE, Action
 from sequence.board.layout import card_at
 from sequence.engine.state import State
 from sequence.pictures.words import card_name, label_words
@@ -21,6 +21,17 @@ def parts_on_offer(state: State, seat: int, choice: Choice) -> dict[str, str]:
             words = f"{kind} a chip, row {row}, column {col}"
             offers[f"cell {row},{col}"] = f"{label_words(card_at(target))}: {words}"
     return offers
+
+
+def parts_of(action: Action) -> set[str]:
+    """The names of all that is clicked for an action, in the picture and below it."""
+    parts = {"forgo" if action == FORGO else "pass" if action == PASS
+             else f"{'trade' if action.kind == TRADE else 'card'} {action.play_card}"}
+    if action.coords:
+        parts.add("cell {},{}".format(*action.coords))
+    if action.draft_card:
+        parts.add(f"take {action.draft_card}")
+    return parts
 
 
 def action_buttons(state: State) -> dict[str, str]:

@@ -8,6 +8,7 @@ const SIDEWAYS = 2; // how much worse a step aside is than a step in the directi
 const PATIENCE = 500; // ms after which a step of the slider is sent though the last has no answer
 const MARGIN = 60; // pixels between what the picture scrolls to and its edge
 const LEGIBLE = 9; // pixels: words of a picture that are smaller cannot be read
+const BELOW = 135; // pixels of a board's height without its picture: the bar, words and buttons
 const ASLEEP = "The kernel has stopped. Run this cell to go on.";
 
 function middle(element) {
@@ -42,6 +43,12 @@ function leastWidth(svg) {
   const sizes = [...svg.querySelectorAll("text")].map(
     (text) => parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? 0));
   return Math.round(width * LEGIBLE / Math.min(...sizes.filter(Boolean)));
+}
+
+/** The width at which a picture and the buttons below it are as high as the notebook's window. */
+function widthInSight(svg) {
+  const seen = svg.closest(".jp-WindowedPanel-outer")?.clientHeight || window.innerHeight;
+  return Math.floor(svg.width.baseVal.value * (seen - BELOW) / svg.height.baseVal.value);
 }
 
 /** Undo or redo, by the keys that mean it everywhere. */
@@ -132,6 +139,7 @@ function render({ model, el }) {
     const whole = drawing.firstElementChild;
     const least = whole ? leastWidth(whole) : 0;
     whole?.style.setProperty("--least", `${least}px`);
+    whole?.style.setProperty("--in-sight", `${Math.max(widthInSight(whole), least)}px`);
     return least <= picture.clientWidth;
   }
 
@@ -169,19 +177,21 @@ function render({ model, el }) {
     if (focused) next.focus({ preventScroll: true });
   }
 
-  function paintButtons({ buttons: pairs, step, last }) {
+  function paintButtons({ buttons: pairs, off = [], step, last }) {
     const focused = activeIn(buttons)?.dataset.move;
     const fresh = pairs.map(([move, label]) => {
       const button = document.createElement("button");
       button.type = "button";
       button.dataset.move = move;
       button.textContent = label;
+      button.disabled = off.includes(move);
       return button;
     });
     if (last !== undefined) fresh.push(sliderOf("step", "step", last, step));
     buttons.replaceChildren(...fresh);
     if (focused !== undefined) {
-      (fresh.find((button) => button.dataset.move === focused) ?? fresh[0])?.focus();
+      const enabled = fresh.filter((button) => !button.disabled);
+      (enabled.find((button) => button.dataset.move === focused) ?? enabled[0])?.focus();
     }
   }
 
@@ -222,7 +232,7 @@ function render({ model, el }) {
       names.some((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]));
     if (changed("svg", "narrow", "alt")) paintPicture(now);
     if (changed("status")) status.textContent = now.status;
-    if (changed("buttons", "last")) paintButtons(now);
+    if (changed("buttons", "off", "last")) paintButtons(now);
     else if (changed("step") && !waiting.has("step")) {
       buttons.querySelector("input").value = now.step;
     }
@@ -315,7 +325,8 @@ function render({ model, el }) {
   // A key without Ctrl and the like is meant for the board: JupyterLab would take "d d" for
   // "delete the cell". Ctrl and Z take back a move here, and not an edit of the notebook.
   root.addEventListener("keydown", (event) => {
-    const button = rewinding(event) && buttons.querySelector(`[data-move="${rewinding(event)}"]`);
+    const button = rewinding(event) && buttons.querySelector(
+      `[data-move="${rewinding(event)}"]:enabled`);
     if (button) {
       send(button.dataset.move);
       event.preventDefault();

@@ -59,7 +59,7 @@ class ClickBoard(anywidget.AnyWidget):
         last place and its value as text, which send "turn" and two numbers; `narrow`, the picture
         as it is shown where `svg` would be too wide to be read whole; and `auto`, a move that
         the page sends by itself, with a number of milliseconds to wait, unless something is painted
-        before.
+        before. `off` names the buttons that cannot be pressed now.
         """
         shown = {"svg": svg, "alt": alt, "status": status,
                  "buttons": [list(button) for button in (buttons or {}).items()]}

@@ -7,6 +7,7 @@ place is larger than what it fills, `value_boxes()` says where values are writte
 `describe()` puts the state into words and `move_words(move)` a move; both are optional.
 """
 
+import cmath
 import html
 import inspect
 import re
@@ -34,15 +35,18 @@ class Drawing(NamedTuple):
     height: float
 
 
-def draw_state(state: State, clicks: Mapping[str, str] | None = None, last: Move | None = None,
+def draw_state(state: State, clicks: Mapping[str, str] | None = None,  # noqa: PLR0913
+               last: Move | None = None,
                height: float = 240, most_width: float = 800,
-               values: Mapping[Move, float] | None = None, *, narrow: bool = False) -> Drawing:
+               values: Mapping[Move, float] | None = None, *, hint: Move | None = None,
+               narrow: bool = False) -> Drawing:
     """Draw the state `height` pixels high, or smaller where it would be too wide.
 
     The places of the moves in `clicks` can be clicked: its keys are the moves as text, its values
     the words for a screen reader. The other places can be visited by keyboard, unless `clicks` is
     None. The move `last` gets a dashed frame; the marks that won the game are shaded and framed.
-    `values` are written on the moves. With `narrow` it is the form for a telephone, of games that
+    `values` are written on the moves. The move `hint` gets a frame with a star, and its words end
+    with "hint". With `narrow` it is the form for a telephone, of games that
     have one.
     """
     form = {"narrow": True} if narrow and has_narrow_form(state) else {}
@@ -52,24 +56,27 @@ def draw_state(state: State, clicks: Mapping[str, str] | None = None, last: Move
     boxes = state.boxes(**form) if hasattr(state, "boxes") else {}
     frames = [_frame(box, _look(state, move, last)) for move, box in boxes.items()]
     places = [] if clicks is None else [
-        _place(state, move, box, clicks.get(str(move)), (values or {}).get(move))
+        _place(state, move, box, clicks.get(str(move)), (values or {}).get(move),
+               move == hint)
         for move, box in boxes.items()]
     own = hasattr(state, "value_boxes")
     lows = _lows(values or {}, state.value_boxes() if values and own else boxes, bool(form), own)
     marks = _marks(values or {}, lows)
     width, height = round(across * scale), round(down * scale)
-    over = "".join(frames + places + marks)
+    hints = [hint_mark(box) for move, box in boxes.items() if move == hint]
+    over = "".join(frames + places + hints + marks)
     return Drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
                    f'viewBox="0 0 {across:g} {down:g}">{svg.removesuffix("</svg>")}{over}</svg>'
                    '</svg>', width, height)
 
 
 def draw_forms(state: State, clicks: Mapping[str, str] | None, last: Move | None,
-               values: Mapping[Move, float] | None = None) -> tuple[str, str]:
+               values: Mapping[Move, float] | None = None,
+               hint: Move | None = None) -> tuple[str, str]:
     """A game's board as SVG text, and its form for a telephone: empty if the game has none."""
     narrow = draw_state(state, clicks, last, NARROW_HEIGHT, MOST_WIDTH, values,
-                        narrow=True).svg if has_narrow_form(state) else ""
-    return draw_state(state, clicks, last, HEIGHT, MOST_WIDTH, values).svg, narrow
+                        hint=hint, narrow=True).svg if has_narrow_form(state) else ""
+    return draw_state(state, clicks, last, HEIGHT, MOST_WIDTH, values, hint=hint).svg, narrow
 
 
 def has_narrow_form(state: State) -> bool:
@@ -85,6 +92,19 @@ def words(state: State) -> str:
 def move_words(state: State, move: Move) -> str:
     """A move in words: what the game calls it, or its number or name."""
     return state.move_words(move) if hasattr(state, "move_words") else f"move {move}"
+
+
+def hint_mark(box: Box) -> str:
+    """The mark on the place of a hint, as SVG: a frame, and a star in its upper right corner."""
+    x, y, width, height = box
+    radius = min(width, height) / 6
+    centre = complex(x + width - radius - 3, y + radius + 3)
+    points = (centre + cmath.rect(radius / (corner % 2 + 1), (corner / 5 - 0.5) * cmath.pi)
+              for corner in range(10))
+    star = "L".join(f"{point.real:.1f} {point.imag:.1f}" for point in points)
+    return (f'<g class="hint" pointer-events="none"><rect x="{x + 1.5}" y="{y + 1.5}" '
+            f'width="{width - 3}" height="{height - 3}" rx="3" fill="none" stroke="{BLUE}" '
+            f'stroke-width="3"/><path d="M{star}Z" fill="{BLUE}"/></g>')
 
 
 def _look(state: State, move: Move, last: Move | None) -> str:
@@ -126,10 +146,11 @@ def _frame(box: tuple[float, float, float, float], look: str) -> str:
 
 
 def _place(state: State, move: Move, box: tuple[float, float, float, float], label: str | None,
-           value: float | None) -> str:
+           value: float | None, is_hint: bool) -> str:
     """What the focus comes to, and what is clicked if there is a label for it."""
     said = label or f"{move_words(state, move)}, {_mark_on(state, move)}"
     said += "" if value is None else f", value {value_text(value)}"
+    said += ", hint" if is_hint else ""
     layer = f' data-layer="{state.layer(move)}"' if hasattr(state, "layer") else ""
     click = f' data-move="{html.escape(str(move))}"' if label is not None else ""
     return (f'<g data-place="{html.escape(str(move))}"{layer}{click} '

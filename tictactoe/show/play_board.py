@@ -41,6 +41,7 @@ class Play(OnBoard):
         self._start, self._history = start, History(start)
         self._side = start.to_move if side is None else side
         self._swapped = self._wants_hint = False
+        self._hint: Move | None = None  # in the position on the board
         self._values = Values(None if values is None else rater(values))
         self.board = ClickBoard(self.click)
         self._asking = Asking(self.board.lock, self._question)
@@ -68,6 +69,8 @@ class Play(OnBoard):
         Anything that is not on offer now is ignored: it is a click on an older picture.
         """
         with self.board.lock:
+            if not self._is_on(move):
+                return
             if self._click(move):
                 self._renew()
             elif move in (HINT, VALUES):
@@ -90,9 +93,9 @@ class Play(OnBoard):
             return history.undo(self._mine)
         elif move == REDO:
             return history.redo(self._mine)
-        elif move == RESIGN and not self._is_over:
+        elif move == RESIGN:
             history.resign()
-        elif move == SWAP and not self._is_over:
+        elif move == SWAP:
             self._swapped = not self._swapped
         else:
             return move == AGAIN and self._trouble
@@ -101,6 +104,11 @@ class Play(OnBoard):
     def _mine(self, state: State) -> bool:
         """Whether the person is to move in this state."""
         return (state.to_move == self._side) != self._swapped
+
+    def _is_on(self, button: str) -> bool:
+        """Whether a button does something; when the game is over, only these do."""
+        after = (NEW,) if self._history.resigned else (NEW, UNDO, REDO)
+        return not self._is_over or button in after
 
     @property
     def _is_over(self) -> bool:
@@ -128,6 +136,7 @@ class Play(OnBoard):
     def _renew(self) -> None:
         """The game has changed: what the agent was asked before is not wanted any more."""
         self._news, self._trouble, self._wants_hint = "", False, False
+        self._hint = None
         self._asking.renew()
 
     # What is asked: the agent's move, a hint, the values of the moves.
@@ -150,6 +159,7 @@ class Play(OnBoard):
 
     def _take_hint(self, answer: Answer) -> None:
         self._wants_hint = False
+        self._hint = None if answer.state is None else answer.move
         would = f"{type(answer.agent).__name__} would play {{}}. "
         self._news = "Hint: " + (answer.news if answer.state is None else
                                  would.format(move_words(self.state, answer.move)))
@@ -178,15 +188,18 @@ class Play(OnBoard):
         clicks = {text: move_words(state, move) for text, move in offers.items()}
         last = self.moves[-1] if self.moves else None
         values = self._values.of(state) if offers else {}
-        svg, narrow = draw_forms(state, clicks, last, values)
+        svg, narrow = draw_forms(state, clicks, last, values, self._hint)
         busy = self._is_thinking or self._wants_hint
         moves = [f"{before.to_move}: {move_words(before, move)}"
                  for before, move in zip(self.states, self.moves, strict=False)]
-        self.board.show(svg, words(state), self._sentences(news), self._buttons(offers),
+        buttons = self._buttons(offers)
+        self.board.show(svg, words(state), self._sentences(news), buttons,
+                        off=[name for name in buttons if not self._is_on(name)],
                         moves=moves, busy=busy, narrow=narrow)
 
     def _buttons(self, offers: dict[str, Move]) -> dict[str, str]:
-        buttons = {} if hasattr(self.state, "boxes") else {text: text for text in offers}
+        buttons = {} if hasattr(self.state, "boxes") else {
+            text: text + " (hint)" * (move == self._hint) for text, move in offers.items()}
         buttons |= {AGAIN: "Ask the agent again"} if self._trouble else {}
         buttons |= {UNDO: "Undo", REDO: "Redo", HINT: "Hint"}
         if self._values.rate:

@@ -21,7 +21,9 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 CALM = 0.3  # seconds between a change of the board and that of the picture below it
 GO_ON = "A still picture: run this cell to go on."
 LIVE = "leaves-words"  # a class of widgets that are no boards
-OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", f":is(.click-board, .{LIVE})", ".board-still"
+# JupyterLab marks a widget whose kernel has stopped; a board shows that itself.
+CONNECTED = f".{LIVE}:not(.jupyter-widgets-disconnected)"
+OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", f":is(.click-board, {CONNECTED})", ".board-still"
 STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
          f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tictactoe import Board, Random
-from tictactoe.show.play_board import HINT, REDO, RESIGN, UNDO, VALUES, play_against
+from tictactoe.show.play_board import HINT, NEW, REDO, RESIGN, SWAP, UNDO, VALUES, play_against
 from tictactoe.show.watch_board import watch
 from tictactoe.solver import value
 from tictactoe.tests.threads import Held, beside
@@ -18,6 +18,13 @@ class First:
 
     def choose(self, state):
         return state.legal_moves()[0]
+
+
+class Last:
+    """Takes the last legal move."""
+
+    def choose(self, state):
+        return state.legal_moves()[-1]
 
 
 class Solver:
@@ -48,8 +55,8 @@ def test_redo_plays_again_what_was_taken_back():
     assert shown(game)["status"] == "There is nothing to redo. Your turn, x."
 
 
-def test_resigning_ends_the_game_until_it_is_undone():
-    """Nothing is on offer after it, and a late answer does not matter."""
+def test_resigning_ends_the_game():
+    """Only a new game can be started after it, and a late answer does not matter."""
     agent = Held()
     game = play_against(agent)
     with beside(lambda: game.board._handle_custom_msg({"move": "4"}, [])):
@@ -58,9 +65,46 @@ def test_resigning_ends_the_game_until_it_is_undone():
         agent.answers.put(0)
     assert (game.moves, shown(game)["status"]) == ([4], "You have resigned.")
     assert labels(game) == {}
-    agent.answers.put(8)
+    only_a_new_game(game)
+    game.click(NEW)
+    assert (game.moves, "off" in shown(game), len(labels(game))) == ([], False, 9)
+
+
+def only_a_new_game(game, *other):
+    """All buttons except New game and these are off, and clicks on them change nothing."""
+    before = shown(game)
+    off = [name for name, _ in before["buttons"] if name not in (NEW, *other)]
+    assert before["off"] == off and {HINT, UNDO, REDO, RESIGN, SWAP} - {*other} <= {*off}
+    for name in off:
+        game.click(name)
+        assert shown(game) == before
+
+
+@pytest.mark.parametrize(("start", "move"), [
+    ("x_o_x_o__", "8"), ("xoxxo_o_x", "5"), ("xxo_o____", "3")])
+def test_after_every_end_a_move_can_be_taken_back(start, move):
+    """However it ends: a win at once, and games that go on."""
+    game = play_against(Last(), start=Board(start))
+    while not game.state.is_terminal():
+        game.click(move if not game.moves else str(game.state.legal_moves()[0]))
+    only_a_new_game(game, UNDO, REDO)
+    before = shown(game)
     game.click(UNDO)
-    assert game.moves == [4, 8]
+    assert not game.state.is_terminal() and "off" not in shown(game)
+    game.click(REDO)
+    assert game.state.is_terminal() and shown(game)["svg"] == before["svg"]
+
+
+def test_a_hint_is_marked_on_the_board():
+    """Its cell has a frame with a star and the word in its label, until the next move."""
+    game = play_against(Random(1), hint=First(), values=Solver())
+    game.click(HINT)
+    assert shown(game)["svg"].count('class="hint"') == 1
+    assert labels(game)["0"].endswith(", hint")
+    assert [move for move, said in labels(game).items() if "hint" in said] == ["0"]
+    game.click("4")
+    assert 'class="hint"' not in shown(game)["svg"]
+    assert "hint" not in "".join(labels(game).values())
 
 
 def test_a_hint_is_a_sentence_and_no_move():

@@ -22,7 +22,7 @@ from autograder.release.book.pages import (
     plain,
 )
 from autograder.release.derive import COURSE
-from autograder.release.kit import LINK, PAGES, imported, trees
+from autograder.release.kit import PAGES, imported, links_in, trees
 from course.node_counts import node_counts
 from course.probes import load_study, studies
 from tictactoe import nodes
@@ -80,7 +80,7 @@ def _text_page(path: Path, page: str, about: str) -> Reference:
 
 def write_linked(site: Path) -> None:
     """Copy what the guides link to, pictures and examples, to the same places in the site."""
-    for name in chain.from_iterable(LINK.findall((DOCS / page).read_text("utf-8"))
+    for name in chain.from_iterable(links_in((DOCS / page).read_text("utf-8"))
                                     for page in PAGES):
         if name not in PAGES:
             (site / name).parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,6 @@ SETTINGS = {  # Lab's own: no question about news, no dates, and work is kept af
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
 }
-HAND_IN = "from course.hand_in import hand_in"
 WELCOME = """\
 # Start here
 
@@ -33,7 +32,7 @@ All of this runs in your browser, and your work is kept there: in this browser, 
 until you clear the data of this site. Nobody else sees it. Download it from time to time.
 
 To update this page, click on the lines below and press Shift + Enter."""
-HOW = f"""\
+HOW = """\
 ## How to go about it
 
 1. Open the next notebook, read it from the top, and run its cells as you go (Shift + Enter). The
@@ -42,8 +41,8 @@ HOW = f"""\
    write the code there. Save the module (Ctrl + S); the notebook picks up the change.
 3. Run the `check(...)` cells: they say what is right and what to look at.
 4. Answer the questions in words, in the notebook.
-5. Hand in: save everything, then run `{HAND_IN}` and `hand_in("study1")` in any cell (with the
-   number of your study). It makes one file to download; hand that in as your course says."""
+5. Hand in: save everything, then run the last cell of the study's last notebook. It makes one file
+   to download; hand that in as your course says."""
 
 
 def build_live(target: Path, wanted: Sequence[Study], kit: Contents, fetched: Fetched,

@@ -1,11 +1,11 @@
 """The warm parent: imports what submissions use once, then forks a process for every job.
 
 Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
-message on it is a job `{"kind": ..., "light": ..., "limits": ..., "played": ...}` with the socket
-on which the child talks; `played` are positions for which the parent plays whole games before it
-forks. The answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu":
-seconds}`. At DOOR, a listening socket, others ask for warm parents of their own, which are forked
-from this one; it then does no jobs itself.
+message on it is a job `{"kind": ..., "light": ..., "limits": ...}` with the socket on which the
+child talks. What the job is about goes to the child alone: the parent never knows of it, as every
+later child would inherit what it knows. The answers are `{"started": true}` with a pidfd, and
+`{"ended": wait status, "cpu": seconds}`. At DOOR, a listening socket, others ask for warm parents
+of their own, which are forked from this one; it then does no jobs itself.
 
 A fork takes longer the more its parent has imported. So a warm parent is two processes: light
 jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
@@ -83,7 +83,6 @@ def _serve(control: socket.socket, walls: isolate.Walls,
             continue
         jobs = _jobs() if twin else LIGHT
         talk = socket.socket(fileno=descriptors[0])
-        questions.get_ready(job["played"])
         walls.prepare()
         pid = os.fork()
         if pid == 0:
@@ -192,6 +191,8 @@ def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, jo
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)
+        if "numpy.random" in sys.modules:  # Python's own generator is seeded after each fork
+            sys.modules["numpy.random"].seed()
         send(talk, {"ready": True})  # from here on, what goes wrong is the submission's doing
         do(request, lambda frame: send(talk, frame), lambda: receive(talk))
     finally:

@@ -31,9 +31,6 @@ WINDOW = {"width": 1200, "height": 820}
 GONE = ("context was destroyed", "garbage collected")  # said of a page that is loaded once more
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-QUIET = {  # Lab's settings: no question about news on the first visit
-    "@jupyterlab/apputils-extension/notification.jupyterlab-settings":
-        {"fetchNews": "false", "checkForUpdates": False}}
 
 # run.py as it is, with the environment that runs the tests in the place of `.venv`.
 DOOR = """
@@ -71,14 +68,11 @@ class Server:
 @contextlib.contextmanager
 def serve(root: Path, private: Path) -> Iterator[Server]:
     """`python3 run.py lab ROOT` with folders of its own in `private`; it ends with the block."""
-    for name, settings in QUIET.items():
-        path = private / "config" / "lab" / "user-settings" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(settings), "utf-8")
     places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
               "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython", "MPLCONFIGDIR": "mpl"}
     environment = os.environ | {key: str(private / name) for key, name in places.items()}
     port = free_port()
+    private.mkdir(parents=True, exist_ok=True)
     log = private / "server.log"
     with log.open("w") as file:
         started = time.monotonic()
@@ -190,6 +184,14 @@ class Browser:
     def wait_until(self, true: Callable[[], Any], problem: str) -> Any:
         """As the function; the browser goes on meanwhile, which it does not in `time.sleep`."""
         return wait_until(true, problem, lambda s: self.page.wait_for_timeout(1000 * s))
+
+    def restart_kernel(self) -> None:
+        """Restart the current notebook's kernel from Lab's menu, and confirm it in Lab's dialog."""
+        self.page.get_by_role("menuitem", name="Kernel").click()
+        self.page.get_by_role("menuitem", name="Restart Kernel…").click()
+        dialog = self.page.locator(".jp-Dialog")
+        dialog.locator(".jp-mod-accept").click()
+        dialog.wait_for(state="detached")
 
     def run_all(self) -> None:
         """Run every cell of the current notebook to its end."""

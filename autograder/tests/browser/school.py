@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -57,32 +58,38 @@ def module_text(*names: str) -> str:
     return stub(answer_path(STUDY).read_text("utf-8"), STUDY.module, keep=list(names))
 
 
-def hand_in(course: CourseFolder, desk: Path, student: str, module: str, answer: str) -> None:
-    """Fetch the study, write the module and every answer, submit: by nbgrader's own exchange."""
-    work = desk / STUDY.assignment
-    _exchange(course, desk, student, "FetchAssignment").start()
-    (work / STUDY.module).write_text(module, "utf-8")
+def hand_in(course: CourseFolder, desk: Path, student: str, module: str, answer: str,
+            study: Study = STUDY, *, change: Callable[[Path], object] = lambda work: None) -> None:
+    """Fetch the study, write the module and every answer, submit: by nbgrader's own exchange.
+
+    `change` may change the student's folder of the study before it is submitted.
+    """
+    work = desk / study.assignment
+    _exchange(course, desk, student, "FetchAssignment", study).start()
+    (work / study.module).write_text(module, "utf-8")
     for path in work.glob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
         for cell in notebook.cells:
             if cell.metadata.get("nbgrader", {}).get("solution"):
                 cell.source = answer
         nbformat.write(notebook, path)
-    _exchange(course, desk, student, "Submit").start()
+    change(work)
+    _exchange(course, desk, student, "Submit", study).start()
 
 
-def fetch_feedback(course: CourseFolder, desk: Path, student: str) -> list[str]:
+def fetch_feedback(course: CourseFolder, desk: Path, student: str,
+                   study: Study = STUDY) -> list[str]:
     """What nbgrader's exchange brings back to the student: the text of each page."""
-    _exchange(course, desk, student, "FetchFeedback").start()
-    pages = (desk / STUDY.assignment).glob("feedback/*/*.html")
+    _exchange(course, desk, student, "FetchFeedback", study).start()
+    pages = (desk / study.assignment).glob("feedback/*/*.html")
     return [page.read_text("utf-8") for page in pages]
 
 
-def _exchange(course: CourseFolder, desk: Path, student: str, step: str):
+def _exchange(course: CourseFolder, desk: Path, student: str, step: str, study: Study):
     """A step of nbgrader's exchange as one student takes it; `desk` is the student's folder."""
     config = Config(json.loads(course.student_settings()))
     config.CourseDirectory.student_id = student
-    config.CourseDirectory.assignment_id = STUDY.assignment
+    config.CourseDirectory.assignment_id = study.assignment
     config.Exchange.assignment_dir = str(desk)
     config.Exchange.cache = str(desk.with_name(f"{desk.name}-cache"))
     return getattr(ExchangeFactory(config=config), step)(

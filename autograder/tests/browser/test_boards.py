@@ -183,14 +183,40 @@ def test_no_late_answer_is_played(lab, name):
 
 @pytest.mark.parametrize("name", ["easy", "qubic", "four", "sequence begun"])
 def test_a_hint_is_given_and_a_game_is_given_up(lab, name):
-    """The button's words stand below the board; after resigning there is nothing to click on it."""
+    """The hint is marked on the board and named below it; after resigning, only *New game* can be
+    pressed."""
     game = shown(lab, name)
     game.part("hint").click()
     game.wait_for("Hint: ")
     assert " would " in game.status()
+    assert game.root.locator("svg .hint").first.is_visible()
+    assert game.root.locator("svg [role=button][aria-label$=', hint']").count()
+    lab.screenshot(f"board-hint-{name.replace(' ', '-')}")
     game.part("resign").click()
     game.wait_for("You have resigned.")
     assert game.moves() == []
+    assert game.root.locator(".buttons button:enabled").all_inner_texts() == ["New game"]
+    lab.screenshot(f"board-resigned-{name.replace(' ', '-')}")
+    game.part("new" if name == "sequence begun" else "new game").click()
+    game.root.locator(".buttons button:enabled", has_text="Hint").wait_for()
+
+
+def test_sequence_fits_a_laptop(lab):
+    """In a window of 1366 x 768, the board, the hand and the buttons are in view together."""
+    before = lab.page.viewport_size
+    lab.page.set_viewport_size({"width": 1366, "height": 768})
+    try:
+        game = shown(lab, "sequence begun")
+        game.root.evaluate("root => root.scrollIntoView()")
+        lab.screenshot("board-laptop-sequence")
+        top, bottom, seen = game.root.evaluate("""root => {
+          const panel = root.closest(".jp-WindowedPanel-outer").getBoundingClientRect();
+          const picture = root.querySelector("svg").getBoundingClientRect();
+          const buttons = root.querySelector(".buttons").getBoundingClientRect();
+          return [picture.top - panel.top, buttons.bottom - panel.top, panel.height] }""")
+        assert top >= 0 and bottom <= seen
+    finally:
+        lab.page.set_viewport_size(before)
 
 
 def test_two_hundred_counts_are_exact(lab):

@@ -4,6 +4,7 @@ import pytest
 
 from autograder.commands.plan import PLANS
 from autograder.course_folder import COURSE_ID, CourseFolder
+from autograder.desk.buttons import STOPPED
 from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
 from autograder.release.assignments import add_students
@@ -29,6 +30,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 ADA = "ada"
 QUESTION = answer_id("why-ten")
 COMMENT = "Well said, and the largest count is named."
+SHOW = "Update and show the buttons"
+DUE = "2027-03-01 10:00 UTC"
 
 
 def test_an_instructors_evening(browser, tmp_path):
@@ -93,35 +96,148 @@ def test_an_instructors_evening(browser, tmp_path):
     assert (again.automatic, again.extra) == (clicked.automatic, clicked.extra)
 
 
-def test_a_course_is_set_up_without_a_terminal(browser, tmp_path):
-    """One click on the new overview brings the wizard, which releases a plan's studies; the
-    overview with its buttons can be used by everybody."""
+def test_a_course_by_clicking_on_the_overview(browser, tmp_path):
+    """Set a course up, and take two assignments in turn through every button, on a laptop.
+
+    Every message is in view next to its button, every field belongs to the chosen assignment, and
+    after the kernel was restarted one sentence replaces the buttons.
+    """
+    need_isolation()
     course = CourseFolder.create(tmp_path / "spring")
+    desk = make_desk(tmp_path / "desk", course)
     page = browser.page
+    page.set_viewport_size({"width": 1366, "height": 768})
     with serve(course.root, tmp_path / "private") as server:
         browser.open(server, "")
         browser.wait_for_lab()
         browser.wait_for_notebook(server, PAGE)
-        page.get_by_role("button", name="Bring up to date").click()
+        assert not page.locator(".jp-CodeCell .cm-content").locator("visible=true").count()
+        page.get_by_role("button", name=SHOW).click()
+        press(page, "Set up the course", "Choose the day")
         page.get_by_label("First day").fill("2027-01-11")
         page.get_by_label("First day").press("Tab")
         page.get_by_label("Students").fill(f"id\n{ADA}\n")
         page.get_by_label("Students").press("Tab")
-        page.get_by_role("button", name="Set the course up").click()
-        said = page.get_by_role("log", name="what the command says")
-        said.get_by_text("opens the course").wait_for()
+        ready = press(page, "Set up the course", "spring is ready")
         page.locator(".jp-OutputArea").get_by_role("cell", name="study6_evaluator").wait_for()
+        require_in_view(ready)
         browser.screenshot("instructor-wizard")
+        ready.get_by_role("button", name="Open the course").click()
+        page.wait_for_function("() => document.activeElement.tagName === 'SELECT'")
+
+        dates = []
+        for study in (load_study("study2"), STUDY):
+            page.get_by_label("Assignment").select_option(label=study.title)
+            page.get_by_text("generated, not released, 0 submitted").wait_for()
+            dates.append(page.get_by_label("Due date").input_value())
+            take(browser, course, desk, study)
+        assert len({*dates, ""}) == 3  # each its own, and neither empty
+        assert page.locator(".marking").count() == 1
+        change_in_mid_run(browser, course)
         found = []
         for theme in ("Light", "Dark"):
             browser.use_theme(theme)
+            browser.screenshot(f"overview-{theme.lower()}")
             found += findings(page, ".jp-OutputArea")
+        browser.use_theme("Light")
+        restart(browser, server)
+        page.get_by_role("button", name=SHOW).click()
+        page.get_by_role("button", name="Autograde", exact=True).wait_for()
+        assert not page.get_by_text(STOPPED).locator("visible=true").count()
     with open_gradebook(course) as gradebook:
         assert [student.id for student in students_of(gradebook)] == [ADA]
     assert {path.name for path in (course.root / "release").iterdir()} == {
         load_study(name).assignment for name in PLANS[6]}
     assert [f for f in found if f.impact in GRAVE] == []
     assert browser.elsewhere == []
+
+
+def press(page, button: str, said: str):
+    """Click a button; returns its message once it says this, in view and next to it."""
+    clicked = page.get_by_role("button", name=button, exact=True).locator("visible=true").first
+    clicked.click()
+    message = clicked.locator("xpath=following::div[@class='message'][1]")
+    message.filter(has_text=said).wait_for()
+    require_in_view(message)
+    return message
+
+
+def require_in_view(message) -> None:
+    """Wait until a message is whole inside the notebook's window, and nothing covers it."""
+    message.page.wait_for_function("""message => {
+        const text = message.querySelector(".message-text").getBoundingClientRect();
+        const whole = message.getBoundingClientRect();
+        const window = message.closest(".jp-WindowedPanel-outer, .jp-Notebook")
+            .getBoundingClientRect();
+        const seen = document.elementFromPoint(text.left + 5, text.top + text.height / 2);
+        return whole.top >= window.top - 1 && whole.bottom <= window.bottom + 1
+            && message.contains(seen);
+    }""", arg=message.element_handle())
+
+
+def take(browser, course, desk, study) -> None:
+    """Take an assignment through its steps by clicking, some of them too early."""
+    page = browser.page
+    early = press(page, "Collect", "has not been released to students yet. Click Release first.")
+    assert early.locator("progress, summary, button").locator("visible=true").count() == 0
+    press(page, "Autograde", "There are no submissions")
+    press(page, "Mark written answers", "There are no submissions")
+    message = press(page, "Release", f"Release {study.title}?")
+    message.get_by_role("button", name="Release").click()
+    message.get_by_text("Students can now fetch it").wait_for()
+    require_in_view(message)
+    hand_in(course, desk, ADA, answer_path(study).read_text("utf-8"), "Because.", study)
+    press(page, "Collect", "Submissions in total: 1")
+    press(page, "Release feedback", "Click Autograde first")
+    graded = press(page, "Autograde, feedback and report", "Autograded: 1 of 1")
+    assert study.title in graded.inner_text()
+    assert graded.locator("progress").evaluate("bar => bar.value === bar.max && bar.max > 0")
+    assert not graded.locator("details").evaluate("log => log.open")
+    browser.screenshot(f"overview-graded-{study.name}")
+    press(page, "Release feedback", f"Release feedback on {study.title}?").get_by_role(
+        "button", name="Release feedback").click()
+    page.locator(".message").filter(has_text="is in the exchange").wait_for()
+    assert fetch_feedback(course, desk, ADA, study)
+    page.get_by_label("Due date").fill("next week")
+    press(page, "Set due date and late penalty", "2026-03-02 10:00")
+    page.get_by_label("Due date").fill(DUE)
+    page.get_by_text(DUE).wait_for()
+    press(page, "Set due date and late penalty", "Penalties are up to date")
+    press(page, "Export", "reports/gradebook.csv")
+    page.get_by_role("button", name="Mark written answers").click()
+    page.get_by_role("heading", name=f"{study.title}: written answers").wait_for()
+    page.locator(".marking article").first.wait_for()
+    browser.screenshot(f"overview-marking-{study.name}")
+
+
+def change_in_mid_run(browser, course) -> None:
+    """Another assignment is chosen while a command runs, which keeps its own; all else follows."""
+    page, other = browser.page, load_study("study2")
+    page.get_by_role("button", name="Autograde", exact=True).click()
+    page.get_by_label("Assignment").select_option(label=other.title)
+    page.get_by_role("heading", name=f"{other.title}: written answers").wait_for()
+    message = page.locator(".message").filter(has_text="Autograded: 1 of 1")
+    message.wait_for()
+    assert STUDY.title in message.inner_text()
+    page.get_by_label("Assignment").select_option(label=load_study("study6").title)
+    page.locator(".message").filter(has_text=f"no submissions to {load_study('study6').title}"
+                                    ).wait_for()
+    assert not page.locator(".marking").count()
+    assert page.get_by_label("Due date").input_value() not in ("", DUE)
+    page.get_by_label("Assignment").select_option(label=load_study("study4").title)
+    page.get_by_text("not generated yet", exact=True).wait_for()
+    assert not page.get_by_label("Due date").input_value()
+
+
+def restart(browser, server) -> None:
+    """Restart the kernel from Lab's menu; nothing of the buttons is left but a sentence."""
+    page = browser.page
+    browser.restart_kernel()
+    page.get_by_text(STOPPED).wait_for()
+    browser.wait_for_notebook(server, PAGE)
+    browser.screenshot("overview-restarted")
+    for gone in (".jupyter-widgets-disconnected", ".widget-button", "button.jupyter-button"):
+        assert not page.locator(f".jp-OutputArea {gone}").locator("visible=true").count()
 
 
 def open_formgrader(browser, server):

@@ -1,7 +1,9 @@
 """Benchmarks: the listing, the table for people, the JSON for programs, and unknown names."""
 
 import json
+import subprocess
 import sys
+from importlib import import_module
 from inspect import signature
 
 import pytest
@@ -52,6 +54,19 @@ def test_a_new_module_is_a_new_benchmark(fake):
     found = benchmarks.available()
     assert found[fake] == "A fake that measures nothing."
     assert found["search"] == search.__doc__.partition("\n")[0]
+
+
+def test_the_list_is_made_without_importing_a_benchmark():
+    """A new process that lists them has imported the package alone, and shows the docstrings."""
+    code = ("import sys; from autograder import benchmarks; found = benchmarks.available(); "
+            "print({name.rpartition('.')[2] for name in sys.modules "
+            "if name.startswith('autograder.benchmarks.')} & found.keys(), len(found))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = benchmarks.available()
+    assert done.stdout == f"set() {len(found)}\n"
+    for name, line in found.items():
+        module = import_module(f"autograder.benchmarks.{name}")
+        assert line == module.__doc__.partition("\n")[0] != ""
 
 
 def test_without_a_name_the_benchmarks_are_listed(fake, capsys):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
+from nbgrader.utils import notebook_hash
 
 from autograder.commands.exchange import BY_EXCHANGE, exchange
 from autograder.course_folder import COURSE_ID, CourseFolder
@@ -51,32 +52,72 @@ def handed_back(folder: CourseFolder) -> list[str]:
                   for path in (folder.exchange() / COURSE_ID / "feedback").glob("*.html"))
 
 
-def test_who_did_not_submit_through_the_exchange_is_left_out_and_named(folder):
-    """Others get their pages back, whoever comes first."""
+def test_who_did_not_submit_through_the_exchange_is_named(folder):
+    """The others' pages are released, whoever comes first."""
     page_of(folder, "ann")
     page_of(folder, "bob", *BY_EXCHANGE)
     page_of(folder, "cy", BY_EXCHANGE[0])
     page_of(folder, "dan", *BY_EXCHANGE)
-    said = exchange(folder, STUDY, "hand-back")
-    assert "students: 2; left out" in said and said.endswith(": ann, cy")
+    with pytest.raises(Refused, match=r"students: 2; nothing arrived for ann, cy: .* through"):
+        exchange(folder, STUDY, "hand-back")
     assert handed_back(folder) == ["bob", "dan"]
 
 
-def test_a_page_that_cannot_be_handed_back_is_told_after_the_others(folder):
-    """nbgrader's reason is in the sentence, and everybody else's page is in the exchange."""
+def place_of(folder: CourseFolder, page: Path, name: str) -> Path:
+    """Where a student looks in the exchange for the page of a notebook of this name."""
+    secret = (page.parent / "submission_secret.txt").read_text("utf-8")
+    return folder.exchange() / COURSE_ID / "feedback" / (
+        notebook_hash(secret=secret, notebook_id=name) + ".html")
+
+
+def test_only_what_arrived_counts(folder):
+    """Whatever nbgrader reports: here it moves a page into a folder that is in the way."""
     page = page_of(folder, "ann", *BY_EXCHANGE)
-    page.unlink()
-    page.mkdir()
+    place_of(folder, page, page.stem).mkdir(parents=True)
     page_of(folder, "bob", *BY_EXCHANGE)
-    with pytest.raises(Refused, match=r"students: 1; nbgrader did not hand back to ann \(.*\)"):
+    with pytest.raises(Refused, match=r"students: 1; nothing arrived for ann: nbgrader did not r"):
+        exchange(folder, STUDY, "hand-back")
+    assert "bob" in [path.read_text("utf-8") for path in (
+        folder.exchange() / COURSE_ID / "feedback").glob("*.html") if path.is_file()]
+
+
+def submitted(folder: CourseFolder, student: str, *names: str) -> None:
+    """Files of a submission, as they were collected."""
+    place = folder.submission(STUDY.assignment, student)
+    place.mkdir(parents=True)
+    for name in names:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("{}", "utf-8")
+
+
+@pytest.mark.parametrize("names", [(STUDY.module,), ("deep/02_alpha_beta.ipynb",), ()])
+def test_who_submitted_no_notebook_is_named(folder, names):
+    """nbgrader looks for pages by the notebooks that were submitted, so none would be found."""
+    page_of(folder, "ann", *BY_EXCHANGE)
+    submitted(folder, "ann", *names)
+    page_of(folder, "bob", *BY_EXCHANGE)
+    submitted(folder, "bob", "02_alpha_beta.ipynb")
+    with pytest.raises(Refused, match=r"students: 1; nothing arrived for ann: .*there was none"):
         exchange(folder, STUDY, "hand-back")
     assert handed_back(folder) == ["bob"]
+
+
+def test_a_renamed_notebook_without_its_page_is_named(folder):
+    """Pages that were written before the notebook was handed in are not found by its name."""
+    page = page_of(folder, "ann", *BY_EXCHANGE)
+    submitted(folder, "ann", "mine.ipynb")
+    (folder.release(STUDY.assignment) / "02_alpha_beta.ipynb").write_text("{}", "utf-8")
+    with pytest.raises(Refused, match=r"students: 0; nothing arrived for ann: .* no page of mine"):
+        exchange(folder, STUDY, "hand-back")
+    shutil.copy(page, page.with_name("mine.html"))
+    assert exchange(folder, STUDY, "hand-back").endswith("students: 1")
+    assert place_of(folder, page, "mine").read_text("utf-8") == "ann"
 
 
 def test_feedback_that_can_be_handed_back_to_nobody_is_refused(folder):
     """A class that handed in on paper is not told that all is well."""
     page_of(folder, "ann")
-    with pytest.raises(Refused, match="students: 0; left out"):
+    with pytest.raises(Refused, match="students: 0; nothing arrived for ann"):
         exchange(folder, STUDY, "hand-back")
 
 

@@ -25,6 +25,9 @@ from course.check import check
 for name in {list(STUDY.checks)!r}:
     check("study1." + name)
 """
+LOOP = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{
+    "cell_type": "code", "id": "loop", "metadata": {}, "execution_count": None, "outputs": [],
+    "source": "while True:\n    pass"}]}
 GRADE = """
 import os, subprocess, sys
 done = subprocess.run([sys.executable, "-P", "-m", "autograder", "grade", "study1", "-c", ".",
@@ -82,6 +85,7 @@ class Afternoon:
     """What the people of a class saw."""
 
     checked: str
+    validated: str  # the answer to the Validate button, for a notebook with an endless loop
     tried: dict[str, str]
     replaced: list[dict[str, str]]  # before the first release, and with submissions in it
     graded: list[str]
@@ -119,6 +123,9 @@ def afternoon() -> Iterator[Afternoon]:
         hub.ask(f"/user/{ann}/api/contents/{STUDY.assignment}/{STUDY.module}",
                 {"type": "file", "format": "text", "content": solved}, "PUT")
         checked = hub.run(ann, CHECKS)
+        hub.ask(f"/user/{ann}/api/contents/loop.ipynb",
+                {"type": "notebook", "content": LOOP}, "PUT")
+        validated = json.dumps(hub.ask(f"/user/{ann}/assignments/validate?path=loop.ipynb", {}))
         for student in (ann, ben):
             assignments(student, "submit")
         formgrader(gus, "collect")
@@ -144,7 +151,7 @@ def afternoon() -> Iterator[Afternoon]:
             pages[student] = hub.ask(f"/user/{student}/api/contents/{path}?type=file")["content"]
         course = CourseFolder.open(hub.place / "course")
         marks = booked(course.config().CourseDirectory.db_url, STUDY.assignment)
-        yield Afternoon(checked, tried, replaced, graded, marks, pages, (ann, ben))
+        yield Afternoon(checked, validated, tried, replaced, graded, marks, pages, (ann, ben))
 
 
 def test_a_student_works_checks_and_reads_feedback(afternoon):
@@ -153,6 +160,11 @@ def test_a_student_works_checks_and_reads_feedback(afternoon):
     assert afternoon.checked.count("all right") == len(STUDY.checks), afternoon.checked
     assert "all right" in afternoon.pages[ann]
     assert "all right" not in afternoon.pages[ben]
+
+
+def test_validate_ends_on_the_hub(afternoon):
+    """With the settings that the guide copies, an endless loop is stopped and named."""
+    assert "Validate stopped it after" in afternoon.validated
 
 
 def test_a_student_reads_nothing_that_is_not_theirs(afternoon):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -331,7 +332,15 @@ def test_a_command_that_is_interrupted_leaves_no_traceback(ready, capsys):
     (["build/desk"], "course.start", "build/desk", []),
     (["course", "--no-browser", "--port=9999"], "course.start", "course",
      ["--no-browser", "--port=9999"]),
-], ids=["default", "course", "demo", "desk", "options"])  # fmt: skip
+    (["--no-browser"], "course.start", "course", ["--no-browser"]),
+    (["--port", "9999"], "course.start", "course", ["--port", "9999"]),
+    (["--port", "9999", "build/desk", "--debug"], "course.start", "build/desk",
+     ["--port", "9999", "--debug"]),
+    (["--no-browser", "build/demo", "--ServerApp.port", "9999"], "autograder.desk.overview",
+     "build/demo", ["--no-browser", "--ServerApp.port", "9999"]),
+    (["--help-all"], "course.start", "course", ["--help-all"]),
+], ids=["default", "course", "demo", "desk", "options", "flag alone", "value alone", "value first",
+        "both sides", "all options"])  # fmt: skip
 def test_lab_opens_a_folder(ready, arguments, opener, folder, rest):
     """A course folder opens with the staff's overview, any other with the students' start page;
     nothing in the folder is imported."""
@@ -362,6 +371,24 @@ def test_lab_opens_a_new_course(ready, tmp_path, monkeypatch, capsys):
                                        "run.py: cannot make 'file': File exists\n")
 
 
+def test_lab_explains_itself(ready, capsys):
+    """`--help` names the folder and the options that people look for, and opens nothing."""
+    assert [ready.main("lab", "--help"), ready.main("lab", "course", "-h")] == [0, 0]
+    assert ready.calls.running == []
+    said = capsys.readouterr().out
+    assert said.count("usage: python3 run.py lab [FOLDER] [OPTION ...]") == 2
+    for option in ("--no-browser", "--port 9999", "--help-all"):
+        assert option in said
+
+
+def test_lab_opens_one_folder(ready, capsys):
+    """Of two, none is opened."""
+    assert ready.main("lab", "course", "build") == 2
+    assert capsys.readouterr().err == (
+        "run.py: JupyterLab opens one folder, not 'course' and 'build'\n")
+    assert ready.calls.running == []
+
+
 def test_lab_looks_for_a_folder_here_first(ready, tmp_path, monkeypatch):
     """A relative path is the caller's; the kit's own course opens wherever one is."""
     (tmp_path / "elsewhere" / "course").mkdir(parents=True)
@@ -385,9 +412,9 @@ def test_lab_needs_a_folder(ready, capsys, folder):
 
 
 def locks(calls: Recorder) -> list[str]:
-    """The locks that were installed, in order."""
-    return [Path(command[command.index("-r") + 1]).name
-            for command in calls.installing if "-r" in command]
+    """The locks that were installed, in order; an extra's is given after the one that it fits."""
+    return [Path(pins[-1]).name for command in calls.installing
+            if (pins := [b for a, b in pairwise(command) if a == "-r"])]
 
 
 def test_the_first_command_sets_up(bare, capsys):
@@ -628,18 +655,21 @@ def test_a_failing_uv_is_told(bare, uv, capsys):
 @posix
 def test_lock_renews_every_lock(bare, uv):
     """All are compiled with hashes for every platform, and nothing is set up for it."""
+    (bare.root / "requirements.lock").write_text(
+        "numpy==2.1 \\\n    --hash=sha256:0\ntyper==0.15 ; python_version < '3.14' \\\n", "utf-8")
     assert bare.main("lock") == 0
     calls = asked(uv)
-    assert [Path(call[-1]).name for call in calls] == [
-        "requirements.lock", *(f"requirements-{extra}.lock" for extra in bare.run.EXTRAS),
-        "build.lock", "browser.lock"]
+    assert [Path(call[call.index("-o") + 1]).name for call in calls] == [
+        "requirements.lock", "build.lock", "browser.lock",
+        *(f"requirements-{extra}.lock" for extra in bare.run.EXTRAS)]
     assert EXTRA in bare.run.EXTRAS
     for call in calls:
         assert call[:2] == ["pip", "compile"]
         assert "--generate-hashes" in call
         assert ("--universal" in call) != ("wasm32-pyodide2024" in call)  # the browser's
-    for extra in calls[1:-2]:
-        assert str(bare.root / "requirements.lock") in extra  # its versions agree with the first
+    for extra in calls[3:]:  # what the first lock has is left out, and the rest agrees with it
+        assert str(bare.root / "requirements.lock") in extra
+        assert [b for a, b in pairwise(extra) if a == "--no-emit-package"] == ["numpy", "typer"]
     assert not bare.environment.exists()
 
 

@@ -1,5 +1,6 @@
 """Marking written answers: what the page is sent, and what nbgrader's gradebook then holds."""
 
+import base64
 import json
 import shutil
 
@@ -19,6 +20,7 @@ from autograder.release.notebooks import answer_id
 from autograder.telling.gradebook import marks_of, open_gradebook
 from autograder.telling.questions import allowed, answers, question
 from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
+from autograder.tests.telling.test_pictures import DATA, DOT
 from course.probes import load_study, studies
 
 pytestmark = pytest.mark.xdist_group("desk")
@@ -299,6 +301,22 @@ def test_what_students_wrote_is_harmless(page):
     for word in ("<script", "onerror", "javascript:", "<style", "src="):
         assert word not in hostile
     assert html[key(page, "cy")] == NOTHING
+
+
+def test_pictures_of_an_answer_are_shown(course, page):
+    """One alongside the notebook; a long one that is written out, which is no part of the text's
+    length; and for one that is missing the reason."""
+    long = base64.b64encode(DOT + bytes(60_000)).decode("ascii")
+    write(course, "ada", f"![t](img/my tree.png) ![l](data:image/png;base64,{long}) "
+                         "![](no.png) end")
+    place = course.root / "autograded" / "ada" / NAME / "img"
+    place.mkdir()
+    (place / "my tree.png").write_bytes(DOT)
+    read(page, "ada")
+    html = page.sent[-1]["html"]
+    assert f'src="data:image/png;base64,{DATA}" alt="t"' in html
+    assert f'src="data:image/png;base64,{long}" alt="l"' in html
+    assert "[The picture no.png is not shown: there is no such file" in html and "end" in html
 
 
 @pytest.mark.parametrize("text", ["> " * 15_000, "[" * 19_000, "* a\n" + "  " * 9_000 + "* b",

@@ -35,6 +35,7 @@ from autograder import verdicts, workspace
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.grading import intake, submission
 from autograder.grading import nbgrader_steps as steps
+from autograder.grading.notebook_repair import read_notebook
 from autograder.grading.own_tests import marks_of_tests
 from autograder.grading.submission import grader
 from autograder.release.assignments import release
@@ -863,7 +864,8 @@ def test_without_the_intake(course, grade_classic, monkeypatch):
     for module in (intake, steps):
         monkeypatch.setattr(module, "restore_metadata", lambda notebook, released, name: [])
     hand_in(course, "mallory", CLASSIC, TAMPERED["skip"])
-    notebook, _ = intake._read(course.submission(CLASSIC, "mallory") / f"{PAPER}.ipynb")
+    path = course.submission(CLASSIC, "mallory") / f"{PAPER}.ipynb"
+    notebook, _ = read_notebook(path.read_bytes())
     cells = answer(notebook, WRONG)
     step = steps.GradingStep(config=course.config(), isolation="process", run_cells="always")
     step.preprocess(notebook, {"metadata": {"path": str(course.submission(CLASSIC, "mallory"))}})

@@ -18,6 +18,7 @@ from autograder.tests.needs import need_isolation
 from course.probes import Check, load_study, match
 from course.probes.process import ask_module
 from sequence.league import clock
+from sequence.league.clock import unscaled
 from sequence.league.game import Limits as Terms
 
 HEURISTIC = Check("study99", "heuristic", "heuristic", {}, {"value": 1}, False,
@@ -95,7 +96,8 @@ def test_games_of_positions_are_played_before_a_module_runs(sandbox, many):
 @pytest.mark.slow
 def test_why_a_check_is_stopped(ask, body):
     """A loop has its computing time, and so has what a module starts; who waits is told that."""
-    assert ask(MODULE.format(body=body)).stopped == f"stopped after {BODIES[body]}"
+    stopped = ask(MODULE.format(body=body)).stopped
+    assert unscaled(stopped) == f"stopped after {BODIES[body]}"
 
 
 IGNORED = {
@@ -129,7 +131,7 @@ def test_children_whose_end_is_ignored_count(sandbox, ignore):
     """Nobody can have the kernel forget what a child has computed."""
     text = UNWAITED.format(ignore=ignore).encode()
     found = sandbox.ask({"m.py": text}, "m.py", HEURISTIC, SECONDS)
-    assert found.stopped == f"stopped after {COMPUTED}"
+    assert unscaled(found.stopped) == f"stopped after {COMPUTED}"
 
 
 @pytest.mark.slow
@@ -144,7 +146,8 @@ def test_why_a_cell_is_stopped(sandbox, body):
     """The cell is interrupted for the same reasons, and the next one is run."""
     ran = sandbox.run_cells({}, ["import subprocess, sys, time", body, "1 + 1"], SECONDS, SECONDS,
                             60)
-    assert (ran.late, ran.stopped) == ({1: BODIES[body]}, None)
+    assert ran.late.keys() == {1}
+    assert (unscaled(ran.late[1]), ran.stopped) == (BODIES[body], None)
     assert ran.outputs[2]
 
 
@@ -163,9 +166,10 @@ def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
     notebook = new_notebook(cells=[
         new_code_cell(text) for text in ("import subprocess, sys, time", body, "1 + 1")])
     ran = run_in_kernel(notebook, notebook.cells, tmp_path, SECONDS, Config())
-    assert ran.late == {1: BODIES[body]}
+    assert ran.late.keys() == {1}
+    assert unscaled(ran.late[1]) == BODIES[body]
     assert _running_in(tmp_path) == []  # what a cell started has ended with it
-    assert ran.stopped == f"a cell above did not finish within {BODIES[body]}"
+    assert unscaled(ran.stopped) == f"a cell above did not finish within {BODIES[body]}"
     assert ran.outputs[2] is None
 
 

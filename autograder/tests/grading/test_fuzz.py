@@ -144,7 +144,7 @@ class Said(Sandbox):
         self.limits, self._said = Limits(), said
 
     @contextlib.contextmanager
-    def job(self, kind, files, request, most, played=()):
+    def job(self, kind, files, request, most):
         """A job whose messages are already there, and whose process waits to be killed."""
         ours, theirs = socket.socketpair()
         with ours, theirs, subprocess.Popen(["sleep", "600"]) as process:

@@ -37,10 +37,11 @@ from autograder.course_folder import (
     put_environment_on_path,
     run_quietly,
 )
+from autograder.grading import deciding
 from autograder.grading import ledger as books
 from autograder.grading import submission as grading
 from autograder.grading.batch import GradingError, grade
-from autograder.grading.ledger import LEDGER, Graded, grader_digest
+from autograder.grading.ledger import LEDGER, Graded
 from autograder.grading.nbgrader_steps import GradingStep, SaveOutcomes
 from autograder.grading.submission import grade_one
 from autograder.mutants import load_mutants
@@ -52,6 +53,7 @@ from autograder.telling.report import write_report
 from course.probes import homes, load_expected, load_study
 from course.probes.outcome import Aspect, Outcome
 from course.probes.process import ProbeFault
+from sequence.league.clock import unscaled
 
 pytestmark = pytest.mark.xdist_group("grading")  # the class is graded once, in one process
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has neither sessions nor SIGKILL")
@@ -453,7 +455,7 @@ def test_a_module_that_does_not_end_is_told_with_the_question(school):
     """The sentence has the limit and the question that was not answered."""
     outcome = outcomes(school.folder, "kit")[CHECK.id]
     assert outcome["stopped"]
-    assert outcome["problem"] == (
+    assert unscaled(outcome["problem"]) == (
         f'stopped after 4 s{COMPUTING}: '
         f'no answer to AlphaBeta().search(Board("{HIDDEN[0]}"))')
     assert stopped(school.folder, "kit") is None
@@ -473,7 +475,7 @@ def test_an_endless_check_leaves_the_others_alone(course):
     minimax, tabular = seen["study1.minimax"], seen["study1.tabular"]
     assert minimax["earned"] == minimax["points"]
     assert (tabular["earned"], tabular["stopped"]) == (0, True)
-    assert tabular["problem"].startswith(
+    assert unscaled(tabular["problem"]).startswith(
         f"stopped after 10 s{COMPUTING}: no answer to Tabular().search(")
     mixed = seen["study1.mixed_tabular"]
     assert score(course, "kit", study) == minimax["earned"] + mixed["earned"] > minimax["earned"]
@@ -547,7 +549,7 @@ def test_feedback_gives_only_one_case_away(school, student):
     assert (student in ("ada", "bob", "ivy", "jon")) == (not shown)
     assert page.count(">Expected<") == (student in ("cy", "dan", *FORGERIES))
     assert not re.search(r"(&quot;|\")(slips|observed)(&quot;|\")", page)
-    _, slips = load_expected(verdicts.expected_file(STUDY))
+    _, slips = load_expected(verdicts.expected_file(STUDY), [])
     named = [slip.name for slip in slips if slip.sentence in page]
     assert named == ([SLIP.name] if student in ("cy", *FORGERIES) else [])
 
@@ -749,7 +751,7 @@ def test_the_ledger_knows_what_is_graded(ledgers):
 def test_a_change_of_the_points_regrades(ledgers, monkeypatch):
     """Where what decides the marks has changed, everybody is graded again."""
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
-    monkeypatch.setattr(books, "grader_digest", lambda folder, study: "other points")
+    monkeypatch.setattr(deciding, "_code", lambda: "0.2 other")
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
 
 
@@ -775,21 +777,6 @@ def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
         problem, = grade_one(course, STUDY, course.config(), False, "ada").problems
         assert problem.startswith("the disk is full (see ")
     assert ledgers() == "graded"
-
-
-@pytest.mark.parametrize("name", ["points", "positions", "expected", "release", "settings"])
-def test_the_digest_is_of_all_that_decides_the_marks(tmp_path, monkeypatch, course, name):
-    """Points, positions, expected replies, the release and the settings each change the digest."""
-    for place in ("course/probes", "autograder/verdicts"):
-        shutil.copytree(homes.KIT / place, tmp_path / place)
-    monkeypatch.setattr(homes, "KIT", tmp_path)
-    study = load_study(STUDY.name)
-    before = grader_digest(course, study)
-    path = {"points": study.table, "positions": verdicts.cases_file(study),
-            "expected": verdicts.expected_file(study), "settings": course.root / CONFIG_FILE,
-            "release": course.release(STUDY.assignment) / f"{NOTEBOOK}.ipynb"}[name]
-    path.write_text(path.read_text("utf-8") + "\n", "utf-8")
-    assert grader_digest(course, study) != before
 
 
 # ---- Stopped half way

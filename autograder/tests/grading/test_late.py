@@ -113,7 +113,7 @@ def test_another_due_date_counts_at_once(course):
     late.set_rule(course, 10, 100)
     late.work_out(course, study(course))
     done = command(course, "--due", "2026-03-03 10:00 UTC")
-    assert f"{WEEK} is due 2026-03-03 10:00 UTC" in done.stdout
+    assert f"due date of {WEEK}: 2026-03-03 10:00 UTC" in done.stdout
     assert scores(course) == [10, 10, 9]
 
 
@@ -127,7 +127,7 @@ def test_the_courses_own_plugin_counts(course):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--due", "tomorrow-ish"], "'tomorrow-ish' is no time"),
+    (["--due", "tomorrow-ish"], "'tomorrow-ish' is not a valid time"),
     (["--percent-a-day", "-1"], "-1 is no percentage"),
     (["--percent-a-day", "10", "--at-most", "101"], "101 is no percentage"),
     (["--percent-a-day", "nan"], "nan is no percentage")])

@@ -105,7 +105,8 @@ def test_cells_have_what_the_solution_needs_and_a_loop_holds_nobody(graded):
     seconds = limit(needed["numbers.ipynb"], 25, LEAST, 10)
     assert 3 <= seconds < 5
     assert f"the limit of computing time is {seconds:g} s (25 times what" in done.stdout
-    problem, = done.stderr.strip().splitlines()
+    problem, = [line for line in done.stderr.strip().splitlines()
+                if "this machine needs" not in line]  # as it does while others keep it busy
     assert f"loop: numbers.ipynb: a cell did not finish within {seconds:g} s" in problem
     assert own_scores(graded) == {"adds": 10, "loop": 0, "slow": 10}
 

@@ -227,6 +227,8 @@ def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # 
         for line in lines:
             status, said = command(folder, line)
             assert status == 2, line
-            assert is_one_sentence(said), line
-            assert "permission denied for table" in said, line
+            *shown, problem = said.splitlines(keepends=True)
+            assert all(each.startswith("due date of ") for each in shown), line
+            assert is_one_sentence(problem), line
+            assert "permission denied for table" in problem, line
     assert capfd.readouterr() == ("", "")

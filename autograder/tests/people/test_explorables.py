@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder.workspace import load_answer
+from course.notebook import stub_message
 from course.probes import load_study
 from course.probes.made_up import NumberTree
-from course.unwritten import in_words
 from sequence import sketch
 from sequence.board.layout import cells_of
 from sequence.widget.rays import read_along
@@ -154,4 +154,4 @@ def test_a_stub_gives_one_friendly_line(name):
     show, words = UNWRITTEN[name]
     with pytest.raises(NotImplementedError) as raised:
         show(stub(name))
-    assert in_words(raised.value).startswith(f"Not written yet: {words}")
+    assert stub_message(raised.value).startswith(f"Not written yet: {words}")

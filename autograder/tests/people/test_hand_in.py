@@ -2,14 +2,18 @@
 
 import io
 import json
+import os
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
+from autograder.release.derive import COURSE
 from course import drawn_before
 from course.drawn_before import DrawnBefore, NoAxes, key
 from course.hand_in import LINK, hand_in
-from course.probes import UnknownCheck, load_study
+from course.probes import UnknownCheck, load_study, studies
+from course.progress import SKIPPED
 from course.start import KERNEL
 
 STUDY = load_study("study3")
@@ -45,6 +49,112 @@ def test_the_module_and_the_notebooks_are_packed(folder, study, where):
     assert unpacked(packed) == files
     assert repr(packed).startswith("study3_type_a.zip, ")
     assert 'download="study3_type_a.zip"' in packed._repr_html_()
+
+
+def test_it_is_written_next_to_the_study(folder):
+    """Whole, again each time, and said where; a folder that cannot be written to is no error."""
+    target = folder / "study3_type_a.zip"
+    for text in ("x = 1\n", "x = 2\n"):
+        (folder / STUDY.assignment / STUDY.module).write_text(text, "utf-8")
+        packed = hand_in("study3", folder)
+        assert packed.path == target
+        assert target.read_bytes() == packed.data
+        assert str(target) in repr(packed)
+        assert str(target) in packed._repr_html_()
+    assert sorted(path.name for path in folder.iterdir()) == [STUDY.assignment, target.name]
+    target.unlink()
+    target.mkdir()
+    assert hand_in("study3", folder).path is None
+    assert [path.name for path in folder.glob(".hand-in-*")] == []
+
+
+def answered(folder, *texts):
+    """Write a notebook with these written answers."""
+    notebook = {"cells": [{"cell_type": "markdown", "source": text, "metadata": {
+        "nbgrader": {"solution": True}}} for text in texts], "metadata": {}}
+    path = folder / STUDY.assignment / "03_lane_heuristic.ipynb"
+    path.write_text(json.dumps(notebook), "utf-8")
+
+
+def test_pictures_of_the_answers_are_packed(folder):
+    """Those in the folder, and those that a text cell shows; nothing from outside of it."""
+    place = folder / STUDY.assignment
+    (place / "my pictures").mkdir()
+    for name in ("tree.PNG", "my pictures/caf\u00e9.png", "my pictures/not shown.png"):
+        (place / name).write_bytes(b"picture")
+    (folder / "outside.png").write_bytes(b"secret")
+    (place / "link.png").symlink_to(folder / "outside.png")
+    answered(folder, "![a](my%20pictures/caf%C3%A9.png) ![b](../outside.png)",
+             "<img alt='c' src='lost.png'> ![d](<link.png>) ![e](attachment:f.png) "
+             "![g](https://example.org/g.png)")
+    packed = hand_in("study3", folder)
+    names = {name.removeprefix(f"{STUDY.assignment}/") for name in unpacked(packed)}
+    assert names == {STUDY.module, "03_lane_heuristic.ipynb", "tree.PNG",
+                     "my pictures/caf\u00e9.png"}
+    missing = [warning.split(",")[0] for warning in packed.warnings if "marker" in warning]
+    assert missing == ["../outside.png", "link.png", "lost.png"]
+
+
+def test_what_is_not_done_is_a_warning(folder):
+    """Unwritten code, open questions, checks that were not run; nothing of a study that is done."""
+    place = folder / STUDY.assignment
+    for path in (COURSE / STUDY.assignment).glob("*.ipynb"):
+        (place / path.name).write_bytes(path.read_bytes())
+    (place / STUDY.module).write_bytes((COURSE / STUDY.assignment / STUDY.module).read_bytes())
+    packed = hand_in("study3", folder)
+    said = "\n".join(packed.warnings)
+    assert f"{STUDY.module} has " in said
+    assert "03_lane_heuristic.ipynb has 2 of 2 questions without an answer" in said
+    assert "03_lane_heuristic.ipynb: not checked yet: study3.lane_counts" in said
+    assert all(warning in repr(packed) for warning in packed.warnings)
+    assert f"<li>{packed.warnings[0]}</li>" in packed._repr_html_()
+
+    for path in place.glob("*.ipynb"):
+        path.unlink()
+    (place / STUDY.module).write_text("x = 1", "utf-8")
+    answered(folder, "Because.")
+    assert hand_in("study3", folder).warnings == ()
+    (place / "03_lane_heuristic.ipynb").unlink()
+    assert hand_in("study3", folder).warnings == (
+        f"there is no notebook in the folder {STUDY.assignment}",)
+
+
+def test_a_cell_that_was_never_saved_is_a_warning(folder, monkeypatch):
+    """As far as the kernel can know; a cell that is saved says nothing."""
+    place = folder / STUDY.assignment
+    shell = SimpleNamespace(user_ns={"In": ["", 'hand_in("study3")']})
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    assert any("not in a saved notebook" in one for one in hand_in("study3", place).warnings)
+    path = place / "03_lane_heuristic.ipynb"
+    path.write_text(path.read_text("utf-8").replace("hand_in()", 'hand_in(\\"study3\\")'), "utf-8")
+    assert not any("not in a saved notebook" in one for one in hand_in("study3", place).warnings)
+
+
+def test_a_large_archive_is_linked_and_not_kept_in_the_notebook(folder, monkeypatch):
+    """Or the notebook would be too large to hand in."""
+    (folder / STUDY.assignment / "photo.jpg").write_bytes(os.urandom(3_000_000))
+    monkeypatch.chdir(folder / STUDY.assignment)
+    html = hand_in("study3")._repr_html_()
+    assert 'href="../study3_type_a.zip"' in html
+    assert len(html) < 2000
+
+
+@pytest.mark.parametrize("runs", ["autograde", "validate"])
+def test_nothing_is_packed_while_a_notebook_is_graded(folder, monkeypatch, runs):
+    """A cell that was run by nbgrader leaves no file."""
+    monkeypatch.setenv("NBGRADER_EXECUTION", runs)
+    assert hand_in("study3", folder) is None
+    assert [path.name for path in folder.iterdir()] == [STUDY.assignment]
+
+
+@pytest.mark.parametrize("study", [load_study(name) for name in studies()], ids=lambda s: s.name)
+def test_each_study_ends_with_the_cell_that_packs_it(study):
+    """Only a person runs it: the book, Validate and grading pass over it."""
+    *_, last = sorted((COURSE / study.assignment).glob("*.ipynb"))
+    cells = json.loads(last.read_text("utf-8"))["cells"]
+    assert "".join(cells[-1]["source"]).endswith(f'hand_in("{study.name}")')
+    assert cells[-1]["metadata"] == {"tags": [SKIPPED]}
+    assert f"`{study.assignment}.zip`" in "".join(cells[-2]["source"])
 
 
 def test_an_archive_does_not_hold_the_one_before_it(folder):

@@ -8,8 +8,10 @@ import shutil
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,7 +28,7 @@ from autograder.release.derive import COURSE
 from autograder.release.leaks import public_files
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub
-from course import files
+from course import files, start
 from course.check import check
 from course.files import INTERNALS, CourseFiles
 from course.probes import load_study, studies
@@ -37,6 +39,9 @@ from course.start import (
     LAB_DEFAULTS,
     PAGE,
     WELCOME,
+    below,
+    hand_in_cell,
+    has_exchange,
     open_lab,
     start_page,
     write_page,
@@ -148,8 +153,14 @@ def test_what_is_next_and_the_total_stand_on_top(desk, work, capsys):
 
 def listed(root: Path, path: str = "") -> set[str]:
     """The names that JupyterLab lists in a folder below the one that it was opened in."""
+    return {one["name"] for one in opened(root, path)["content"]}
+
+
+def opened(root: Path, path: str) -> dict[str, Any]:
+    """A file or folder, as JupyterLab gets it that was opened in `root`."""
     files = CourseFiles(root_dir=str(root))
-    return {one["name"] for one in asyncio.run(files.get(path))["content"]}
+    with closing(files.notary.store):
+        return asyncio.run(files.get(path))
 
 
 def test_lab_lists_no_internals_of_the_course(tmp_path):
@@ -160,7 +171,7 @@ def test_lab_lists_no_internals_of_the_course(tmp_path):
     (copy / "notes.md").touch()
     theirs = {load_study(name).assignment for name in studies()} | {"bibliography.md", "notes.md"}
     assert listed(copy) == listed(copy.parents[1], "a folder, mine/course") == theirs
-    assert asyncio.run(CourseFiles(root_dir=str(copy)).get("check.py"))["content"]
+    assert opened(copy, "check.py")["content"]
 
 
 def test_files_of_such_names_are_listed_elsewhere(tmp_path):
@@ -172,10 +183,38 @@ def test_files_of_such_names_are_listed_elsewhere(tmp_path):
 
 
 def test_an_empty_folder_has_nothing_to_sum_up(tmp_path):
-    """Neither a next notebook nor a total: what is not here yet, and how it is fetched."""
+    """Neither a next notebook nor a total: what is not here yet."""
     page = start_page(tmp_path)
     assert "0 of 0" not in repr(page) + page._repr_html_()
-    assert "fetch it" in page._repr_html_()
+    assert "Not in this folder yet" in page._repr_html_()
+    assert hand_in_cell(page) == ""
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("nbgrader_config.json", '{"Exchange": {"root": "EXCHANGE"}}'),
+    ("nbgrader_config.py", "c = get_config()\nc.Exchange.root = 'EXCHANGE'\n"),
+])
+def test_the_exchange_is_offered_only_where_it_can_be_used(tmp_path, monkeypatch, name, text):
+    """Configured in the folder or in Jupyter's own, and a folder that can be written to."""
+    monkeypatch.setattr(start, "DEFAULT_EXCHANGE", tmp_path / "none")
+    desk, jupyter, exchange = (tmp_path / part for part in ("desk", "jupyter", "exchange"))
+    for folder in (desk, jupyter):
+        folder.mkdir()
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(jupyter))
+    assert not has_exchange(desk)
+    for folder in (desk, jupyter):
+        (folder / name).write_text(text.replace("EXCHANGE", str(exchange)), "utf-8")
+        assert not has_exchange(desk)
+        exchange.mkdir()
+        assert has_exchange(desk)
+        page = start_page(desk)
+        assert "fetch it" in page._repr_html_()
+        assert "Assignment List" in below(page, True)
+        assert "Assignment List" not in below(page, False)
+        exchange.rmdir()
+        (folder / name).unlink()
+    (desk / name).write_text("{ not a configuration", "utf-8")
+    assert not has_exchange(desk)
 
 
 def test_every_file_of_the_course_is_a_students_or_internal():
@@ -274,7 +313,7 @@ def test_no_file_of_a_student_breaks_the_page(desk, work, notes, notebook):
     shown(work / STUDY.module)
     assert repr(start_page(desk))
     assert write_page(desk, WELCOME, CALL, start_page(desk))
-    model = asyncio.run(CourseFiles(root_dir=str(desk)).get(PAGE))
+    model = opened(desk, PAGE)
     assert f"class='{FOLLOWED}'" in model["content"]["cells"][1]["outputs"][0]["data"]["text/html"]
 
 
@@ -285,7 +324,7 @@ def test_a_page_that_cannot_be_made_says_why(desk, monkeypatch):
 
     assert write_page(desk, WELCOME, CALL, start_page(desk))
     monkeypatch.setattr(files, "start_page", broken)
-    model = asyncio.run(CourseFiles(root_dir=str(desk)).get(PAGE))
+    model = opened(desk, PAGE)
     output = model["content"]["cells"][1]["outputs"][0]["data"]
     assert output["text/plain"].startswith("This page cannot be brought up to date: PermissionErr")
     assert "not &lt;yours&gt;" in output["text/html"]
@@ -298,7 +337,7 @@ def test_a_page_in_a_folder_of_any_name(tmp_path, name):
     root = tmp_path / name
     root.mkdir(parents=True)
     assert write_page(root, WELCOME, CALL, start_page(root))
-    model = asyncio.run(CourseFiles(root_dir=str(tmp_path)).get(f"{name}/{PAGE}"))
+    model = opened(tmp_path, f"{name}/{PAGE}")
     html = model["content"]["cells"][1]["outputs"][0]["data"]["text/html"]
     where = re.search(r"const \{ path, cell \} = (.*);", html)[1]
     assert json.loads(where) == {"path": f"{name}/{PAGE}", "cell": "page"}

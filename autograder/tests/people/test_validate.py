@@ -1,37 +1,272 @@
-"""nbgrader's Validate, as a student's button runs it, says what the check said."""
+"""nbgrader's Validate, as a student's button runs it: what the check said, and always an end."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
-from nbgrader.validator import Validator
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from traitlets.config import Config
 
 from autograder import workspace
 from autograder.mutants import load_mutants
-from autograder.release.notebooks import build_notebook, notebook_texts
+from autograder.release.derive import COURSE
+from course import validate_server
 from course.probes import load_study
+from course.validate import CELL_MOST, CELL_SECONDS, Limits, Watch, seconds_of
+from course.validate_server import MARK, clean, start_clean, validate
 
 STUDY = load_study("study1")
 CHECK = STUDY.checks["minimax"]
 SLIP = load_mutants("study1")[0].name
+LOOP = "while True:\n    pass"
+STUBBORN = """\
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass"""
+TEST = "PYTEST_CURRENT_TEST"  # pytest sets it, and processes inherit it
+DIES = "import os\nos._exit(1)"
+LEAVES = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\nNone"
+
+
+def a_notebook(folder: Path, *sources: str) -> Path:
+    """A notebook with these code cells."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "notebook.ipynb"
+    nbformat.write(new_notebook(cells=list(map(new_code_cell, sources))), path)
+    return path
+
+
+def validated(path: Path) -> dict:
+    """The answer to the button; everything that it started has ended."""
+    answer = validate(path, Config(), threading.Event())
+    assert marked() == []
+    return answer
+
+
+def marked() -> list[psutil.Process]:
+    """The processes that a Validate of this test has left; others may run at the same time."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            environment = process.environ()
+            if (MARK in environment and process.status() != psutil.STATUS_ZOMBIE
+                    and environment.get(TEST) == os.environ[TEST]):
+                found.append(process)
+        except psutil.Error:
+            pass
+    return found
 
 
 @pytest.mark.parametrize(("module", "said"), [
     ("stub", "not written yet"), (SLIP, "not all right"), ("reference", None)])
-def test_validate_says_why_a_check_is_not_right(tmp_path, monkeypatch, module, said):
+def test_validate_says_why_a_check_is_not_right(tmp_path, module, said):
     """nbgrader alone would say "Partial credit", or that no response was given."""
-    source = notebook_texts(STUDY.folder)[0]
-    notebook = nbformat.reads(
-        build_notebook(source.read_text("utf-8"), source.stem, STUDY), as_version=4)
+    source = COURSE / STUDY.assignment / "01_minimax.ipynb"
+    notebook = nbformat.read(source, as_version=4)
     notebook.cells = [cell for cell in notebook.cells if f'check("{CHECK.id}")' in cell.source
                       or "from course.check" in cell.source]
-    text = workspace.module_texts(STUDY)[module]
-    (tmp_path / STUDY.module).write_text(text, "utf-8")
+    (tmp_path / STUDY.module).write_text(workspace.module_texts(STUDY)[module], "utf-8")
     nbformat.write(notebook, tmp_path / "notebook.ipynb")
-    monkeypatch.chdir(tmp_path)
-    found = Validator(config=Config()).validate("notebook.ipynb")
+    found = validated(tmp_path / "notebook.ipynb")
+    assert found["success"]
     if said is None:
-        assert "failed" not in found
+        assert found["value"] == {}
     else:
-        cell, = found["failed"]
+        cell, = found["value"]["failed"]
         assert CHECK.id in cell["error"]
         assert said in cell["error"]
+
+
+def test_validate_reports_questions_without_an_answer(tmp_path):
+    """In the notebooks of the course, as the kit has them; an answered one is not listed, and a
+    protected cell that was changed is."""
+    notebook = nbformat.read(COURSE / STUDY.assignment / "01_minimax.ipynb", as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata
+                      and cell.cell_type == "markdown"]
+    notebook.cells[0].source = "Because it does."
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(notebook, path)
+    failed = validated(path)["value"]["failed"]
+    assert len(failed) == len(notebook.cells) - 1 > 0
+    assert {cell["error"] for cell in failed} == {"You did not provide a response."}
+
+    notebook = nbformat.read(COURSE / STUDY.assignment / "01_minimax.ipynb", as_version=4)
+    notebook.cells = [next(c for c in notebook.cells if c.source.startswith("check("))]
+    notebook.cells[0].source = "1"
+    nbformat.write(notebook, path)
+    assert validated(path)["value"]["changed"] == [{"source": "1"}]
+
+
+@pytest.mark.parametrize("source", [LOOP, STUBBORN])
+def test_an_endless_loop_is_stopped(tmp_path, source):
+    """The cell is named with the limit in seconds, whatever it catches and has started; the cells
+    above it count, and those below it are not run."""
+    failed = validated(a_notebook(tmp_path, "1", source, "open('below', 'w')"))["value"]["failed"]
+    assert [cell["source"] for cell in failed] == [source]
+    assert f"after {CELL_SECONDS} seconds of computing time" in failed[0]["error"]
+    assert "The cells below it were not run." in failed[0]["error"]
+    assert not (tmp_path / "below").exists()
+
+
+def test_a_kernel_that_dies_is_reported(tmp_path):
+    """One message names the cell."""
+    cell, = validated(a_notebook(tmp_path, DIES, "1"))["value"]["failed"]
+    assert cell["source"] == DIES
+    assert "The kernel died while it ran this cell." in cell["error"]
+
+
+def test_what_a_cell_leaves_running_is_ended(tmp_path):
+    """`validated` looks for it; the notebook itself is right."""
+    assert validated(a_notebook(tmp_path, LEAVES)) == {"success": True, "value": {}}
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (None, "There is no notebook notebook.ipynb"),
+    ("{", "notebook.ipynb could not be validated (NotJSONError)"),
+    ('{"cells": [], "metadata": {"kernelspec": {"name": "cobol"}}, "nbformat": 4,'
+     ' "nbformat_minor": 5}', "needs the kernel 'cobol', which is not installed"),
+])
+def test_a_notebook_that_cannot_be_validated_is_one_sentence(tmp_path, text, said):
+    """No traceback."""
+    path = tmp_path / "notebook.ipynb"
+    if text is not None:
+        path.write_text(text, "utf-8")
+    answer = validated(path)
+    assert not answer["success"]
+    assert said in answer["value"]
+    assert "\n" not in answer["value"]
+
+
+def test_nothing_goes_on_when_the_tab_is_closed(tmp_path):
+    """The loop is ended long before its time is up."""
+    path = a_notebook(tmp_path, "open('begun', 'w').close()\n" + LOOP)
+    gone = threading.Event()
+
+    def close() -> None:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.05)
+        gone.set()
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    answer = validate(path, Config(), gone)
+    closing.join()
+    assert not answer["success"]
+    assert marked() == []
+
+
+def test_a_process_that_cannot_start_is_reported(tmp_path, monkeypatch):
+    """With what Python said of it."""
+    monkeypatch.setattr(validate_server, "STARTED", "course.no_such_module")
+    answer = validated(a_notebook(tmp_path, "1"))
+    assert not answer["success"]
+    assert "no_such_module" in answer["value"]
+
+
+def test_a_cell_that_waits_is_stopped():
+    """A sleep or a lock uses no computing time."""
+    with psutil.Popen(["sleep", "1000"]) as process:
+        with Watch(process.pid, Limits(cell=1000, notebook=1000, waiting=0.5)) as watch:
+            process.wait()
+        assert "had waited for 0.5 seconds" in watch.problem
+
+
+def test_the_whole_notebook_has_a_limit():
+    """The cell at which it was reached is not blamed."""
+    with psutil.Popen(["sh", "-c", "while :; do :; done"]) as process:
+        with Watch(process.pid, Limits(cell=1000, notebook=0.2, waiting=1000)) as watch:
+            process.wait()
+        assert "the notebook had used" in watch.problem
+
+
+def test_a_cell_has_the_time_of_its_checks():
+    """A check stops the module itself and says so, before Validate stops the cell."""
+    assert seconds_of("1 + 1") == seconds_of('check("no.such")') == CELL_SECONDS
+    assert seconds_of('check("study1.minimax")') > CELL_SECONDS
+    assert seconds_of('check("study10.ladder")') <= CELL_MOST
+
+
+def test_kernels_start_without_nbgraders_variables(monkeypatch):
+    """Of the server's environment, or of that which the session gives; the rest stays."""
+    started = []
+
+    class Kernels:
+        def start_kernel(self, *, path=None, env=None):
+            started.append((path, env))
+
+    kernels = Kernels()
+    start_clean(kernels)
+    for name in validate_server.EXECUTING:
+        monkeypatch.setenv(name, "validate")
+    kernels.start_kernel(path="a")
+    kernels.start_kernel(path="b", env={"NBGRADER_EXECUTION": "autograde", "LANG": "C"})
+    (first, all_of_it), second = started
+    assert first == "a"
+    assert not {*validate_server.EXECUTING} & {*all_of_it}
+    assert all_of_it["PATH"]
+    assert second == ("b", {"LANG": "C"})
+    assert clean({"NBGRADER_VALIDATING": "1"}) == {}
+
+
+def test_markdown_alone_is_right(tmp_path):
+    """Nothing to run, nothing to say."""
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("Text")]), path)
+    assert validated(path) == {"success": True, "value": {}}
+
+
+@pytest.mark.slow
+def test_two_notebooks_at_once_do_not_hinder_each_other(tmp_path):
+    """Nor does the same one twice: each answer is about its own."""
+    paths = [a_notebook(tmp_path / name, source) for name, source in (
+        ("right", "1"), ("loop", LOOP), ("right", "1"))]
+    answers: dict[int, dict] = {}
+
+    def work(number: int) -> None:
+        answers[number] = validate(paths[number], Config(), threading.Event())
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers[0] == answers[2] == {"success": True, "value": {}}
+    assert [cell["source"] for cell in answers[1]["value"]["failed"]] == [LOOP]
+    assert marked() == []
+
+
+SERVER = """
+import sys, threading
+from pathlib import Path
+from traitlets.config import Config
+from course.validate_server import validate
+
+validate(Path(sys.argv[1]), Config(), threading.Event())
+"""
+
+
+@pytest.mark.slow
+def test_nothing_goes_on_when_the_server_is_killed(tmp_path):
+    """The process that validates ends with it, and so do the kernel and what that started."""
+    path = a_notebook(tmp_path, "open('begun', 'w').close()\n" + STUBBORN)
+    with psutil.Popen([sys.executable, "-c", SERVER, str(path)]) as server:
+        end = time.monotonic() + 60
+        while not (tmp_path / "begun").exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert marked()
+        server.kill()
+    end = time.monotonic() + 10
+    while left := marked():
+        assert time.monotonic() < end, left
+        time.sleep(0.1)

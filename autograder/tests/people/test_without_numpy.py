@@ -46,7 +46,7 @@ def test_a_module_is_told_the_truth(shell, capsys, monkeypatch, tmp_path):
     (tmp_path / "tries_numpy.py").write_text(
         "try:\n    import numpy\nexcept ImportError:\n    numpy = 'missing'\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    assert shown(shell, "%load_ext course.unwritten\nimport numpy, tries_numpy\n"
+    assert shown(shell, "%load_ext course.notebook\nimport numpy, tries_numpy\n"
                  "print(tries_numpy.numpy)", capsys, monkeypatch) == ([], "missing\n")
 
 
@@ -55,7 +55,7 @@ def test_a_notebook_goes_on_without_numpy(shell, capsys, monkeypatch):
     def run(cell):
         return shown(shell, cell, capsys, monkeypatch)
 
-    assert run("%load_ext course.unwritten\nimport math, numpy as np\nfrom math import pi\n"
+    assert run("%load_ext course.notebook\nimport math, numpy as np\nfrom math import pi\n"
                "from matplotlib.patches import Rectangle\nimport matplotlib.pyplot as plt\n"
                "print(math.floor(pi))") == ([], "3\n")
     assert run("print(Rectangle(1, 2) is plt.figure().axes)") == ([], "True\n")
@@ -72,7 +72,7 @@ def test_what_shows_nothing_leaves_no_output(shell):
     """The browser's kernel puts out results without data, too: an empty line below the cell."""
     put_out, hook = [], shell.displayhook
     hook.finish_displayhook = lambda: put_out.append(hook.data)
-    shell.run_cell("%load_ext course.unwritten")
+    shell.run_cell("%load_ext course.notebook")
     for hook.data in ({}, {"text/plain": "1"}):
         hook.finish_displayhook()
     assert put_out == [{"text/plain": "1"}]
@@ -83,7 +83,7 @@ def test_names_that_a_cell_would_have_imported(shell, capsys, monkeypatch, tmp_p
     (tmp_path / "needs_numpy.py").write_text("import numpy\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     said = [f"<p><em>{without_numpy.SAID.format('numpy')}</em></p>"]
-    for cell in ("%load_ext course.unwritten", "import needs_numpy\nfrom math import tau as turn",
+    for cell in ("%load_ext course.notebook", "import needs_numpy\nfrom math import tau as turn",
                  "turn"):
         told = shown(shell, cell, capsys, monkeypatch)
     assert told == (said, "")
@@ -91,7 +91,7 @@ def test_names_that_a_cell_would_have_imported(shell, capsys, monkeypatch, tmp_p
 
 def test_games_that_need_processes_are_told_in_a_line(shell, capsys, monkeypatch):
     """Instead of a traceback."""
-    assert shown(shell, "%load_ext course.unwritten\n"
+    assert shown(shell, "%load_ext course.notebook\n"
                  "from course.probes.in_process import GAMES, NeedsProcesses\n"
                  "raise NeedsProcesses(GAMES)", capsys, monkeypatch) == (
                      [], f"Not here: {in_process.GAMES}.\n")

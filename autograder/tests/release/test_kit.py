@@ -6,6 +6,7 @@ network. The others run it with the packages that are here, less those that it d
 
 import ast
 import contextlib
+import io
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import time
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ from urllib.request import urlopen
 
 import nbformat
 import pytest
+import setuptools
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
@@ -36,12 +39,14 @@ from autograder.release import assignments as release
 from autograder.release import kit
 from autograder.release.assignments import ReleaseError, released_files
 from autograder.release.derive import COURSE
-from autograder.release.kit import LINK, NAME, make_kit, read
+from autograder.release.kit import NAME, links_in, made_at, make_kit, read
 from autograder.release.leaks import public_files
+from autograder.release.notebooks import unprotect
 from autograder.sandbox.launch import bubblewrap
 from autograder.telling import export as exporting
 from autograder.tests.browser.harness import free_port, wait_until
 from autograder.tests.needs import need_isolation
+from course.hand_in import hand_in
 from course.probes import load_study, studies
 from course.probes.question import texts_of
 from course.progress import NOTES
@@ -127,7 +132,7 @@ def test_nothing_else_is_in_it(archive):
         assert {name.removeprefix(folder) for name in names if name.startswith(folder)} == {
             path.name for path in released_files(study)}
     ours = {path.relative_to(ROOT).as_posix() for path in public_files()}
-    assert set(names) <= ours
+    assert set(names) <= ours | {kit.GRADING}
 
 
 def test_no_test_shows_how_to_search(archive):
@@ -174,11 +179,12 @@ def command_of(checkout: Path, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-P", "-m", "autograder", *arguments], check=False, capture_output=True,
         text=True, cwd=checkout.parent, timeout=SECONDS,
-        env=os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "100"})
+        env=os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "100",
+                          "SOURCE_DATE_EPOCH": str(made_at(ROOT))})
 
 
 def test_traces_of_work_are_left_out(used, archive):
-    """Made in a checkout that is used, at another place, it has the same bytes."""
+    """Made in a checkout that is used, at another place and without git, it has the same bytes."""
     output = used.parent / "used.zip"
     done = command_of(used, "release", "--kit", "--output", str(output))
     assert (done.returncode, done.stderr) == (0, "")
@@ -216,11 +222,29 @@ def test_the_same_files_give_the_same_bytes(archive, tmp_path, ending):
     assert (tmp_path / NAME / "README.md").is_file()
 
 
-def test_no_date_and_no_owner_is_kept(archive):
-    """Files have the first date of all, rights of their own, and stand in order."""
+def test_all_files_have_the_same_recent_date(monkeypatch, tmp_path):
+    """Whoever unpacks it sees no file of 1980 and none of tomorrow, in any time zone; a date that
+    is given counts, and without git it is that of a file."""
+    commit = made_at(ROOT)
+    assert time.time() - commit < 365 * 24 * 3600
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    found = {"a": b""}
+    with zipfile.ZipFile(io.BytesIO(kit._zip(found, "kit", made_at(ROOT)))) as opened:
+        assert opened.getinfo("kit/a").date_time == (2023, 11, 13, 22, 13, 20)
+    with tarfile.open(fileobj=io.BytesIO(kit._tar(found, "kit", made_at(ROOT)))) as opened:
+        assert opened.getmember("kit/a").mtime == 1700000000
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert made_at(ROOT) == int((ROOT / "pyproject.toml").stat().st_mtime)
+    with zipfile.ZipFile(io.BytesIO(kit._zip(found, "kit", 0))) as opened:
+        assert opened.getinfo("kit/a").date_time == (1980, 1, 1, 0, 0, 0)
+
+
+def test_no_owner_is_kept(archive):
+    """Files have one date, rights of their own, and stand in order."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
-    assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
+    assert len({entry.date_time for entry in entries}) == 1
     rights = {entry.filename: oct(entry.external_attr >> 16) for entry in entries}
     assert rights.pop(f"{NAME}/run.py") == "0o100755"
     assert set(rights.values()) == {"0o100644"}
@@ -348,9 +372,10 @@ print(count)
 def test_the_packages_import_with_only_what_it_asks_for(unpacked):
     """Every public module imports where no other package is to be had, and comes from the kit."""
     names = {line.split("==")[0] for line in pins(unpacked)}
+    vendored = {path.stem for path in (Path(setuptools.__file__).parent / "_vendor").iterdir()}
     blocked = [module for module, found in packages_distributions().items()
                if not any(canonicalize_name(name) in names for name in found)
-               and module not in PACKAGES]
+               and module not in {*PACKAGES, *vendored}]
     assert {"typer", "jupytext"} <= set(blocked)
     done = subprocess.run(
         [sys.executable, "-P", "-c", IMPORT_ALL, unpacked,
@@ -367,7 +392,7 @@ def test_the_packages_import_with_only_what_it_asks_for(unpacked):
 def test_every_link_leads_somewhere(unpacked):
     """No page of the kit points at a file that is not in it."""
     pages = list(unpacked.rglob("*.md"))
-    links = [(page, link) for page in pages for link in LINK.findall(page.read_text("utf-8"))]
+    links = [(page, link) for page in pages for link in links_in(page.read_text("utf-8"))]
     assert len(pages) >= 3
     assert links
     assert [link for page, link in links
@@ -502,16 +527,24 @@ def test_checks_work(desk):
 
 @pytest.mark.slow
 def test_what_was_filled_in_there_is_graded(desk, tmp_path):
-    """Handed in as the kit has it, with the module filled, it gets full marks and no complaint."""
+    """What `hand_in` packs there gets full marks and no complaint, and so do notebooks of an older
+    kit, which have neither checksums nor protection."""
     folder = CourseFolder.create(tmp_path / "course")
     release.release(folder, FIRST)
-    shutil.copytree(fill(desk), folder.submission(FIRST.assignment, "ada"))
-    graded, = grade(folder, FIRST, where={"isolation": "process"})
-    assert (graded.status, graded.problems) == ("graded", ())
+    work = fill(desk)
+    shutil.unpack_archive(hand_in(FIRST.name, work).path, folder.root / "submitted" / "ada")
+    assert folder.submission(FIRST.assignment, "ada").is_dir()
+    old = shutil.copytree(work, folder.submission(FIRST.assignment, "ben"))
+    for path in old.glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        unprotect(notebook)
+        nbformat.write(notebook, path)
+    graded = grade(folder, FIRST, where={"isolation": "process"})
+    assert [(one.status, one.problems) for one in graded] == [("graded", ())] * 2
     head, *lines = exporting.export(exporting.read_marks(folder), "gradebook").splitlines()
-    row, = (dict(zip(head.split(","), line.split(","), strict=True)) for line in lines)
-    assert float(row[f"{FIRST.assignment}.auto"]) == sum(
-        check.max_points for check in FIRST.checks.values() if not check.extra_credit)
+    rows = [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
+    full = sum(check.max_points for check in FIRST.checks.values() if not check.extra_credit)
+    assert [float(row[f"{FIRST.assignment}.auto"]) for row in rows] == [full] * 2
 
 
 @pytest.fixture(scope="module")
@@ -590,13 +623,22 @@ def test_its_own_tests_pass(fresh, at_home):
     assert "1 passed" in done.stdout, done.stdout
 
 
+@pytest.fixture
+def work(fresh):
+    """The first study's folder of the fresh kit; what a test changes there is put back."""
+    folder = fresh[0] / "course" / FIRST.assignment
+    kept = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    yield folder
+    for path, content in kept.items():
+        path.write_bytes(content)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("filled", [False, True], ids=["stub", "filled"])
-def test_a_notebook_runs(fresh, at_home, offline, filled):
-    """Without an error: with the stub, cells say what to write; so do the checks, and nbgrader's
-    validation."""
+def test_a_notebook_runs(fresh, work, at_home, offline, filled):
+    """Without an error: with the stub, cells say what to write, and so do the checks. nbgrader's
+    validation passes when the questions are answered as well."""
     folder, environment = fresh
-    work = folder / "course" / FIRST.assignment
     if filled:
         fill(folder)
     notebook = next(iter(sorted(work.glob("[0-9]*.ipynb"))))
@@ -611,6 +653,13 @@ def test_a_notebook_runs(fresh, at_home, offline, filled):
     assert any("Not written yet: " in o.get("text", "") for o in outputs) != filled
     python = python_of(folder)
     assert points_of(python, folder, environment, offline) == (FULL if filled else 0)
+    done = at_home(python, "-m", "nbgrader", "validate", notebook, where=work)
+    assert "VALIDATION FAILED" in done.stdout, done.stdout + done.stderr
+    answered = nbformat.read(notebook, as_version=4)
+    for cell in answered.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = "Because a win is worth more than any count."
+    nbformat.write(answered, notebook)
     done = at_home(python, "-m", "nbgrader", "validate", notebook, where=work)
     assert ("VALIDATION FAILED" in done.stdout) != filled, done.stdout + done.stderr
 

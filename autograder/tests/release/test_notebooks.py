@@ -1,5 +1,7 @@
 """Notebooks from text: what a cell is graded by, ids that stay, and what does not fit together."""
 
+import json
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -8,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.nbgraderformat import MetadataValidator
+from nbgrader.utils import compute_checksum
 
 from autograder.release.notebooks import (
     NotebookError,
@@ -16,6 +19,7 @@ from autograder.release.notebooks import (
     check_id,
     complain_about_graded_cells,
     notebook_texts,
+    unprotect,
 )
 from course.probes import Check, Study
 
@@ -80,7 +84,9 @@ def with_cells(*sources):
 
 def test_a_check_cell_is_an_autograded_test():
     """A check is locked and worth the points of all its aspects."""
-    assert graded(built())["check-study99-count-it"] == {
+    cell = graded(built())["check-study99-count-it"]
+    assert cell == {
+        "cell_type": "code", "checksum": cell.checksum,
         "grade": True, "grade_id": "check-study99-count-it", "locked": True, "points": 3.5,
         "schema_version": 3, "solution": False, "task": False}
 
@@ -95,6 +101,7 @@ def test_a_written_answer_is_graded_by_people():
     """A markdown cell with `answer=` is a manually graded solution with its points."""
     cells = graded(built())
     assert cells["answer-why"] == {
+        "cell_type": "markdown", "checksum": cells["answer-why"].checksum,
         "grade": True, "grade_id": answer_id("why"), "locked": False, "points": 3,
         "schema_version": 3, "solution": True, "task": False}
     assert cells["answer-how"].points == 0.5
@@ -106,10 +113,38 @@ def test_other_cells_keep_only_their_tags():
     assert metadata == [{}, {}, {"tags": ["hide"]}, {}]
 
 
+def test_an_instructors_own_test_keeps_its_metadata():
+    """It is protected and has a checksum, as a check has."""
+    own = {"grade": True, "grade_id": "own", "locked": True, "points": 2, "schema_version": 3,
+           "solution": False, "task": False}
+    cell = built(TEXT + f"\n# %% nbgrader={json.dumps(own)}\nassert 1 + 1 == 2\n").cells[-1]
+    assert (cell.metadata.deletable, cell.metadata.editable) == (False, False)
+    assert cell.metadata.nbgrader.items() > own.items()
+    assert cell.metadata.nbgrader.checksum
+
+
+def test_graded_cells_are_protected():
+    """No graded cell can be deleted, a check cannot be edited, an answer can; other cells are
+    free. `unprotect` leaves what the instructor edits."""
+    notebook = built()
+    checks = [cell for cell in notebook.cells if check_id(cell)]
+    answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+    assert len(checks) == len(answers) == 2
+    for cell in checks + answers:
+        assert cell.metadata.deletable is False
+        assert cell.metadata.nbgrader.checksum == compute_checksum(cell)
+        assert cell.metadata.nbgrader.cell_type == cell.cell_type
+    assert {cell.metadata.get("editable", True) for cell in checks} == {False}
+    assert {cell.metadata.get("editable", True) for cell in answers} == {True}
+    unprotect(notebook)
+    assert {*chain(*(cell.metadata for cell in notebook.cells))} == {"nbgrader", "tags"}
+    assert not {"checksum", "cell_type"} & {*chain(*graded(notebook).values())}
+
+
 def test_a_check_cell_cannot_be_tagged():
     """A tag such as skip-execution on a graded cell does not get through."""
     text = with_cells("") + '# %% tags=["skip-execution"]\ncheck("study99.count_it")\n'
-    assert set(built(text).cells[-1].metadata) == {"nbgrader"}
+    assert set(built(text).cells[-1].metadata) == {"deletable", "editable", "nbgrader"}
 
 
 @pytest.mark.parametrize("source", [

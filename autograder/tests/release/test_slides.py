@@ -39,7 +39,7 @@ ANSWER = new_markdown_cell("*Write your answer here.*",
                            metadata={"nbgrader": {"grade": True, "solution": True, "points": 2}})
 TALK = notebook(
     new_markdown_cell("# 7. A talk\n\nWhat it is about."),
-    printing("%load_ext autoreload", "noise"),
+    printing("%load_ext course.notebook", "noise"),
     new_markdown_cell("## First\nThe lead.\n\nMore for the notes.\n\n> **A definition.**"),
     figure("one"),
     new_markdown_cell("What leads to two.\n\n<details><summary>Answers</summary>\n\nfolded\n\n"

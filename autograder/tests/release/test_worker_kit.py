@@ -87,6 +87,7 @@ def test_the_guide_says_how_long_a_cluster_may_be_away():
 
 def test_the_guide_and_the_kit_have_the_same_commands():
     """The README that a machine gets, and the guide to scale, but for the number of workers."""
+    need_module("distributed", "what workers get")
     guide, readme = (re.sub(r"--nworkers \d+", "", text) for text in (
         (COURSE.parent / "docs" / "scale.md").read_text("utf-8"),
         worker_kit.contents()["README.md"].decode()))

@@ -16,8 +16,8 @@ from autograder.grading.verdict import Known, Seconds, decide, explain
 from autograder.tests.needs import need_isolation
 from autograder.tests.studies.test_outsiders import WRONG
 from course.probes import load_study
-from course.probes.explain import as_text
-from course.probes.outcome import Outcome
+from course.probes.explain import as_text, why_stopped
+from course.probes.outcome import NO_ANSWER, Outcome
 from course.probes.questions import MATCHES
 
 ENOUGH = 0.95  # of the modules that lose something
@@ -65,3 +65,21 @@ def test_pages_name_the_cause_or_lead_to_it():
             print(f"{name}, {module.name}: {', '.join(way) or 'NOTHING'}")
     silent = [module for module, way in ways.items() if not way]
     assert len(silent) <= (1 - ENOUGH) * len(ways), silent
+
+
+@pytest.mark.parametrize(("reason", "limit", "hint"), [
+    ("stopped after 3 s of computing time (times 1.5 on this machine)",
+     "The limit of 3 s of computing time (times 1.5 on this machine)", "does not end"),
+    ("stopped after 60 s, nearly all of them spent waiting", "It may take 60 s", "input()"),
+    ("stopped: it used more than 1024 MB of memory", "1024 MB of memory", "grows without end"),
+    ("its output exceeded the limit", "The limit of output", "print()"),
+    ("the process ended before it had answered (Segmentation fault)",
+     "Python ended (Segmentation fault)", "exit()"),
+    ("the process ended before it had answered", "Python ended while", "exit()"),
+    ("the process ended with exit status 3", "Python ended while", "exit()")])
+def test_a_stopped_check_has_a_cause(reason, limit, hint):
+    """Which limit was reached, what was running then, and where to look."""
+    why = why_stopped(f"{reason}{NO_ANSWER}lane_counts(Board('x'))")
+    assert limit in why and hint in why
+    assert "while your code computed the answer to lane_counts(Board('x'))" in why
+    assert why_stopped(reason) == why_stopped("") == ""

@@ -15,7 +15,7 @@ STUDY = load_study("study3")
 ANSWER = answer_path(STUDY).read_text("utf-8")
 WITHOUT = ("matplotlib", "numpy", "psutil", "resource", "scipy", "choix")
 IMPORTS = """
-    course.check course.drawn_before course.hand_in course.plots course.start course.unwritten
+    course.check course.drawn_before course.hand_in course.plots course.start course.notebook
     tictactoe tictactoe.solver tictactoe.show.explorer tictactoe.show.play_board
     tictactoe.show.tree tictactoe.show.counts tictactoe.show.knob
     tictactoe.show.growth tictactoe.show.weights tictactoe.show.watch_board

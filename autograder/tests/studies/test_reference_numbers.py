@@ -257,7 +257,7 @@ def test_a_heap_saves_comparisons_if_cuts_come_early():
 
     assert 0.7 < share(1, 9) < 0.8
     assert 0.3 < share(1, 64) < 0.36
-    assert 1 < share(3, 9) < 1.1
+    assert 0.95 < share(3, 9) < 1.1  # 1.06 up to Python 3.12, 0.99 from 3.13 on
     assert min(share(9, 9), share(64, 64)) > 1.3
 
 

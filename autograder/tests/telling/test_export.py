@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
@@ -30,6 +32,7 @@ NAME = STUDY.assignment
 MODULES = workspace.module_texts(STUDY)
 WRITTEN = next(iter(STUDY.written))
 WHERE = (answer_id(WRITTEN), "02_alpha_beta", NAME)
+SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 EVIL = '=HYPERLINK("http://x","y")'
 LATE_PLUGIN = '''
 from nbgrader.plugins import LateSubmissionPlugin
@@ -174,15 +177,27 @@ def test_moodle(school):
 def test_names_are_no_formulas(school, kind):
     """No text in any cell begins as a formula does; an apostrophe is put in front."""
     lines = exported(school, kind)
-    assert not [cell for line in lines for cell in line if cell.startswith(exporting.FORMULA)]
+    assert not [cell for line in lines for cell in line if cell.startswith(SIGNS)]
     if kind == "gradebook":
         assert next(line for line in lines if line[0] == "ben")[1:3] == ["'@home", f"'{EVIL}"]
 
 
-@pytest.mark.parametrize("sign", exporting.FORMULA)
+@pytest.mark.parametrize("sign", SIGNS)
 def test_every_sign_that_begins_a_formula_is_guarded(sign):
     """The rest of the text stays as it is."""
     assert exporting.plain_cell(f"{sign}1") == f"'{sign}1"
+    assert exporting.plain_cell(f" \ufeff{sign}1") == f"' \ufeff{sign}1"
+
+
+@given(st.lists(st.sampled_from([*SIGNS, *";\t|\r\n,\" a1\ufeff\u2028"]), max_size=9),
+       st.sampled_from([",", ";", "\t", "|"]))
+def test_no_cell_is_a_formula_whatever_the_file_is_split_at(letters, separator):
+    """A spreadsheet may split lines at another sign, and leave out blanks and quotes."""
+    file = io.StringIO()
+    csv.writer(file).writerow(["ada", exporting.plain_cell("".join(letters)), 1])
+    for line in csv.reader(file.getvalue().splitlines(), delimiter=separator):
+        for cell in line:
+            assert not cell.strip(" \t\r\n\v\f\"\ufeff\u2028").startswith(SIGNS), cell
 
 
 @pytest.mark.parametrize("value", ["Ada", "a=b", "4711", "", -1.5, 0, 3])

@@ -38,6 +38,7 @@ MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 ANSWER = answer_id(next(iter(STUDY.written)))
 MOST_BYTES = 150_000
+DOT = "iVBORw0KGgoA"  # how every PNG begins
 CLASS = {"ada": MODULES["reference"], "cy": MODULES[SLIP.name], "dan": MODULES["stub"],
          "eve": "raise ValueError('<script>attack()</script>')\n"}
 
@@ -111,9 +112,15 @@ def test_a_page_begins_with_points_and_causes(graded):
 
 
 def test_written_answers_follow_with_points_and_comments(graded):
-    """What a person gave and said, as clean HTML; what waits for a person says so."""
+    """What a person gave and said, as clean HTML, below question and answer; what waits for a
+    person says so."""
     summary = summary_of(graded, "cy")
-    assert re.search(rf"{ANSWER}</a></th><td[^>]*>1 of {STUDY.written[ANSWER[7:]]:g}<", summary)
+    assert re.search(rf"{ANSWER}</a></strong>: 1 of {STUDY.written[ANSWER[7:]]:g} points", summary)
+    section = summary.partition(f"{ANSWER}</a>")[2].partition("</section>")[0]
+    parts = [section.index(part) for part in (
+        '<div class="question">', '<div class="answer"><p>An answer by cy.',
+        '<div class="comment">')]
+    assert parts == sorted(parts)
     assert "<em>which</em> bound?" in summary
     assert "<script>" not in summary
     assert "to be marked" in summary_of(graded, "ada")
@@ -125,7 +132,6 @@ def test_the_notebook_is_folded(graded, student):
     page = page_of(graded, student).read_text("utf-8")
     notebook = page.partition("<details>")[2].partition("</details>\n</main>")[0]
     assert f"An answer by {student}." in notebook
-    assert f"An answer by {student}." not in summary_of(graded, student)
     targets = re.findall(r'href="#(cell-[^"]+)"', summary_of(graded, student))
     assert len(targets) == len(STUDY.checks) + len(STUDY.written)
     assert all(f'id="{target}"' in notebook for target in targets)
@@ -218,7 +224,7 @@ def test_what_cannot_be_read_costs_its_owner_alone(school):
     (school.results(STUDY.assignment, "cy") / f"{NOTEBOOK}.json").write_text("{", "utf-8")
     for _ in range(2):
         written = {page.student: page for page in write_feedback(school, STUDY)}
-        assert "feedback.log" in written.pop("cy").problem
+        assert "damaged" in written.pop("cy").problem
         assert {page.unchanged for page in written.values()} == {True}
 
 
@@ -255,7 +261,8 @@ def test_another_configuration_writes_all(school):
     with (school.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
         config.write("c.FeedbackExporter.exclude_markdown = True\n")
     assert {page.unchanged for page in write_feedback(school, STUDY)} == {False}
-    assert "An answer by cy." not in page_of(school, "cy").read_text("utf-8")
+    notebook = page_of(school, "cy").read_text("utf-8").partition("<details>")[2]
+    assert "An answer by cy." not in notebook
 
 
 # ---- What is shared
@@ -282,14 +289,14 @@ def test_no_page_depends_on_those_before_it(school):
 def test_pictures_stay_with_their_cell():
     """The same Markdown shows the pictures that are attached to its cell, and is text without."""
     text = "![dot](attachment:dot.png)"
-    cells = [{}, {"attachments": {"dot.png": {"image/png": "AAAA"}}},
-             {"attachments": {"dot.png": {"image/png": "BBBB"}}}]
+    cells = [{}, {"attachments": {"dot.png": {"image/png": f"{DOT}AAAA"}}},
+             {"attachments": {"dot.png": {"image/png": f"{DOT}BBBB"}}}]
     for first in range(3):
         for cell in cells[first:] + cells[:first]:
             shown = markdown({"cell": cell}, text)
             for other in ("AAAA", "BBBB"):
                 assert (other in shown) == (other in str(cell))
-            assert (text in shown) == (not cell)
+            assert ("dot.png (dot) is not shown: it is not attached" in shown) == (not cell)
 
 
 def test_what_is_remembered_is_bounded():

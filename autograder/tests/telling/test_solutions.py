@@ -58,7 +58,9 @@ def graded(folder: CourseFolder, student: str, *causes: str) -> None:
     place = folder.results(STUDY.assignment, student)
     place.mkdir(parents=True)
     (place / "02_alpha_beta.json").write_text(json.dumps(
-        {"outcomes": [{"check": "study2.alpha_beta", "cause": cause} for cause in causes]}))
+        {"outcomes": [{"check": "study2.alpha_beta", "earned": 0, "points": 1, "aspects": [],
+                       "problem": None, "cause": cause} for cause in causes],
+         "inside": [], "booked": {}}))
 
 
 @pytest.mark.parametrize("name", studies())

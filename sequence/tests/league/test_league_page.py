@@ -34,7 +34,7 @@ def test_limits_are_the_defaults():
     """The seconds, the memory and the number of warnings are those of the code."""
     limits = Limits()
     for sentence in (f"may take {limits.first:g} seconds",
-                     f"every other one {limits.action:g} second",
+                     f"every other action may take {limits.action:g} second",
                      f"has {limits.memory} MB of memory and {limits.cpu} seconds"):
         assert sentence in " ".join(PAGE.split())
     assert (limits.warnings, "The third warning in a game forfeits it." in PAGE) == (3, True)

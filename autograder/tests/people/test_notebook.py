@@ -1,15 +1,18 @@
 """Run All over a module that is not written: a line in the place of each traceback, in a kernel."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from jupyter_client.manager import KernelManager
 
+from autograder.tests.people.kernels import kernel_in
+from course.notebook import STUB_MESSAGE
 from course.probes import load_study, studies
 from course.progress import TO_WRITE
-from course.unwritten import SAID
 
 START = 60  # seconds that a kernel may need on a busy machine
 
@@ -53,7 +56,7 @@ def run_all(folder: Path, *cells: str, **environment: str) -> list[tuple[str, st
         manager.shutdown_kernel(now=True)
 
 
-SET_UP = "%load_ext course.unwritten\nfrom minimax import Minimax\nfrom tictactoe import Board"
+SET_UP = "%load_ext course.notebook\nfrom minimax import Minimax\nfrom tictactoe import Board"
 USE = "Minimax().search(Board())"
 
 
@@ -84,4 +87,42 @@ def test_every_stub_says_so_in_these_words(name):
     lines = (study.folder / study.module).read_text("utf-8").splitlines()
     stubs = [line.strip() for line in lines if line.strip().startswith(TO_WRITE)]
     assert stubs
-    assert not [stub for stub in stubs if SAID not in stub]
+    assert not [stub for stub in stubs if STUB_MESSAGE not in stub]
+
+
+def test_an_endless_loop_at_import_can_be_interrupted(folder):
+    """It is a line, where the loop is, and the cells below run; corrected, it is used."""
+    module = folder / "minimax.py"
+    stub = module.read_text("utf-8")
+    try:
+        with kernel_in(folder) as kernel:
+            assert kernel.run(SET_UP) == ("ok", "")
+            module.write_text("print('begins', flush=True)\nwhile True:\n    pass\n", "utf-8")
+            end, shown = kernel.run("Minimax()", interrupt_at="begins")
+            assert end == "ok"
+            assert re.fullmatch(r"begins\nminimax\.py, line [23]: interrupted while the module was "
+                                r"imported\n", shown)
+            assert kernel.run("Minimax()") == ("ok", shown.partition("\n")[2])
+            assert kernel.run("print(1)") == ("ok", "1\n")
+            module.write_text("class Minimax:\n    x = 7\n", "utf-8")
+            assert kernel.run("print(Minimax().x)") == ("ok", "7\n")
+    finally:
+        module.write_text(stub, "utf-8")
+
+
+@pytest.mark.parametrize("way", ["autograde", "validate"])
+def test_where_nbgrader_runs_a_broken_module_the_check_still_runs(folder, way):
+    """The first cell is an error, and the check, which it has imported before, gives 0 points."""
+    cell = next(cell.source for cell in nbformat.read(
+        folder / "01_minimax.ipynb", as_version=4).cells if cell.cell_type == "code")
+    module = folder / "minimax.py"
+    stub = module.read_text("utf-8")
+    try:
+        module.write_text("def f()\n", "utf-8")
+        with kernel_in(folder, NBGRADER_EXECUTION=way) as kernel:
+            end, shown = kernel.run(cell)
+            assert end == "error" and "SyntaxError" in shown
+            end, shown = kernel.run('check("study1.minimax")')
+            assert (end == "ok" and shown.splitlines()[-1].startswith("0")) or "0 of" in shown
+    finally:
+        module.write_text(stub, "utf-8")

@@ -1,0 +1,174 @@
+"""Runs the commands of the overview's buttons, one at a time, each with its own message.
+
+A command belongs to the assignment, the course and the message that it was started with. Another
+overview of the same course, in this kernel or another, waits until it has ended.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from autograder.desk.jobs import Job
+from autograder.desk.message import Message, sentence
+from autograder.desk.result import result, without_tracebacks
+from autograder.errors import Refused, in_words
+
+LOCK = ".overview.lock"  # in the course folder
+BUSY = "{} is running: wait until it has finished, or stop it"
+BUSY_ELSEWHERE = ("another overview of this course is running a command: wait until it has "
+                  "finished, or stop it there")
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a command was started for, whatever is chosen while it runs."""
+
+    label: str  # of its button
+    message: Message  # where its progress and its result are shown
+    about: str = ""  # the title of its assignment
+    done: Callable[[], str] = str  # the sentence for its result; by default its last line
+    lines: int | None = 1  # of output; more are unfolded, as they need to be read
+    then: Callable[[], Mapping[str, Any]] = dict  # what its message also has, if it did its work
+
+    @property
+    def name(self) -> str:
+        """The button and the assignment."""
+        return f"{self.label} ({self.about})" if self.about else self.label
+
+
+class Runner:
+    """The commands of one overview; `busy` and `ended` are called when one begins and ends."""
+
+    def __init__(self, busy: Callable[[bool], object], ended: Callable[[], object]) -> None:
+        self.job: Job | None = None
+        self.messages: list[Message] = []
+        self._running: Command | None = None
+        self._busy, self._ended = busy, ended
+        self._one = RLock()  # clicks and the ends of commands come from different threads
+        self._held: int | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a command is running, or its result is not shown yet."""
+        return self._running is not None
+
+    def runs_in(self, message: Message) -> bool:
+        """Whether a message shows the command that is running."""
+        return self._running is not None and self._running.message is message
+
+    def press(self, message: Message, work: Callable[[], object]) -> None:
+        """Do the work of a button; if that fails, the reason is shown in its message.
+
+        A second click on what is already running changes nothing.
+        """
+        with self._one:
+            if self.runs_in(message):
+                return
+            for other in self.messages:  # one at a time, so that nothing old is taken for new
+                if other is not message and not self.runs_in(other):
+                    other.clear()
+            try:
+                work()
+            except Exception as error:  # otherwise it would appear only in the kernel's log
+                message.refuse(error)
+
+    def run(self, command: Command, *arguments: str, course: Path) -> None:
+        """Start a command on a course. Raises `Refused` if one is running."""
+        with self._one:
+            if self._running:
+                raise Refused(BUSY.format(self._running.name))
+            self._held = _hold(course)
+            self._running = command
+            self._busy(True)
+            command.message.tell("running", f"{command.name}: running ...",
+                                 actions={"stop": self.stop})
+            try:
+                self.job = Job([*arguments, "--course", str(course)],
+                               partial(self._changed, command))
+            except BaseException:
+                self._end()
+                raise
+
+    def stop(self) -> None:
+        """Stop the command that is running, as Ctrl-C does."""
+        if self.job and self._running:
+            self._running.message.update(text=f"{self._running.name}: stopping ...")
+            self.job.stop()
+
+    def _changed(self, command: Command, job: Job) -> None:
+        """Show what a command prints, and when it has ended its result."""
+        output = without_tracebacks(job.lines)
+        if job.status is None:
+            command.message.update(log="\n".join(output), **_progress(job.progress))
+            return
+        with self._one:
+            told = self._told(command, job, output)
+            command.message.tell(**told)
+            self._end()
+
+    def _told(self, command: Command, job: Job, output: Sequence[str]) -> dict[str, Any]:
+        """The message with the result of a command that has ended."""
+        worked, more = job.status in (0, 1), {}
+        try:
+            said = result(job.status, job.stopped, output, command.done() if worked else "")
+        except Exception as error:  # the course cannot be read, although the command has ended
+            said = sentence(in_words(error))
+        if worked:
+            try:
+                more = command.then()
+            except Exception as error:
+                said = f"{said} {sentence(in_words(error))}"
+        try:
+            self._ended()
+        except Exception as error:
+            said = f"{said} {sentence(in_words(error))}"
+        beyond = command.lines is not None and len(output) > command.lines
+        return {"kind": "done" if worked else "failed", "text": f"{command.name}: {said}",
+                "log": "\n".join(output), "open": job.status == 1 or (worked and beyond),
+                **({"done": 1, "total": 1} if worked else {}), **more}
+
+    def _end(self) -> None:
+        self._running = None
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+        self._busy(False)
+
+
+def _progress(told: Mapping[str, Any]) -> dict[str, Any]:
+    """How far a command is, for its message."""
+    if not told:
+        return {}
+    total, done = told["total"], told["done"]
+    left = f", {_time(told['left'])} left" if told["left"] else ""
+    of = f" of {total:g}" if total else ""
+    return {"done": done, "total": total,
+            "note": f"{told['what']}: {done:g}{of}{left}. {told['note']}".strip()}
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def _hold(course: Path) -> int | None:
+    """Hold the lock of a course's overviews until the file that is returned is closed.
+
+    Raises `Refused` if another overview holds it.
+    """
+    if os.name != "posix":
+        return None
+    import fcntl
+
+    file = os.open(course / LOCK, os.O_RDONLY | os.O_CREAT, 0o664)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        raise Refused(BUSY_ELSEWHERE) from None
+    except OSError:  # a file system without locks
+        pass
+    return file

@@ -1,0 +1,143 @@
+"""Any file that the kit keeps of a course may be damaged: nobody else pays, and it is repaired."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.grading import submission as grading
+from autograder.grading.batch import grade
+from autograder.grading.ledger import LEDGER, graded_before, read_ledger, standing
+from autograder.release.assignments import release
+from autograder.workspace import module_texts
+from course.probes import load_study
+
+STUDY = load_study("study2")
+NOTEBOOK = "02_alpha_beta"
+COMMANDS = (["report", "study2"], ["feedback", "study2"], ["export", "--output", "-"],
+            ["solutions", "study2", "--before-deadline"],
+            ["late", "study2", "--due", "2026-07-02 10:00"])
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def a_loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:40]),
+    "no UTF-8": lambda path: path.write_bytes(b"\xff\xfe\x00{\xe9"),
+    "UTF-16": lambda path: path.write_bytes(path.read_text("utf-8").encode("utf-16")),
+    "a list": lambda path: path.write_text("[1, 2]", "utf-8"),
+    "another object": lambda path: path.write_text('{"a": 1}', "utf-8"),
+    "other types": lambda path: path.write_text(
+        '{"status": 1, "state": [], "problems": "x", "outcomes": {}, "booked": 0}', "utf-8"),
+    "odd outcomes": lambda path: path.write_text(
+        '{"outcomes": [1, {}], "inside": [], "booked": {}}', "utf-8"),
+    "deep": lambda path: path.write_text("[" * 100_000, "utf-8"),
+    "missing": Path.unlink,
+    "a folder": a_folder,
+    "a symbolic link to itself": a_loop,
+    "a pipe": a_pipe,
+}
+FILES = (f"ada/{LEDGER}", f"ada/{NOTEBOOK}.json")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> CourseFolder:
+    """A course in which ada and bob are graded; nobody changes it."""
+    folder = CourseFolder.create(tmp_path_factory.mktemp("made") / "course")
+    release(folder, STUDY)
+    for student in ("ada", "bob"):
+        target = folder.root / "submitted" / student / STUDY.assignment
+        shutil.copytree(folder.release(STUDY.assignment), target)
+        (target / STUDY.module).write_text(module_texts(STUDY)["reference"], "utf-8")
+        path = target / f"{NOTEBOOK}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+        nbformat.write(notebook, path)
+    assert {g.status for g in grade(folder, STUDY, jobs=1)} == {"graded"}
+    return folder
+
+
+@pytest.fixture
+def course(made, tmp_path) -> CourseFolder:
+    """The same, of one's own."""
+    return CourseFolder.open(shutil.copytree(made.root, tmp_path / "course"))
+
+
+def run(course: CourseFolder, command: list[str]) -> tuple[int, str]:
+    """The exit status of a command, and all that it printed; an error is raised."""
+    where = ["--course", str(course.root)]
+    done = CliRunner().invoke(app, [*command, *where], catch_exceptions=False)
+    return done.exit_code, done.output + done.stderr
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
+    """And told by the report; bob's result is left alone."""
+    monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
+    path = course.root / "results" / STUDY.assignment / file
+    DAMAGES[damage](path)
+    assert standing(course, STUDY.assignment, "ada")["status"] == "not graded"
+    assert standing(course, STUDY.assignment, "bob")["status"] == "graded"
+    ledger = read_ledger(course.results(STUDY.assignment, "ada") / LEDGER)
+    if ledger:
+        assert not graded_before(path.parent, "ada", ledger["state"], ledger["marks"])
+    with grading.grader(course, STUDY, False) as grade_one:
+        assert grade_one("bob").status == "unchanged"
+        assert grade_one("ada").status == ("fault" if damage == "a folder" else "graded")
+    if damage == "a folder":  # which is not ours to remove
+        path.rmdir()
+        with grading.grader(course, STUDY, False) as grade_one:
+            assert grade_one("ada").status == "graded"
+    assert standing(course, STUDY.assignment, "ada")["status"] == "graded"
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("damage", [
+    "cut off", pytest.param("no UTF-8", marks=pytest.mark.slow), "odd outcomes",
+    pytest.param("a folder", marks=pytest.mark.slow),
+    pytest.param("missing", marks=pytest.mark.slow),
+    pytest.param("other types", marks=pytest.mark.slow)])
+def test_no_command_fails_for_everybody(course, file, damage):
+    """Each does what it can for bob, and says that ada's result is damaged or missing."""
+    DAMAGES[damage](course.root / "results" / STUDY.assignment / file)
+    for command in COMMANDS:
+        status, said = run(course, command)
+        assert status in (0, 1), (command, said)
+        assert "Traceback" not in said
+    page = (course.root / "reports" / f"{STUDY.assignment}.html").read_text("utf-8")
+    assert "damaged" in page or damage == "missing"
+    assert list((course.root / "feedback" / "bob" / STUDY.assignment).glob("*.html"))
+
+
+def test_stray_files_are_no_results(course):
+    """Whatever somebody keeps there."""
+    folder = course.root / "results" / STUDY.assignment
+    (folder / "notes.json").write_text("{", "utf-8")
+    (folder / "ada" / "notes.json").write_text('{"outcomes": 1}', "utf-8")
+    (folder / "ada" / "other.json").mkdir()
+    (folder / "zoe").write_text("", "utf-8")
+    for command in COMMANDS:
+        status, said = run(course, command)
+        assert status == 0, (command, said)
+    assert standing(course, STUDY.assignment, "ada")["status"] == "graded"

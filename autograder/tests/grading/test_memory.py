@@ -1,0 +1,182 @@
+"""A job finds nothing of another job in its memory: only what it is asked itself.
+
+The attack hands in a module that looks at every object that it can reach, at the raw memory around
+all of them, which also holds what was freed, and at its open files. It knows what to look for by
+digests only, so that it does not find itself.
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder import verdicts
+from autograder.sandbox import launch
+from autograder.sandbox.client import Sandbox
+from autograder.sandbox.limits import Limits
+from autograder.tests.needs import need_isolation
+from course.probes import Case, Check, load_study, studies
+from course.probes.question import texts_of
+from course.probes.questions import MATCHES
+
+QUICK = ("study6", "study8")  # whose positions are taken from games that have to be played
+SECONDS = 60.0
+SHORTEST = 5  # letters of what is looked for: "1" is everywhere
+DUMP = r'''
+import ctypes, gc, hashlib, os, re
+
+WANTED = set("{wanted}".split())
+PAGE = 4096
+
+
+def digest(text):
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def objects():
+    seen, waiting = set(), [gc.get_objects()]
+    for frozen in (gc.unfreeze, gc.get_objects):
+        waiting.append(frozen())
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += gc.get_referents(one)
+
+
+def pieces(data):
+    for run in re.findall(rb"[ -~]{{5,500}}", data):
+        yield run
+        yield from run.split(b'"')
+        yield from run.split(b" ", 1)[1:]
+
+
+def raw(places):
+    """The memory in and near the pages of these addresses; whoever writes a page that is not there
+    into a pipe gets an error, and lives."""
+    read, write = os.pipe()
+    libc = ctypes.CDLL(None, use_errno=True)
+    pages = sorted({{place // PAGE + near for place in places for near in range(-4, 5)}})
+    for page in pages:
+        count = libc.write(write, ctypes.c_void_p(page * PAGE), PAGE)
+        if count > 0:
+            yield os.read(read, count)
+
+
+def files():
+    for number in range(64):
+        try:
+            if os.fstat(number).st_size > 0:
+                yield os.pread(number, 1 << 20, 0)
+        except OSError:
+            pass
+
+
+def found():
+    texts, places = set(), set()
+    for one in objects():
+        places.add(id(one))
+        if isinstance(one, str):
+            texts.add(one.encode("utf-8", "replace"))
+        elif isinstance(one, (bytes, bytearray)):
+            texts.update(pieces(bytes(one)))
+    for data in [*raw(places), *files()]:
+        texts.update(pieces(data))
+    return sorted(WANTED & set(map(digest, texts))), len(texts), len(places)
+
+
+HITS, TEXTS, PLACES = found()
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+
+    def f(*a, **k):
+        raise ValueError(f"{{TEXTS}} texts, {{PLACES}} objects, hits: {{' '.join(HITS)}}")
+
+    class Anything(type):
+        def __getattr__(cls, name):
+            return f
+
+    return Anything(name, (), {{"__init__": f}}) if name[0].isupper() else f
+'''
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """The sandbox in which a whole class is graded."""
+    need_isolation()
+    with Sandbox(Limits()) as sandbox:
+        yield sandbox
+
+
+def needles(cases: Iterable[Case]) -> set[str]:
+    """The texts by which cases could be known: positions, as they stand and as they are read."""
+    texts = {text for case in cases for text in texts_of(case)}
+    return {text for text in texts | {text.partition(" ")[2] for text in texts}
+            if len(text) >= SHORTEST}
+
+
+def checks_of(study: str) -> Iterator[Check]:
+    """The checks whose hidden cases name positions."""
+    for check in verdicts.hidden_study(study).checks.values():
+        if check.ask not in MATCHES and needles(check.cases):
+            yield check
+
+
+def digest(text: str) -> str:
+    """As the module has it."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def hits(sandbox: Sandbox, study: str, check: Check, wanted: set[str]) -> set[str]:
+    """Which of these texts a process that is asked a single case finds; its own are left out."""
+    module = load_study(study).module
+    own = needles(check.cases[:1])
+    named = {digest(text): text for text in wanted - own}
+    text = DUMP.format(wanted=" ".join(named))
+    replies = sandbox.ask({module: text.encode()}, module, replace(check, cases=check.cases[:1]),
+                          SECONDS)
+    said = repr(replies)
+    shown = re.search(r"(\d+) texts, (\d+) objects, hits:([ 0-9a-f]*)", said)
+    assert shown, said
+    assert int(shown[1]) > 10_000 and int(shown[2]) > 10_000  # it did look
+    return {named[each] for each in shown[3].split()}
+
+
+@pytest.mark.parametrize("study", [
+    pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in studies()])
+def test_a_process_finds_no_case_but_its_own(sandbox, study):
+    """Although the same warm parent has just served others who were asked all of them."""
+    checks = list(checks_of(study))
+    wanted = {text for check in checks for text in needles(check.cases)}
+    module = load_study(study).module
+    for check in checks:
+        sandbox.ask({module: b"x = 1\n"}, module, check, SECONDS)
+    for check in checks[:1] if study in QUICK else checks:
+        assert hits(sandbox, study, check, wanted) == set()
+
+
+def test_what_the_parent_knew_would_be_found(monkeypatch, tmp_path):
+    """Positions that are read before the fork, as if one job had left them to the next."""
+    need_isolation()
+    check = next(check for check in checks_of("study6") if len(needles(check.cases)) > 6)
+    wanted = needles(check.cases)
+    shutil.copytree(Path(launch.HERE) / "inside", tmp_path / "inside")
+    path = tmp_path / "inside" / "questions.py"
+    text = path.read_text("utf-8")
+    old = "    import tictactoe  # noqa: F401\n"
+    assert text.count(old) == 1
+    read = sorted(text for case in check.cases for text in texts_of(case))
+    new = (f"{old}    from course.probes.positions import read_position\n"
+           f"    for text in {read!r}:\n        read_position(text)\n")
+    path.write_text(text.replace(old, new), "utf-8")
+    monkeypatch.setattr(launch, "HERE", tmp_path)
+    with Sandbox(Limits()) as weak:
+        assert hits(weak, "study6", check, wanted)

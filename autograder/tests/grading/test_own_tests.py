@@ -1,0 +1,184 @@
+"""An instructor's own tests give the marks of plain nbgrader, the same in every run."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.course_folder import CourseFolder, run_quietly
+from autograder.grading.batch import GradingError, grade
+from autograder.tests.needs import need_isolation
+
+DARTS = """def pi_by_darts(n):
+    ### BEGIN SOLUTION
+    hits = sum(random.random()**2 + random.random()**2 < 1 for _ in range(n))
+    return 4 * hits / n
+    ### END SOLUTION"""
+NUMPY = DARTS.replace("random.random()", "np.random.rand()")
+COIN = """def coin():
+    ### BEGIN SOLUTION
+    return random.random() < 0.5
+    ### END SOLUTION"""
+DOUBLE = """def double(x):
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION"""
+AUTOTESTS = """python3:
+    setup: "from hashlib import sha1"
+    hash: 'sha1({{snippet}}.encode("utf-8")+b"{{salt}}").hexdigest()'
+    dispatch: "type({{snippet}})"
+    normalize: "str({{snippet}})"
+    check: 'assert {{snippet}} == \"\"\"{{value}}\"\"\", \"\"\"{{message}}\"\"\"'
+    templates:
+        default:
+            - test: "{{snippet}}"
+              fail: "the value of {{snippet}} is wrong"
+"""
+
+
+@pytest.fixture
+def course(tmp_path) -> CourseFolder:
+    """An empty course folder on a machine that isolates."""
+    need_isolation()
+    return CourseFolder.create(tmp_path / "course")
+
+
+def generate(folder: CourseFolder, assignment: str, imports: str, solution: str,
+             tests: dict[str, str]) -> str:
+    """Generate the student version of a notebook; returns nbgrader's log."""
+    def cell(source, name, **settings):
+        return new_code_cell(source, metadata={"nbgrader": {
+            "grade_id": name, "schema_version": 3, "task": False, **settings}})
+
+    source = folder.root / "source" / assignment
+    source.mkdir(parents=True, exist_ok=True)
+    notebook = new_notebook(metadata={
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook.cells = [
+        cell(imports, "imports", grade=False, locked=True, solution=False),
+        cell(solution, "solution", grade=False, locked=False, solution=True),
+        *(cell(test, name, grade=True, locked=True, solution=False, points=5)
+          for name, test in tests.items())]
+    nbformat.write(notebook, source / "book.ipynb")
+    # nbgrader leaves sockets of its kernel open, which would fail a later test of this process.
+    done = subprocess.run([sys.executable, "-m", "nbgrader", "generate_assignment", assignment],
+                          cwd=folder.root, capture_output=True, text=True, check=True)
+    return done.stderr
+
+
+def hand_in(folder: CourseFolder, assignment: str, student: str, solution: str) -> None:
+    """Submit the released notebook with this solution."""
+    target = folder.submission(assignment, student)
+    shutil.copytree(folder.release(assignment), target)
+    notebook = nbformat.read(target / "book.ipynb", as_version=4)
+    notebook.cells[1].source = solution
+    nbformat.write(notebook, target / "book.ipynb")
+
+
+def scores(folder: CourseFolder, assignment: str) -> dict[str, float]:
+    """Each student's points."""
+    place = folder.config().CourseDirectory
+    with Gradebook(place.db_url, place.course_id) as book:
+        return {s.student_id: s.score for s in book.find_assignment(assignment).submissions}
+
+
+def grade_with_nbgrader(folder: CourseFolder, assignment: str) -> None:
+    """As `nbgrader autograde` and formgrader's button do."""
+    config = folder.config()
+    config.CourseDirectory.assignment_id = assignment
+    converter = Autograde(coursedir=CourseDirectory(config=config), config=config)
+    converter.force = True
+    run_quietly(converter, folder.root / "autograde.log")
+
+
+def plain_value(imports: str, solution: str, seed: str) -> float:
+    """What the solution returns after seeding, in an ordinary interpreter."""
+    names: dict = {}
+    exec(f"{imports}\n{solution}\n{seed}\nvalue = round(pi_by_darts(400), 2)", names)
+    return names["value"]
+
+
+@pytest.mark.parametrize(("size", "runs"), [
+    (6, 2), pytest.param(24, 20, marks=pytest.mark.slow)])
+def test_seeded_tests_give_a_class_the_same_marks_in_every_run(course, size, runs):
+    """The generator that a test seeds is that of the submission, as in plain nbgrader; who is
+    graded first, and by how many processes, does not matter."""
+    imports = "import random\nimport numpy as np"
+    tests = {f"test{n}": f"{seed}\nassert round(pi_by_darts(400), 2) == "
+                         f"{plain_value(imports, DARTS, seed)}"
+             for n, seed in enumerate(("random.seed(5)", "random.seed('a word')"))}
+    said = generate(course, "seeds", imports, DARTS, tests)
+    assert "the test 'test0' is decided in the student's own interpreter" in said
+    students = [f"right{n:02}" for n in range(size)]
+    for student in students:
+        hand_in(course, "seeds", student, DARTS)
+    study = course.assignment("seeds")
+    for run in range(runs):
+        assert {g.status for g in grade(course, study, force=True, jobs=1 + run % 3)} == {"graded"}
+        assert scores(course, "seeds") == dict.fromkeys(students, 10)
+        inside = {tuple(json.loads(path.read_text("utf-8"))["inside"])
+                  for path in (course.root / "results" / "seeds").glob("*/book.json")}
+        assert inside == {("test0", "test1")}
+
+
+def test_numpy_s_generator_is_seeded_by_a_test(course):
+    """The global one, under another name."""
+    imports = "import numpy as np"
+    value = plain_value(imports, NUMPY, "np.random.seed(5)")
+    generate(course, "seeds", imports, NUMPY,
+             {"test": f"from numpy.random import seed\nseed(5)\n"
+                      f"assert round(pi_by_darts(400), 2) == {value}"})
+    hand_in(course, "seeds", "ann", NUMPY)
+    hand_in(course, "seeds", "ben", NUMPY.replace("4 *", "2 *"))
+    list(grade(course, course.assignment("seeds")))
+    assert scores(course, "seeds") == {"ann": 5, "ben": 0}
+
+
+def test_each_submission_draws_its_own_numbers(course):
+    """Without a seed, neither generator gives two students the same numbers."""
+    generate(course, "draws", "import random\nimport numpy as np", DOUBLE,
+             {"test": "assert double(2) == 4"})
+    for student in ("ann", "ben", "cyd"):
+        hand_in(course, "draws", student, f"{DOUBLE}\nprint(random.random(), np.random.rand())")
+    list(grade(course, course.assignment("draws"), jobs=1))
+    drawn = [nbformat.read(path, as_version=4).cells[1].outputs[0].text.split()
+             for path in (course.root / "autograded").glob("*/draws/book.ipynb")]
+    assert [len({*each}) for each in zip(*drawn, strict=True)] == [3, 3]
+
+
+def test_a_test_that_passes_by_luck_is_reported_and_refused(course):
+    """When the assignment is generated, and before a class is graded."""
+    test = "assert all(coin() for _ in range(1)) or random.random() < 0.1"
+    said = generate(course, "coins", "import random", COIN,
+                    {f"test{n}": test for n in range(8)})  # all pass or fail 5 times: 1 in 10^9
+    assert "of 5 runs of your own solution: set the seed of the random generator" in said
+    hand_in(course, "coins", "ann", COIN)
+    with pytest.raises(GradingError, match=r"book\.ipynb: the test 'test\d' passes in \d of 5"):
+        list(grade(course, course.assignment("coins")))
+
+
+@pytest.mark.parametrize(("line", "place"), [
+    ("### AUTOTEST double(3); double(-1)", "source/auto"), ("### HASHED AUTOTEST double(3)", "")])
+def test_autotests_are_graded_as_nbgrader_does(course, line, place):
+    """With the templates next to the notebook or in the course folder, by every command."""
+    (course.root / place).mkdir(parents=True, exist_ok=True)
+    (course.root / place / "autotests.yml").write_text(AUTOTESTS, "utf-8")
+    generate(course, "auto", "import math", DOUBLE, {"test": line})
+    released = nbformat.read(course.release("auto") / "book.ipynb", as_version=4)
+    assert "AUTOTEST" not in released.cells[2].source
+    hand_in(course, "auto", "ann", DOUBLE)
+    hand_in(course, "auto", "ben", "def double(x):\n    return x + 1")
+    assert {g.status for g in grade(course, course.assignment("auto"))} == {"graded"}
+    assert scores(course, "auto") == {"ann": 5, "ben": 0}
+    shown = nbformat.read(Path(course.root, "autograded", "ben", "auto", "book.ipynb"), 4)
+    assert "the value of double(3) is wrong" in shown.cells[2].outputs[0].evalue
+    grade_with_nbgrader(course, "auto")
+    assert scores(course, "auto") == {"ann": 5, "ben": 0}
