@@ -19,7 +19,7 @@ from autograder.benchmarks import Result
 from autograder.benchmarks._classes import KINDS, booked, generated_class
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from course.probes import Study, load_study
-from sequence.league.clock import measured, unscaled
+from sequence.league.clock import measured
 
 SPINNING = 8
 STUDENTS = {"type_a": KINDS, "league": 2}  # without the one whose module never ends
@@ -88,10 +88,10 @@ def stopped(folder: CourseFolder, study: Study) -> dict[tuple[str, ...], Any]:
     for path in folder.root.glob(f"results/{study.assignment}/*/*.json"):
         results, student = json.loads(path.read_text("utf-8")), path.parent.name
         if results.get("stopped"):
-            found[student, path.stem] = unscaled(results["stopped"])
+            found[student, path.stem] = results["stopped"]
         for outcome in results.get("outcomes", ()):
             if outcome["stopped"]:
-                found[student, outcome["check"]] = unscaled(outcome["problem"] or "")
+                found[student, outcome["check"]] = outcome["problem"] or ""
     return found
 
 

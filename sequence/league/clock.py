@@ -4,7 +4,6 @@ A process that shares a core with others needs more time on the wall, and no mor
 but for what others take from caches and memory. That, and slow machines, are what `factor` is for.
 """
 
-import re
 import statistics
 import sys
 import time
@@ -54,11 +53,6 @@ def told(slower: float) -> str:
     """A sentence that tells by how much limits are scaled."""
     return (f"this machine needs {slower:g} times the usual computing time, and so do all limits "
             "of time count")
-
-
-def unscaled(text: str) -> str:
-    """A text in which `Clock.within` stands, as it is on a machine of the usual speed."""
-    return re.sub(r" \(times [\d.]+ on this machine\)", "", text)
 
 
 def _work() -> int:
@@ -147,8 +141,8 @@ class Own(Meter):
 class Clock:
     """A clock for `seconds` of computing time, times the factor of this machine, from now on.
 
-    It is over, too, when the process has waited for too long (`patience`), unless `may_wait`: then
-    somebody else decides when it goes on. `within` says how much time there was, as in "stopped
+    It is also over when the process has waited for too long (`patience`), unless `may_wait`: then
+    another process decides when it continues. `within` is the limit in words, as in "stopped
     after 10 s of computing time". With `since`, what has been computed since the meter showed that
     is on the clock already.
     """
@@ -182,8 +176,7 @@ class Clock:
 
     @property
     def within(self) -> str:
-        """The time that there was, in words."""
+        """The time limit in words, the same on every machine: no text depends on the factor."""
         if self.waited:
             return f"{patience(self.seconds):g} s, nearly all of them spent waiting"
-        scaled = f" (times {self.factor:g} on this machine)" if self.factor != 1 else ""
-        return f"{self.seconds:g} s of computing time{scaled}"
+        return f"{self.seconds:g} s of computing time"

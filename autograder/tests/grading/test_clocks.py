@@ -18,7 +18,6 @@ from autograder.tests.needs import need_isolation
 from course.probes import Check, load_study, match
 from course.probes.process import ask_module
 from sequence.league import clock
-from sequence.league.clock import unscaled
 from sequence.league.game import Limits as Terms
 
 HEURISTIC = Check("study99", "heuristic", "heuristic", {}, {"value": 1}, False,
@@ -97,7 +96,7 @@ def test_games_of_positions_are_played_before_a_module_runs(sandbox, many):
 def test_why_a_check_is_stopped(ask, body):
     """A loop has its computing time, and so has what a module starts; who waits is told that."""
     stopped = ask(MODULE.format(body=body)).stopped
-    assert unscaled(stopped) == f"stopped after {BODIES[body]}"
+    assert stopped == f"stopped after {BODIES[body]}"
 
 
 IGNORED = {
@@ -131,7 +130,7 @@ def test_children_whose_end_is_ignored_count(sandbox, ignore):
     """Nobody can have the kernel forget what a child has computed."""
     text = UNWAITED.format(ignore=ignore).encode()
     found = sandbox.ask({"m.py": text}, "m.py", HEURISTIC, SECONDS)
-    assert unscaled(found.stopped) == f"stopped after {COMPUTED}"
+    assert found.stopped == f"stopped after {COMPUTED}"
 
 
 @pytest.mark.slow
@@ -147,7 +146,7 @@ def test_why_a_cell_is_stopped(sandbox, body):
     ran = sandbox.run_cells({}, ["import subprocess, sys, time", body, "1 + 1"], SECONDS, SECONDS,
                             60)
     assert ran.late.keys() == {1}
-    assert (unscaled(ran.late[1]), ran.stopped) == (BODIES[body], None)
+    assert (ran.late[1], ran.stopped) == (BODIES[body], None)
     assert ran.outputs[2]
 
 
@@ -167,9 +166,9 @@ def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
         new_code_cell(text) for text in ("import subprocess, sys, time", body, "1 + 1")])
     ran = run_in_kernel(notebook, notebook.cells, tmp_path, SECONDS, Config())
     assert ran.late.keys() == {1}
-    assert unscaled(ran.late[1]) == BODIES[body]
+    assert ran.late[1] == BODIES[body]
     assert _running_in(tmp_path) == []  # what a cell started has ended with it
-    assert unscaled(ran.stopped) == f"a cell above did not finish within {BODIES[body]}"
+    assert ran.stopped == f"a cell above did not finish within {BODIES[body]}"
     assert ran.outputs[2] is None
 
 

@@ -28,7 +28,6 @@ from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
 from course.probes.syntax import text_of
 from sequence import State
-from sequence.league.clock import unscaled
 from sequence.league.players.specs import parse
 from sequence.league.players.trusted import TrustedPlayer
 
@@ -467,7 +466,7 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path):
 def test_time_ends_the_ladder(tmp_path):
     """When the agent has computed too long, a rung without a deal has no reply, and it is said."""
     replies = ask_module(module(tmp_path, EXAMPLE), ladder(), seconds=-1)
-    assert unscaled(replies.stopped) == "stopped after -1 s of computing time"
+    assert replies.stopped == "stopped after -1 s of computing time"
     assert replies.observations == (None, None)
 
 

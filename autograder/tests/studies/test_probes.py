@@ -22,7 +22,6 @@ from course.probes import Check, UnknownCheck, load_check, load_study, studies
 from course.probes.ask import plain
 from course.probes.made_up import NumberTree, Row
 from course.probes.process import ask_module
-from sequence.league.clock import unscaled
 from tictactoe import IllegalMove
 
 BOARDS = ("xo_xo____", "x_o_x_o__", "_________")
@@ -397,7 +396,7 @@ def test_plain_keeps_truth_values():
 def test_an_endless_loop_is_stopped(ask):
     """A module that does not come to an end while loading is stopped in time."""
     replies = ask("while True: pass\n", seconds=BRIEF)
-    assert unscaled(replies.stopped) == f"stopped after {BRIEF:g} s of computing time"
+    assert replies.stopped == f"stopped after {BRIEF:g} s of computing time"
     assert replies.observations == (None, None, None)
     assert BRIEF <= replies.seconds < ENOUGH
 
@@ -406,7 +405,7 @@ def test_answers_before_an_endless_loop_count(ask):
     """What was answered before the loop is kept."""
     for seconds in TIMES:
         replies = ask(heuristic("while state.text == '_' * 9: pass\n    return 1"), seconds=seconds)
-        assert unscaled(replies.stopped) == f"stopped after {seconds} s of computing time"
+        assert replies.stopped == f"stopped after {seconds} s of computing time"
         if replies.observations[1]:
             break
     assert replies.observations == (*VALUE_1[:2], None)
@@ -418,7 +417,7 @@ def test_a_module_that_ignores_signals_is_stopped(ask):
     before = ("import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
               "    signal.signal(n, signal.SIG_IGN)\n")
     replies = ask(heuristic("while True: pass", before), seconds=BRIEF)
-    assert unscaled(replies.stopped) == f"stopped after {BRIEF:g} s of computing time"
+    assert replies.stopped == f"stopped after {BRIEF:g} s of computing time"
 
 
 CHILD = '''
