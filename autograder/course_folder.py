@@ -103,7 +103,7 @@ class CourseFolder:
     def config(self) -> Config:
         """nbgrader's configuration, read from the folder's own file as nbgrader reads it.
 
-        Raises `CourseFolderError` for a slip in that file.
+        Raises `CourseFolderError` for a mistake in that file.
         """
         put_environment_on_path()
         path = self.root / CONFIG_FILE
@@ -113,6 +113,11 @@ class CourseFolder:
             raise
         except Exception as error:
             raise CourseFolderError(_slip(path, error)) from error
+        if "root" not in config.CourseDirectory:
+            raise CourseFolderError(
+                f"{path} does not set up this course: it must contain the lines\n"
+                "from autograder.course_folder import configure\n"
+                "c = get_config()\nconfigure(c, __file__)")
         for name in ("CourseDirectory.db_url", "Exchange.root"):  # nbgrader looks at the others
             section, setting = name.split(".")
             if not isinstance(value := config[section].get(setting, ""), str):

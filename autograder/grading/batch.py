@@ -30,6 +30,7 @@ from autograder.grading.ledger import (
     note_fault,
     read_ledger,
     state_of,
+    unreadable,
 )
 from autograder.grading.patient import run_patiently
 from autograder.grading.where import AS_CONFIGURED, Where, config_for
@@ -39,6 +40,7 @@ from course.probes import Study
 
 MODULES = ("autograder.grading.submission",)  # which workers import
 NOT_BOOKED = "the gradebook does not hold its marks"
+DAMAGED = "files of its last grading are damaged or missing"
 
 
 class GradingError(Refused):
@@ -162,11 +164,14 @@ def _before(folder: CourseFolder, study: Study, students: Iterable[str],
             if entry := read_ledger(results / LEDGER):
                 handed_in = look_at(folder.submission(study.assignment, student), study, release)
                 state = state_of(handed_in, grader)
-                before = graded_before(results, student, state, marks.get(student, {}))
+                before = graded_before(folder, study.assignment, student, state,
+                                       marks.get(student, {}))
                 if before:
                     unchanged.append(before)
                 else:
-                    again[student] = changes(entry["state"], state) or [NOT_BOOKED]
+                    again[student] = changes(entry["state"], state) or [
+                        DAMAGED if unreadable(folder, study.assignment, student, entry)
+                        else NOT_BOOKED]
     return unchanged, again
 
 

@@ -24,6 +24,7 @@ OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader
 ENTRY = {"status": str, "state": dict, "problems": list, "seconds": int | float,
          "marks": dict}  # what an entry holds at least, and the types
 RESULT = {"outcomes": list, "inside": list, "booked": dict}  # and the result of a notebook
+NOTEBOOK = {"cells": list, "nbformat": int}  # an autograded notebook
 OUTCOME = {"check", "earned", "points", "aspects", "cause", "problem"}  # and each outcome in it
 NOTHING = "nothing to grade"
 DAMAGED = "what was kept of its grading is damaged ({}): grade again"
@@ -97,17 +98,24 @@ def read_result(path: Path) -> dict | None:
     return result if whole else None
 
 
-def unreadable(results: Path, entry: Mapping[str, Any]) -> list[str]:
-    """The notebooks of a graded submission whose saved results cannot be read any more."""
-    return sorted({*entry.get("notebooks", ())} - read_results(results).keys())
+def unreadable(folder: CourseFolder, assignment: str, student: str,
+               entry: Mapping[str, Any]) -> list[str]:
+    """The files of a graded submission that can no longer be read: saved results of its notebooks
+    and, if it has been autograded, the notebooks themselves."""
+    names = {*entry.get("notebooks", ())}
+    lost = names - read_results(folder.results(assignment, student)).keys()
+    autograded = folder.root / "autograded" / student / assignment
+    return sorted([f"{name}.json" for name in lost] + [
+        f"{name}.ipynb" for name in names if entry["status"] == "graded"
+        and read_object(autograded / f"{name}.ipynb", NOTEBOOK) is None])
 
 
-def graded_before(results: Path, student: str, state: dict[str, str],
+def graded_before(folder: CourseFolder, assignment: str, student: str, state: dict[str, str],
                   found: Booked) -> Graded | None:
-    """The result of a submission that was graded in just this state, if the gradebook, where
-    `found` is booked, still has its marks: it is left alone."""
-    old = read_ledger(results / LEDGER)
-    if old is None or old["state"] != state or unreadable(results, old) or (
+    """The result of a submission that was graded in just this state, if it can be read and the
+    gradebook, which holds `found`, still has its marks: it is not graded again."""
+    old = read_ledger(folder.results(assignment, student) / LEDGER)
+    if old is None or old["state"] != state or unreadable(folder, assignment, student, old) or (
             old["status"] == "graded" and not holds(found, old.get("marks", {}))) or (
             old["status"] == NOTHING and found and not old.get("marks")):
         return None
@@ -153,7 +161,7 @@ def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
     """
     results = folder.results(assignment, student)
     if entry := read_ledger(results / LEDGER):
-        lost = [f"{name}.json" for name in unreadable(results, entry)]
+        lost = unreadable(folder, assignment, student, entry)
         return entry if not lost else entry | {
             "status": "not graded", "problems": [DAMAGED.format(", ".join(lost))]}
     marks = (read_ledger(results / EARLIER) or {}).get("marks", {})

@@ -161,7 +161,7 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
         state = state_of(handed_in, grader_state(folder, study, config))
         marks = partial(_marks, config, study, student, opened)
         if not force and ledger.is_file() and (
-                before := graded_before(results, student, state, marks())):
+                before := graded_before(folder, study.assignment, student, state, marks())):
             return before
         set_aside(ledger)  # a run that is stopped from here on grades it again
         (results / OTHER_DOOR).unlink(missing_ok=True)

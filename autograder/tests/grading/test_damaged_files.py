@@ -57,7 +57,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a symbolic link to itself": a_loop,
     "a pipe": a_pipe,
 }
-FILES = (f"ada/{LEDGER}", f"ada/{NOTEBOOK}.json")
+FILES = (f"results/{STUDY.assignment}/ada/{LEDGER}",
+         f"results/{STUDY.assignment}/ada/{NOTEBOOK}.json",
+         f"autograded/ada/{STUDY.assignment}/{NOTEBOOK}.ipynb")
 
 
 @pytest.fixture(scope="module")
@@ -93,19 +95,21 @@ def run(course: CourseFolder, command: list[str]) -> tuple[int, str]:
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
-    """And told by the report; bob's result is left alone."""
+    """Also an autograded notebook, which is rewritten; bob's result is unchanged."""
     monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
-    path = course.root / "results" / STUDY.assignment / file
+    path = course.root / file
     DAMAGES[damage](path)
     assert standing(course, STUDY.assignment, "ada")["status"] == "not graded"
     assert standing(course, STUDY.assignment, "bob")["status"] == "graded"
     ledger = read_ledger(course.results(STUDY.assignment, "ada") / LEDGER)
     if ledger:
-        assert not graded_before(path.parent, "ada", ledger["state"], ledger["marks"])
+        assert not graded_before(course, STUDY.assignment, "ada", ledger["state"],
+                                 ledger["marks"])
     with grading.grader(course, STUDY, False) as grade_one:
         assert grade_one("bob").status == "unchanged"
-        assert grade_one("ada").status == ("fault" if damage == "a folder" else "graded")
-    if damage == "a folder":  # which is not ours to remove
+        stays = damage == "a folder" and file.startswith("results")  # grading removes no folder
+        assert grade_one("ada").status == ("fault" if stays else "graded")
+    if stays:
         path.rmdir()
         with grading.grader(course, STUDY, False) as grade_one:
             assert grade_one("ada").status == "graded"
@@ -120,7 +124,7 @@ def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
     pytest.param("other types", marks=pytest.mark.slow)])
 def test_no_command_fails_for_everybody(course, file, damage):
     """Each does what it can for bob, and says that ada's result is damaged or missing."""
-    DAMAGES[damage](course.root / "results" / STUDY.assignment / file)
+    DAMAGES[damage](course.root / file)
     for command in COMMANDS:
         status, said = run(course, command)
         assert status in (0, 1), (command, said)
