@@ -115,9 +115,8 @@ class CourseFolder:
             raise CourseFolderError(_slip(path, error)) from error
         if "root" not in config.CourseDirectory:
             raise CourseFolderError(
-                f"{path} does not set up this course: it must contain the lines\n"
-                "from autograder.course_folder import configure\n"
-                "c = get_config()\nconfigure(c, __file__)")
+                f"{path} does not set up this course: it needs the lines `from "
+                "autograder.course_folder import configure` and `configure(c, __file__)`")
         for name in ("CourseDirectory.db_url", "Exchange.root"):  # nbgrader looks at the others
             section, setting = name.split(".")
             if not isinstance(value := config[section].get(setting, ""), str):
@@ -209,10 +208,16 @@ class CourseFolder:
         return self.root / "release" / assignment
 
     def require_release(self, study: Study) -> None:
-        """Raise `CourseFolderError` unless `study` has been released here."""
-        if not self.release(study.assignment).is_dir():
+        """Raise `CourseFolderError` unless `study` has been released here, as files and folders."""
+        release = self.release(study.assignment)
+        if not release.is_dir():
             raise CourseFolderError(f"{study.assignment} has not been released in {self.root}: "
                                     f"run `autograder release {study.name}` first")
+        odd = next((path for path in sorted(release.rglob("*"))
+                    if not path.is_file() and not path.is_dir()), None)
+        if odd is not None:  # a pipe would block whoever reads it
+            raise CourseFolderError(f"{odd} is neither a file nor a folder: remove it, and run "
+                                    f"`autograder release {study.name}`")
 
     def results(self, assignment: str, student: str) -> Path:
         """The folder of one submission's results: the outcome of each check, and the ledger."""
@@ -340,17 +345,19 @@ def rule_of(folder: CourseFolder) -> dict[str, float]:
     Raises `CourseFolderError` for a file that holds no such rule.
     """
     path = folder.root / LATE_FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return {}
-    mend = "give the rule again by `autograder late STUDY --percent-a-day P`"
+    mend = "set the rule again with `autograder late STUDY --percent-a-day P`"
+    if not path.is_file():
+        raise CourseFolderError(f"{path} is not a regular file: remove it, and {mend}")
     try:
         rule = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CourseFolderError(f"{path} cannot be read ({error}): {mend}") from error
     if (not isinstance(rule, dict) or not rule.keys() <= {"percent_a_day", "at_most"} or not all(
             isinstance(value, int | float) and 0 <= value <= 100 for value in rule.values())):
-        raise CourseFolderError(f"{path} must hold percentages percent_a_day and at_most, and "
-                                f"nothing else: {mend}")
+        raise CourseFolderError(f"{path} must contain only the percentages percent_a_day and "
+                                f"at_most: {mend}")
     return rule
 
 

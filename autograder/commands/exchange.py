@@ -6,6 +6,7 @@ from pathlib import Path
 from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.doctor import exchange as problems_of
 from autograder.errors import Refused
+from autograder.grading.booked import require_gradebook
 from autograder.grading.handed_in import shown
 from autograder.telling.page_names import page_names
 from course.probes import Study
@@ -20,6 +21,7 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
     """Take a step, one of `STEPS`, by nbgrader's own exchange; returns what came of it in a
     sentence. Raises `Refused`, in nbgrader's words if it refuses."""
     folder.require_release(study)
+    require_gradebook(folder, study.assignment)
     for problem in problems_of(folder):
         raise Refused(problem)
     name = study.assignment
@@ -113,4 +115,4 @@ def _reason(done: dict) -> str:
     lines = [line for line in f"{done.get('log', '')}\n{done.get('error', '')}".splitlines()
              if line.strip()]
     errors = [line for line in lines if "ERROR" in line]
-    return (errors or lines or ["it says no reason"])[-1].strip()
+    return (errors or lines or ["nbgrader gave no reason"])[-1].strip()

@@ -18,23 +18,28 @@ NAMES = ("the study's table", "the release", "the gradebook")
 
 
 def require_same_points(folder: CourseFolder, study: Study, db_url: str) -> None:
-    """Raise `Refused` for cells whose points are not the same in all places that know them.
+    """Raise `Refused` for cells whose points are not the same in all places that have them.
 
-    A cell that is missing somewhere is no disagreement: an instructor may leave a check out of a
-    release, or add cells of their own.
+    A check that is missing from the release is no disagreement: an instructor may leave it out, or
+    add other cells. A cell that only the gradebook has was lost from the release.
     """
     places = (_in_table(study), _in_release(folder, study), points_of(db_url, study.assignment))
     differing = [cell for cell in sorted({*places[0], *places[1], *places[2]})
                  if len({place[cell] for place in places if cell in place}) > 1]
+    table, release, gradebook = places
+    command = (f"`autograder release {study.name}`" if study.checks else
+               f"`nbgrader generate_assignment {study.assignment} --force`")
+    if lost := sorted(gradebook.keys() - release.keys()):
+        raise Refused(f"nothing was graded, because notebooks of {study.assignment} are missing or "
+                      f"incomplete in {folder.release(study.assignment)} (no {', '.join(lost)}). "
+                      f"Run {command}, then grade again")
     if not differing:
         return
-    table, release, _ = places
     said = [f"{cell} has " + ", ".join(f"{place[cell]:g} in {name}" for name, place in zip(
             NAMES, places, strict=True) if cell in place) for cell in differing]
     build = any(table.get(cell, release.get(cell)) != release.get(cell) for cell in differing)
     steps = [f"`autograder build {study.name}`"] if build else []
-    steps.append(f"`autograder release {study.name}`" if study.checks else
-                 f"`nbgrader generate_assignment {study.assignment} --force`")
+    steps.append(command)
     raise Refused(f"nothing was graded, as the points of {study.assignment} disagree: "
                   f"{'; '.join(said)}. Run {' and '.join(steps)}, then grade again")
 

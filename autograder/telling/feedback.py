@@ -54,6 +54,7 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
     and `OSError` if nothing can be written there.
     """
     assignment = study.assignment
+    folder.require_release(study)
     require_gradebook(folder, assignment)
     wanted = _graded(folder, study, students)
     states = _states(folder, assignment, wanted)

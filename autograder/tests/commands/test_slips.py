@@ -48,10 +48,26 @@ def test_what_is_no_text_is_told(folder, name):
                            "quotes, not 7\n")
 
 
+def test_a_configuration_without_configure_is_refused(folder):
+    """An empty file, for example: nbgrader's defaults would apply to the course."""
+    (folder.root / CONFIG_FILE).write_text("c = get_config()\n", "utf-8")
+    done = export(folder)
+    assert done.exit_code == 2
+    assert "needs the lines" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_late_rule_that_is_no_file_is_refused(folder):
+    """It must not count as "no rule", which would remove penalties."""
+    (folder.root / LATE_FILE).symlink_to("nowhere")
+    done = export(folder)
+    assert done.exit_code == 2
+    assert "is not a regular file" in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(("text", "where"), [
     ("", "line 1 column 1"), ('{"at_most": 50,\n "percent', "line 2 column 2"),
-    ("[10]", "must hold percentages"), ('{"percent_a_day": "10"}', "must hold percentages"),
-    ('{"percent_a_day": 110}', "must hold percentages"), ('{"percent": 10}', "nothing else"),
+    ("[10]", "must contain only"), ('{"percent_a_day": "10"}', "must contain only"),
+    ('{"percent_a_day": 110}', "must contain only"), ('{"percent": 10}', "must contain only"),
 ], ids=["empty", "cut off", "list", "text", "too much", "name"])  # fmt: skip
 def test_a_slip_in_the_late_rule_is_told(folder, text, where):
     """The sentence names the file and what writes it anew, and that command mends it."""

@@ -1,6 +1,7 @@
-"""Any file that the kit keeps of a course may be damaged: nobody else pays, and it is repaired."""
+"""Any file in a course folder may be damaged: it is reported, repaired, and affects nobody else."""
 
 import os
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
 from autograder.grading import submission as grading
 from autograder.grading.batch import grade
+from autograder.grading.booked import booked
 from autograder.grading.ledger import LEDGER, graded_before, read_ledger, standing
 from autograder.release.assignments import release
 from autograder.workspace import module_texts
@@ -132,6 +134,76 @@ def test_no_command_fails_for_everybody(course, file, damage):
     page = (course.root / "reports" / f"{STUDY.assignment}.html").read_text("utf-8")
     assert "damaged" in page or damage == "missing"
     assert list((course.root / "feedback" / "bob" / STUDY.assignment).glob("*.html"))
+
+
+@pytest.fixture(scope="module")
+def complete(made, tmp_path_factory) -> tuple[CourseFolder, Path]:
+    """A course with every kind of file that a command reads, and a roster."""
+    root = shutil.copytree(made.root, tmp_path_factory.mktemp("complete") / "course")
+    course, roster = CourseFolder.open(root), root.with_name("roster.csv")
+    roster.write_text("id,first_name,last_name\nada,Ada,Byron\nbob,Robert,Boole\n", "utf-8")
+    course.secret()
+    for student in ("ada", "bob"):
+        for stage in ("submitted", "autograded"):
+            (root / stage / student / STUDY.assignment / "timestamp.txt").write_text(
+                "2026-07-02 12:00:00 UTC", "utf-8")
+    for command in (["roster", str(roster)], ["hand-out", "study2"],
+                    ["late", "study2", "--due", "2026-07-02 10:00", "--percent-a-day", "10"],
+                    ["grade", "study2", "--jobs", "1"], *COMMANDS[:2], ["export"]):
+        status, said = run(course, command)
+        assert status == 0, said
+    return course, roster
+
+
+EVERY_COMMAND = {
+    "release": 4, "grade": 8, "feedback": 8, "report": 20, "export": 100, "solutions": 4,
+    "late": 100, "hand-out": 20, "collect": 100, "hand-back": 20, "roster": 100}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY_COMMAND)
+def test_every_file_may_be_damaged(complete, tmp_path, monkeypatch, name):
+    """A command that meets any damaged file ends with a message, and bob's marks are unchanged.
+
+    After the file is restored, the same command gives the same exit status as before. Slow
+    commands meet a random part of the files.
+    """
+    monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
+    course, roster = complete
+    command = {"grade": [name, "study2", "--jobs", "1"], "export": [name],
+               "solutions": [name, "study2", "--before-deadline"],
+               "roster": [name, str(roster)]}.get(name, [name, "study2"])
+    files = [path.relative_to(course.root) for path in sorted(course.root.rglob("*"))
+             if path.is_file() and "bob" not in path.parts]
+    assert len(files) > 20
+    chosen = random.sample(files, min(EVERY_COMMAND[name], len(files)))
+    expected = None
+    for file in (None, *chosen):
+        root = tmp_path / "course"
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.copytree(course.root, root)
+        damaged = CourseFolder(root)
+        if file is None:
+            expected, _ = run(damaged, command)
+            continue
+        written = file.parts[0] == "reports"  # writing to a pipe waits for its reader, as it should
+        damage = random.choice(sorted(DAMAGES.keys() - ({"a pipe"} if written else set())))
+        DAMAGES[damage](root / file)
+        status, said = run(damaged, command)
+        where = (name, str(file), damage, said)
+        assert status in (0, 1, 2) and "Traceback" not in said and (said or not status), where
+        if (root / file).is_dir():
+            (root / file).rmdir()
+        (root / file).unlink(missing_ok=True)
+        shutil.copy2(course.root / file, root / file)
+        assert marks_of_bob(damaged) == marks_of_bob(course), where
+        again, said = run(damaged, command)
+        assert again == expected, (*where, said)
+
+
+def marks_of_bob(course: CourseFolder) -> dict:
+    """The automatic points of bob's cells in the gradebook."""
+    return booked(course.config().CourseDirectory.db_url, STUDY.assignment, "bob")
 
 
 def test_stray_files_are_no_results(course):
