@@ -11,7 +11,7 @@ import errno
 import os
 import resource
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ CAPABILITY_VERSION_3 = 0x20080522
 CAPABILITIES = 64  # more than any kernel has
 
 FOLDER = Path("/tmp/submission")
+ABSENT = Path(__file__).with_name("absent.py")  # what is there instead of an absent module
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -84,10 +85,10 @@ class Walls:
         _call(_libc.unshare, NEWPID)
 
     def enter(self, talk: socket.socket, limits: dict[str, int],
-              without: Iterable[Path] = ()) -> dict[str, Any]:
+              absent: Collection[Path] = ()) -> dict[str, Any]:
         """Build the walls around this process, and return the request, its files written.
 
-        The public modules `without` are not there.
+        Nothing that it does finds the public modules `absent`, neither their text nor compiled.
 
         Raises OSError, and then nothing of the submission may be run.
         """
@@ -103,9 +104,10 @@ class Walls:
         _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/dev/shm", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
-        for module in without:
-            _call(_libc.mount, b"/dev/null", bytes(module), None, MS_BIND, None)
-            if (compiled := module.with_name("__pycache__")).is_dir():
+        for module in absent:
+            _call(_libc.mount, bytes(ABSENT), bytes(module), None, MS_BIND, None)
+        for compiled in {module.with_name("__pycache__") for module in absent}:
+            if compiled.is_dir():
                 _mount(str(compiled), "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
         for capability in range(self.capabilities):
             _call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)

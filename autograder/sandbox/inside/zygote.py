@@ -1,11 +1,12 @@
 """The warm parent: imports what submissions use once, then forks a process for every job.
 
 Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
-message on it is a job `{"kind": ..., "light": ..., "limits": ...}` with the socket on which the
-child talks. What the job is about goes to the child alone: the parent never knows of it, as every
-later child would inherit what it knows. The answers are `{"started": true}` with a pidfd, and
-`{"ended": wait status, "cpu": seconds}`. At DOOR, a listening socket, others ask for warm parents
-of their own, which are forked from this one; it then does no jobs itself.
+message on it is a job `{"kind": ..., "light": ..., "limits": ..., "absent": [...]}` with the socket
+on which the child talks; `absent` names public modules that the child must not find. What the job
+is about goes to the child alone: the parent never knows of it, as every later child would inherit
+what it knows. The answers are `{"started": true}` with a pidfd, and `{"ended": wait status, "cpu":
+seconds}`. At DOOR, a listening socket, others ask for warm parents of their own, which are forked
+from this one; it then does no jobs itself.
 
 A fork takes longer the more its parent has imported. So a warm parent is two processes: light
 jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
@@ -28,8 +29,7 @@ import tictactoe
 from . import agents, isolate, questions
 from .frames import receive, send
 
-# Notebooks use the oracle, so that it is public; a module that is asked is to search by itself.
-WITHOUT = [Path(tictactoe.__file__).with_name("solver.py")]
+PUBLIC = Path(tictactoe.__file__).parents[1]  # the folder of the public packages
 LIGHT = {"questions": questions.answer, "agent": agents.serve}
 
 
@@ -187,7 +187,8 @@ def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, jo
     try:
         control.close()
         try:
-            request = walls.enter(talk, job["limits"], WITHOUT if job["kind"] in LIGHT else ())
+            request = walls.enter(talk, job["limits"], [
+                PUBLIC / f"{name.replace('.', '/')}.py" for name in job["absent"]])
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)
