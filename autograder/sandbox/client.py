@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 from nbformat.v4 import new_output
 
-from autograder.sandbox.inside.frames import LENGTH, send
+from autograder.sandbox.inside.frames import LENGTH, End, send
 from autograder.sandbox.launch import CannotIsolate, knock, start
 from autograder.sandbox.limits import Limits
 from course.probes import Check
@@ -305,10 +305,11 @@ class Sandbox:
                 yield job
             finally:
                 job.kill()
-                end = json.loads(self._control.recv(1 << 16) or b"{}")
-                if not end:  # then the process ended with it, whatever it did
+                said = self._control.recv(1 << 16)
+                if not said:  # then the process ended with it, whatever it did
                     raise SandboxFault("the sandbox has ended")
-                job.status, job.cpu = end["ended"], end["cpu"]
+                end = End.from_buffer_copy(said)
+                job.status, job.cpu = end.status, end.cpu
 
 
 class Job:
