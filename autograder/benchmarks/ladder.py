@@ -33,7 +33,7 @@ GIVEN = {
     "ISMCTS, wrapped": "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
     "Greedy, wrapped": "from sequence import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
     "ISMCTS, copied": "sequence/agents/ismcts.py",
-    "Greedy, copied": "sequence/agents/players.py",
+    "Greedy, copied": "sequence/agents/greedy.py",
 }
 
 

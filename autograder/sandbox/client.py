@@ -16,6 +16,7 @@ import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,12 +24,14 @@ from typing import Any
 import psutil
 from nbformat.v4 import new_output
 
-from autograder.sandbox.inside.frames import LENGTH, send
+from autograder.sandbox.inside.frames import LENGTH, End, send
 from autograder.sandbox.launch import CannotIsolate, knock, start
 from autograder.sandbox.limits import Limits
 from course.probes import Check
 from course.probes.match import AGENT, play_ladder
+from course.probes.positions import is_from_game
 from course.probes.process import MAX_REPLIES
+from course.probes.question import texts_of
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from course.probes.syntax import text_of
@@ -48,6 +51,10 @@ MAX_DEPTH = 20  # of lists in lists in a reply
 # What only a warm parent for notebooks has imported: a module that asks for it is slow elsewhere.
 HEAVY = (b"numpy", b"matplotlib", b"IPython")
 LIGHT = ("questions", "agent")  # the jobs that need none of it themselves
+# Notebooks use these, so they are public; a module that is asked has to search by itself, and an
+# agent has to play by itself. Greedy plays the games from which some checks take their positions.
+ORACLES = ("tictactoe.solver", "sequence.agents.ismcts")
+GREEDY = "sequence.agents.greedy"
 # What could steer a terminal, turn a line around, or not be written to a file.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -282,7 +289,8 @@ class Sandbox:
                     header = {
                         "kind": kind, "light": light,
                         "limits": asdict(self.limits) | {"cpu_seconds": math.ceil(
-                            SPARE * self.limits.cpu_seconds * factor())}}
+                            SPARE * self.limits.cpu_seconds * factor())},
+                        "absent": _absent(kind, request)}
                     socket.send_fds(self._control, [json.dumps(header).encode()],
                                     [theirs.fileno()])
                 _, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
@@ -297,10 +305,11 @@ class Sandbox:
                 yield job
             finally:
                 job.kill()
-                end = json.loads(self._control.recv(1 << 16) or b"{}")
-                if not end:  # then the process ended with it, whatever it did
+                said = self._control.recv(1 << 16)
+                if not said:  # then the process ended with it, whatever it did
                     raise SandboxFault("the sandbox has ended")
-                job.status, job.cpu = end["ended"], end["cpu"]
+                end = End.from_buffer_copy(said)
+                job.status, job.cpu = end.status, end.cpu
 
 
 class Job:
@@ -463,6 +472,14 @@ class SandboxPlayer:
         finally:
             self.spent = clock.spent
             self._answered = self._job.meter.seconds()
+
+
+def _absent(kind: str, request: Mapping[str, Any]) -> tuple[str, ...]:
+    """The public modules that this job must not find: opponents and oracles."""
+    if kind not in LIGHT:
+        return ()
+    texts = chain.from_iterable(map(texts_of, request.get("cases", ())))
+    return ORACLES if any(map(is_from_game, texts)) else (*ORACLES, GREEDY)
 
 
 def _pid(pidfd: int) -> int:

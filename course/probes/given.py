@@ -1,8 +1,13 @@
-"""Tells whether an agent is a given player: those are opponents in the ladder, not answers.
+"""Recognises agents that are given players: those are opponents in the ladder, not answers.
 
-In the agent's process they are absent (`course.probes.ladder_agent`). What is left is an agent that
-plays as one does, however it was written, and code that was copied from one. Somebody who rewrites
-a given player step by step, and changes a tenth of what it does, is found by neither.
+In the agent's process they are absent (`course.probes.ladder_agent`). Two other ways are left: an
+agent that plays as one does, however it was written, and code that was copied from one. Nothing
+recognises an agent that rewrites a given player step by step and changes a tenth of what it does.
+
+`ISMCTS` is recognised by its code only. It draws random numbers and stops by the clock, so that it
+plays the same action as another `ISMCTS` in five to six of ten decisions only. A look-ahead does so
+in three to four of ten, and a student who grows a tree with the ideas of study 9 and the quick
+player may come closer: no limit between the two would spare all honest agents.
 """
 
 import ast
@@ -14,20 +19,21 @@ from itertools import islice
 from pathlib import Path
 
 from course.probes.syntax import parsed
-from sequence.agents import ismcts, players
+from sequence.agents import greedy, ismcts
 from sequence.agents.worth import best_action
 from sequence.league.game import Played
 
-SAME = 0.9  # of the actions: other agents play at most two thirds as one of these would
+SAME = 0.9  # of the actions: other agents play at most two thirds as any of these would
 LEAST = 100  # actions before that is judged
 COPIED = 0.5  # of a player's code
 # Characters of an agent's code that can be compared: over twenty times those of a given player. To
 # read as many, Python needs seconds, and nothing would stop it.
 COMPARED = 200_000
 
-# What these play is decided by what they see; `ISMCTS` draws, and is known by its code.
+BY_TURNS = "one or another given player"
+# What these play is decided by what they see.
 PLAYERS = {
-    "Greedy": lambda state: players.Greedy().choose(state.observation()),
+    "Greedy": lambda state: greedy.Greedy().choose(state.observation()),
     "the quick player of sequence.agents.worth": best_action,
 }
 
@@ -47,16 +53,16 @@ class Likeness:
             if state.to_move == seat and number not in warned and len(state.legal_actions()) > 1:
                 self.actions += 1
                 action = played.states[number + 1].history[-1]
-                self.same.update(name for name, choose in PLAYERS.items()
-                                 if choose(state) == action)
+                same = [name for name, choose in PLAYERS.items() if choose(state) == action]
+                self.same.update(same + [BY_TURNS] * bool(same))
 
     @property
     def player(self) -> str | None:
         """The given player that this agent is, if it is one."""
         if self.actions < LEAST:
             return None
-        return next((name for name, same in self.same.most_common(1)
-                     if same >= SAME * self.actions), None)
+        return next((name for name in (*PLAYERS, BY_TURNS)
+                     if self.same[name] >= SAME * self.actions), None)
 
 
 def code_of(sources: Iterable[str]) -> list[str]:
@@ -85,9 +91,8 @@ def _size(functions: Counter[tuple]) -> int:
 
 @cache
 def _given() -> dict[str, Counter]:
-    texts = {module: Path(module.__file__).read_text("utf-8") for module in (ismcts, players)}
-    greedy = texts[players].partition("\nclass Greedy")
-    return {"ISMCTS": _functions(texts[ismcts]), "Greedy": _functions("".join(greedy[1:]))}
+    return {name: _functions(Path(module.__file__).read_text("utf-8"))
+            for name, module in (("ISMCTS", ismcts), ("Greedy", greedy))}
 
 
 def _functions(source: str, longest: int = sys.maxsize) -> Counter[tuple]:

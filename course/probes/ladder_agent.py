@@ -7,13 +7,12 @@ import sys
 from types import ModuleType
 from typing import NoReturn
 
-import sequence.agents.ismcts
+import sequence.agents
 from sequence.league.players import inside
 from sequence.league.players.process import ProcessPlayer
 
-ABSENT = ("Greedy", "ISMCTS")  # from `sequence`, and where they are defined
-WHY = ("the given players Greedy and ISMCTS are opponents in the ladder, not building blocks: "
-       "write MyAgent without them")
+WHY = ("is not available to a graded agent: the given players Greedy and ISMCTS are opponents in "
+       "the ladder, not building blocks")
 
 
 class LadderPlayer(ProcessPlayer):
@@ -29,29 +28,23 @@ def main() -> None:
 
 
 def hide_given_players() -> None:
-    """Make every import of a given player fail, for good, with a sentence that says why."""
-    players = sequence.agents.players
-    sequence.agents.ismcts = ModuleType("sequence.agents.ismcts")
-    sequence.agents.ismcts.__all__ = ABSENT  # so that `import *` asks for them, and fails
-    sys.modules["sequence.agents.ismcts"] = sequence.agents.ismcts
-    sequence.__all__ = [name for name in sequence.__all__ if name not in ABSENT]
-    for module in (sequence, players):
-        for name in ABSENT:
-            vars(module).pop(name, None)
-    for module in (sequence, players):
-        module.__getattr__ = _absent_if_given
-    sequence.agents.ismcts.__getattr__ = _absent
+    """Make every import of a given player fail, for good, with a message that states the reason.
+
+    In grading, their files are absent as well (`autograder.sandbox.client`).
+    """
+    for player, name in sequence.GIVEN.items():
+        module = ModuleType(name)
+        module.__all__ = [player]  # so that `import *` looks it up, and fails
+        module.__getattr__ = _absent
+        sys.modules[name] = module
+        setattr(sequence.agents, name.rpartition(".")[2], module)
+        vars(sequence).pop(player, None)
+    sequence.__all__ = [name for name in sequence.__all__ if name not in sequence.GIVEN]
 
 
 def _absent(name: str) -> NoReturn:
-    """What a module of given players answers to a name that it does not have."""
-    raise AttributeError(name) if name.startswith("__") else ImportError(WHY)
-
-
-def _absent_if_given(name: str) -> NoReturn:
-    """The same for a module that has other things too."""
-    raise ImportError(WHY) if name in ABSENT else AttributeError(
-        f"module 'sequence' has no attribute {name!r}")
+    """Fail to look up a name in a hidden module."""
+    raise AttributeError(name) if name.startswith("__") else ImportError(f"{name} {WHY}")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,11 @@ def is_made_up(text: str) -> bool:
     return text.partition(" ")[0] in ("row", "tree")
 
 
+def is_from_game(text: str) -> bool:
+    """Whether `text` names a position of a sampled game, which given players have to play."""
+    return text.startswith("example ")
+
+
 def notation(state: Any) -> str:
     """The text that names a state of a game in a case: `read_position` makes it again.
 

@@ -240,7 +240,7 @@ play_on_board(against=Greedy(), seed=3, values=Greedy().values)
 # `play([first, second], seed)` plays a game between two agents. An agent is anything with a method
 # `choose(observation)`. Two are given for now. `Random` plays any legal action. `Greedy` plays what
 # looks best at once; it counts the chips in the lines through a cell, and you can read all of it in
-# `sequence/agents/players.py`.
+# `sequence/agents/greedy.py`.
 
 # %%
 game = play([Greedy(), Random()], seed=7)

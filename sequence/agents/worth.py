@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from operator import itemgetter
 
-from sequence.agents.players import LINE_WORTH, SEQUENCE_WORTH
 from sequence.board.actions import (
     FORGO,
     JACKS,
@@ -30,8 +29,10 @@ from sequence.board.layout import CELLS, HEART, LINES, NO_CELL, PLAYABLE, REACHE
 from sequence.engine.state import State
 
 REMEMBERED = 1 << 15  # groups of lines with chips in them, of each kind of worth: about 10 MB
-# What a chip in an open line is worth by the cells that are missing before it: as much as to
-# Greedy, and a sequence for the last.
+SEQUENCE_WORTH = 100_000  # more than all lines through a cell can be worth together
+LINE_WORTH = (1, 4, 16, 64, 256, 1024)  # of one more chip, by those in the line already
+# What a chip in an open line is worth by the cells that are missing before it: as much as one more
+# chip in a line, and a sequence for the last.
 CHIP_WORTH = (0, SEQUENCE_WORTH, *reversed(LINE_WORTH[:4]))
 JACK_WORTH = 300  # of a jack that is kept: more than a chip in a few lines of three
 # A side's odds of winning, as logarithms: logistic regression over the ends of 1,500 games of

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from sequence.agents.players import Greedy
+from sequence.agents.greedy import Greedy
 from sequence.board.actions import Action
 from sequence.board.rules import DRAFT, Rules
 from sequence.engine import replay as replays

@@ -2,21 +2,28 @@
 
 Whatever is not here, today's or a future kernel's, seems not to exist. `clone3` is left out, as its
 flags cannot be seen (`clone` serves), and so is `socket` for all families but one.
+
+Jobs share files that they can read, and the machine. So nothing is allowed that leaves a sign on a
+file without writing to it, or shows one: locks, leases and notifications (`flock`, most of
+`fcntl`), and calls that report whether pages of a file are in memory, load them or drop them
+(`fadvise64`, `readahead`, `mincore`, `preadv2` with RWF_NOWAIT, some of `madvise`). `sysinfo`
+counts for all jobs, so it is left out as well. The C library manages without: `os.preadv` then
+calls `preadv`.
 """
 
 from signal import NSIG, SIGCHLD
 
 CALLS = """
-    read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat openat2
+    read write readv writev pread64 pwrite64 preadv pwritev open openat openat2
     creat close close_range lseek _llseek stat fstat lstat stat64 fstat64 lstat64 newfstatat
     fstatat64 statx statfs fstatfs statfs64 fstatfs64 access faccessat faccessat2 getdents
     getdents64 readlink readlinkat getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat
     rename renameat renameat2 link linkat symlink symlinkat mknod mknodat chmod fchmod fchmodat
     fchmodat2 chown fchown lchown fchownat umask utime utimes utimensat utimensat_time64
-    futimesat truncate truncate64 ftruncate ftruncate64 fallocate fsync fdatasync flock fcntl
-    fcntl64 dup dup2 dup3 pipe pipe2 sendfile sendfile64 copy_file_range splice tee fadvise64
-    readahead getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr brk mmap2 munmap
-    mremap mprotect madvise msync mincore mlock mlock2 munlock membarrier pkey_alloc pkey_free
+    futimesat truncate truncate64 ftruncate ftruncate64 fallocate fsync fdatasync
+    dup dup2 dup3 pipe pipe2 sendfile sendfile64 copy_file_range splice tee
+    getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr brk mmap2 munmap
+    mremap mprotect msync mlock mlock2 munlock membarrier pkey_alloc pkey_free
     pkey_mprotect fork vfork execve execveat exit exit_group wait4 waitid waitpid kill tkill
     tgkill getpid getppid gettid getpgid getpgrp setpgid getsid setsid getuid geteuid getgid
     getegid getresuid getresgid getgroups capget prctl arch_prctl set_tid_address
@@ -24,7 +31,7 @@ CALLS = """
     futex_waitv sched_yield sched_getaffinity sched_setaffinity sched_getparam
     sched_getscheduler sched_setscheduler sched_get_priority_max sched_get_priority_min
     sched_rr_get_interval getpriority setpriority getcpu getrlimit ugetrlimit setrlimit
-    prlimit64 getrusage times sysinfo uname pidfd_open pidfd_send_signal restart_syscall
+    prlimit64 getrusage times uname pidfd_open pidfd_send_signal restart_syscall
     rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait
     rt_sigtimedwait_time64 rt_sigqueueinfo rt_tgsigqueueinfo sigprocmask sigreturn
     sigaltstack signalfd signalfd4 pause alarm setitimer getitimer time gettimeofday
@@ -43,6 +50,14 @@ SIGNALS = tuple(number for number in range(1, NSIG) if number != SIGCHLD)
 # What a descriptor may be asked (<asm-generic/ioctls.h>): nothing types into a terminal.
 CONTROLS = {"TCGETS": 0x5401, "TIOCGPGRP": 0x540F, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B,
             "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451}
+# What may be done with a descriptor (<fcntl.h>): it is duplicated, and its flags are read and set.
+COMMANDS = {"F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4,
+            "F_DUPFD_CLOEXEC": 1030}
+# What the kernel may be advised about memory (<asm-generic/mman-common.h>): not to drop pages of
+# a file (PAGEOUT, COLD), nor to look for equal ones (MERGEABLE).
+ADVICE = {"NORMAL": 0, "RANDOM": 1, "SEQUENTIAL": 2, "WILLNEED": 3, "DONTNEED": 4, "FREE": 8,
+          "DONTFORK": 10, "DOFORK": 11, "HUGEPAGE": 14, "NOHUGEPAGE": 15, "DONTDUMP": 16,
+          "DODUMP": 17, "GUARD_INSTALL": 102, "GUARD_REMOVE": 103}
 # <sys/mman.h>: shared pages that belong to no file could be mapped by no process for a while, and
 # nobody would count them. So one or the other, but not both.
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20

@@ -1,11 +1,24 @@
 """Messages on a stream socket: eight bytes of length, then JSON."""
 
+import ctypes
 import json
 import socket
 import struct
 from typing import Any
 
 LENGTH = struct.Struct(">Q")
+
+
+class End(ctypes.Structure):
+    """How a job ended, as the kernel writes it: <sys/wait.h> and <sys/resource.h>."""
+
+    _fields_ = (("status", ctypes.c_int), ("user", 2 * ctypes.c_long),
+                ("system", 2 * ctypes.c_long), ("others", 14 * ctypes.c_long))
+
+    @property
+    def cpu(self) -> float:
+        """The seconds of computing of the job's processes."""
+        return round(self.user[0] + self.system[0] + (self.user[1] + self.system[1]) / 1e6, 3)
 
 
 def send(talk: socket.socket, frame: dict[str, Any]) -> None:

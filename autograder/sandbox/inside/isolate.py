@@ -11,25 +11,36 @@ import errno
 import os
 import resource
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pyseccomp as seccomp
 
-from .calls import ACTIONS, CALLS, CONTROLS, MAP_ANONYMOUS, MAP_SHARED, SHARINGS, SIGNALS
+from .calls import (
+    ACTIONS,
+    ADVICE,
+    CALLS,
+    COMMANDS,
+    CONTROLS,
+    MAP_ANONYMOUS,
+    MAP_SHARED,
+    SHARINGS,
+    SIGNALS,
+)
 from .frames import receive
 
 # <linux/sched.h>, <linux/prctl.h>, <sys/mount.h>, <linux/capability.h>
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP = (
     0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x02000000)
 NAMESPACES = NEWNS | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET | NEWCGROUP
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 4096
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_KEEPCAPS = 24, 38, 8
 CAPABILITY_VERSION_3 = 0x20080522
 CAPABILITIES = 64  # more than any kernel has
 
 FOLDER = Path("/tmp/submission")
+ABSENT = Path(__file__).with_name("absent.py")  # what is there instead of an absent module
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -56,13 +67,24 @@ def _filter() -> seccomp.SyscallFilter:
             for number in SIGNALS:
                 calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF,
                                                                 number))
-    for control in CONTROLS.values():
-        calls.add_rule(seccomp.ALLOW, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF,
-                                                           control))
+    for name, place, numbers in (("ioctl", 1, CONTROLS), ("fcntl", 1, COMMANDS),
+                                 ("fcntl64", 1, COMMANDS), ("madvise", 2, ADVICE)):
+        for number in numbers.values():
+            with contextlib.suppress(RuntimeError, OSError):
+                calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(place, seccomp.MASKED_EQ,
+                                                                0xFFFFFFFF, number))
     for sharing in SHARINGS:
         calls.add_rule(seccomp.ALLOW, "mmap", seccomp.Arg(
             3, seccomp.MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, sharing))
     return calls
+
+
+def _seal_devices() -> None:
+    """Mount the devices, which all jobs share, read-only: they can be written to, as before, but
+    their times cannot be set, which the next job would see."""
+    for device in filter(Path.is_char_device, Path("/dev").iterdir()):
+        kept = os.statvfs(device).f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        _call(_libc.mount, None, bytes(device), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None)
 
 
 class Walls:
@@ -76,6 +98,7 @@ class Walls:
         self.uid = uid
         self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.calls = _filter()
+        _seal_devices()
         self.capabilities = _last_capability() + 1
 
     def prepare(self) -> None:
@@ -84,10 +107,10 @@ class Walls:
         _call(_libc.unshare, NEWPID)
 
     def enter(self, talk: socket.socket, limits: dict[str, int],
-              without: Iterable[Path] = ()) -> dict[str, Any]:
+              absent: Collection[Path] = ()) -> dict[str, Any]:
         """Build the walls around this process, and return the request, its files written.
 
-        The public modules `without` are not there.
+        Nothing that it does finds the public modules `absent`, neither their text nor compiled.
 
         Raises OSError, and then nothing of the submission may be run.
         """
@@ -103,9 +126,10 @@ class Walls:
         _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/dev/shm", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")
         _mount("/proc", "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
-        for module in without:
-            _call(_libc.mount, b"/dev/null", bytes(module), None, MS_BIND, None)
-            if (compiled := module.with_name("__pycache__")).is_dir():
+        for module in absent:
+            _call(_libc.mount, bytes(ABSENT), bytes(module), None, MS_BIND, None)
+        for compiled in {module.with_name("__pycache__") for module in absent}:
+            if compiled.is_dir():
                 _mount(str(compiled), "size=4k,nr_inodes=1,mode=555", MS_RDONLY)
         for capability in range(self.capabilities):
             _call(_libc.prctl, PR_CAPBSET_DROP, capability, 0, 0, 0)

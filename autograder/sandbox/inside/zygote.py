@@ -1,17 +1,20 @@
 """The warm parent: imports what submissions use once, then forks a process for every job.
 
 Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
-message on it is a job `{"kind": ..., "light": ..., "limits": ...}` with the socket on which the
-child talks. What the job is about goes to the child alone: the parent never knows of it, as every
-later child would inherit what it knows. The answers are `{"started": true}` with a pidfd, and
-`{"ended": wait status, "cpu": seconds}`. At DOOR, a listening socket, others ask for warm parents
-of their own, which are forked from this one; it then does no jobs itself.
+message on it is a job `{"kind": ..., "light": ..., "limits": ..., "absent": [...]}` with the socket
+on which the child talks; `absent` names public modules that the child must not find. What the job
+is about goes to the child alone: the parent never knows of it, as every later child would inherit
+what it knows. The answers are `{"started": true}` with a pidfd, and the bytes of an `End`, of which
+the parent keeps nothing either. At DOOR, a listening socket, others ask for warm parents of their
+own, which are forked from this one; it then does no jobs itself.
 
 A fork takes longer the more its parent has imported. So a warm parent is two processes: light
 jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
 Where there is no door, the parent itself imports them for the first job that does.
 """
 
+import ctypes
+import errno
 import gc
 import json
 import os
@@ -26,10 +29,11 @@ from pathlib import Path
 import tictactoe
 
 from . import agents, isolate, questions
-from .frames import receive, send
+from .frames import End, receive, send
 
-# Notebooks use the oracle, so that it is public; a module that is asked is to search by itself.
-WITHOUT = [Path(tictactoe.__file__).with_name("solver.py")]
+PUBLIC = Path(tictactoe.__file__).parents[1]  # the folder of the public packages
+_libc = ctypes.CDLL(None, use_errno=True)
+_end = End()  # of the job that runs, and zero again before the next one
 LIGHT = {"questions": questions.answer, "agent": agents.serve}
 
 
@@ -96,24 +100,34 @@ def _serve(control: socket.socket, walls: isolate.Walls,
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
             return
         os.close(pidfd)
-        _, status, usage = os.wait4(pid, 0)
-        control.sendmsg([json.dumps(
-            {"ended": status, "cpu": round(usage.ru_utime + usage.ru_stime, 3)}).encode()])
+        _report_end(control, pid)
+
+
+def _report_end(control: socket.socket, pid: int) -> None:
+    """Wait for a job's end and report it, without a trace for the next job in this memory."""
+    while _libc.wait4(pid, ctypes.byref(_end), 0, ctypes.byref(_end, End.user.offset)) < 0:
+        if ctypes.get_errno() != errno.EINTR:
+            raise ChildProcessError(ctypes.get_errno(), "a job's process is not there")
+    control.send(_end)
+    ctypes.memset(ctypes.byref(_end), 0, ctypes.sizeof(_end))
 
 
 def _passed_on(message: bytes, talk: int, control: socket.socket, twin: socket.socket) -> bool:
     """Pass a job on to the twin, and its two answers back; whether both sides are still there."""
     socket.send_fds(twin, [message], [talk])
     os.close(talk)
-    for _ in ("started", "ended"):
-        if control in select.select([twin, control], [], [])[0]:  # the twin notices and ends, too
-            return False
-        answer, descriptors, _, _ = socket.recv_fds(twin, 1 << 16, 1)
-        if not answer:
-            return False
-        socket.send_fds(control, [answer], descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
+    if control in select.select([twin, control], [], [])[0]:  # the twin notices and ends, too
+        return False
+    answer, descriptors, _, _ = socket.recv_fds(twin, 1 << 16, 1)
+    if not answer:
+        return False
+    socket.send_fds(control, [answer], descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    if control in select.select([twin, control], [], [])[0] or not twin.recv_into(_end):
+        return False
+    control.send(_end)
+    ctypes.memset(ctypes.byref(_end), 0, ctypes.sizeof(_end))
     return True
 
 
@@ -187,7 +201,8 @@ def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, jo
     try:
         control.close()
         try:
-            request = walls.enter(talk, job["limits"], WITHOUT if job["kind"] in LIGHT else ())
+            request = walls.enter(talk, job["limits"], [
+                PUBLIC / f"{name.replace('.', '/')}.py" for name in job["absent"]])
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)

@@ -18,8 +18,7 @@ from autograder.benchmarks import _variants, _workers, variants
 from autograder.benchmarks._variants import VARIANTS, HandsRead, KeptTree, TwoDecisions
 from sequence import ISMCTS, Greedy, Random, State, play
 from sequence.agents.ismcts import Node
-from sequence.agents.players import SEQUENCE_WORTH
-from sequence.agents.worth import _plays, best_action, chances, ranked
+from sequence.agents.worth import SEQUENCE_WORTH, _plays, best_action, chances, ranked
 from sequence.board.layout import BIT
 from tictactoe.games.play import Match
 

@@ -73,7 +73,7 @@ def _running_in(folder) -> list[str]:
 # ---- Checks and cells
 
 
-SPOILT = "\nfrom sequence.agents.players import Greedy\ndel Greedy.choose\n"
+SPOILT = "\nfrom sequence.agents.greedy import Greedy\ndel Greedy.choose\n"
 
 
 @pytest.mark.parametrize("many", [1, 3000])  # so many do not fit into one message

@@ -10,25 +10,26 @@ from typing import ClassVar
 
 import pytest
 
+import sequence.agents.greedy
 import sequence.agents.ismcts
-import sequence.agents.players
 from autograder.course_folder import CourseFolder
 from autograder.sandbox.client import Sandbox, SandboxPlayer
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
-from autograder.workspace import module_texts
+from autograder.workspace import answers_folder, module_texts
 from course.probes import Check, load_study
 from course.probes import given as looking
 from course.probes.explain import as_html, as_text
-from course.probes.given import COMPARED, copied_player
-from course.probes.match import TOO_LONG, _without_words, play_ladder
+from course.probes.given import COMPARED, Likeness, copied_player
+from course.probes.match import LIMITS, TOO_LONG, _without_words, play_ladder
 from course.probes.outcome import mark
 from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
 from course.probes.syntax import text_of
-from sequence import State
-from sequence.league.players.specs import parse
+from sequence import DRAFT, State
+from sequence.league.game import play_game
+from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
 
 RUNG = {"agent": "Random", "rates": [0.1, 0.6]}
@@ -247,7 +248,7 @@ def test_the_sandbox_plays_the_same_games(tmp_path):
     "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
     "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
     "import sequence\n\n\nclass MyAgent(sequence.Greedy):\n    pass\n",
-    "from sequence.agents.players import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
+    "from sequence.agents.greedy import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
 ])
 def test_given_players_cannot_be_imported(tmp_path, source):
     """Whoever hands one in, or wraps one, reads why that is no answer, inside as well."""
@@ -285,9 +286,68 @@ def test_who_plays_as_a_given_player_earns_only_legal_play(tmp_path):
         assert "plays as the quick player" in observation["errors"]["strength"]
 
 
+BY_TURNS = """
+import random
+
+from sequence.agents.beliefs import sample
+from sequence.agents.worth import best_action
+
+
+class MyAgent:
+    def choose(self, observation):
+        if observation.undealt % 2:
+            return best_action(sample(observation, random.Random(1)))
+        return Greedy().choose(observation)
+"""
+
+
+def likeness_of(agent: Spec, deals: int) -> Likeness:
+    """What is known of an agent's play after so many deals against Greedy, from both seats."""
+    likeness = Likeness()
+    for deal in range(deals):
+        for seat in (0, 1):
+            players = [TrustedPlayer(spec, timed=False) for spec in (agent, parse("Greedy"))]
+            likeness.add(play_game(players[::-1] if seat else players, State.deal(
+                DRAFT, 7000 + deal), deal, LIMITS), seat)
+    return likeness
+
+
+def test_who_plays_as_given_players_by_turns_is_recognised(tmp_path):
+    """To play as one and then as another is no answer either."""
+    path = module(tmp_path, "from sequence import Greedy\n" + BY_TURNS)
+    likeness = likeness_of(parse(f"{path}:MyAgent"), 4)
+    assert likeness.player == looking.BY_TURNS
+    assert max(likeness.same[name] for name in looking.PLAYERS) < 0.9 * likeness.actions
+
+
+ANSWERS = answers_folder(load_study("study10"))
+HONEST = [
+    f"{ANSWERS}/study10_league/my_agent.py:MyAgent",
+    f"{Path(__file__).parents[3]}/docs/my_agent.py:MyAgent",
+    *(f"{ANSWERS}/{folder}/{file}:{agent}" for folder, first, agent in (
+        ("study6_evaluator", "evaluator.py", "Evaluator"),
+        ("study7_lookahead", "lookahead.py", "LookAhead(cards='known')"),
+        ("study8_sarsa", "sarsa.py", "SarsaAgent")) for file in (first, "second_answer.py")),
+    f"{ANSWERS}/study9_mcts/mcts.py:SequenceUCT",
+    "Random", "sequence.agents.ismcts:ISMCTS(iterations=30)"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", HONEST, ids=lambda text: "-".join(Path(text).parts[-2:]))
+def test_no_other_agent_is_taken_for_a_given_player(text):
+    """Neither by what it plays nor by its code: the reference, and agents of all other studies."""
+    agent = parse(text)
+    likeness = likeness_of(agent, 5)
+    assert likeness.actions > looking.LEAST
+    assert likeness.player is None
+    assert max(likeness.same.values(), default=0) < 0.75 * likeness.actions
+    if agent.is_file:
+        assert copied_player([Path(agent.where).read_text("utf-8")]) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("given", "name"), [
-    (sequence.agents.ismcts, "ISMCTS"), (sequence.agents.players, "Greedy")])
+    (sequence.agents.ismcts, "ISMCTS"), (sequence.agents.greedy, "Greedy")])
 def test_copied_code_is_recognised(tmp_path, given, name):
     """Other names, numbers and comments do not hide a copy, whatever stands beside it."""
     text = Path(given.__file__).read_text("utf-8")
@@ -308,7 +368,7 @@ def test_other_code_is_nobodys_copy():
 
 def test_a_copy_is_recognised_in_every_encoding(tmp_path):
     """Neither a byte order mark, Windows line ends nor an encoding hide a copy, inside as well."""
-    text = Path(sequence.agents.players.__file__).read_text("utf-8").replace(
+    text = Path(sequence.agents.greedy.__file__).read_text("utf-8").replace(
         "class Greedy", "class MyAgent").replace("\n", "\r\n")
     named = f"# coding: latin-1\r\nmöglich = 1\r\n{text}"
     need_isolation()
@@ -350,7 +410,7 @@ def test_a_long_table_costs_nothing(tmp_path):
 @pytest.mark.parametrize("place", ["before", "behind", "in pieces", "beside"])
 def test_a_copy_cannot_hide_among_code(tmp_path, place):
     """What is too long to be compared earns the points of legal play, wherever the length is."""
-    text = Path(sequence.agents.players.__file__).read_text("utf-8").replace(
+    text = Path(sequence.agents.greedy.__file__).read_text("utf-8").replace(
         "class Greedy", "class MyAgent")
     assert 20 * len(text) < COMPARED
     padding = "# nothing\n" * (COMPARED // 10)

@@ -101,7 +101,10 @@ import tictactoe
 path = pathlib.Path(tictactoe.__file__).with_name("solver.py")
 spec = importlib.util.spec_from_file_location("mine", path)
 module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
+try:
+    spec.loader.exec_module(module)
+except ImportError:
+    pass
 things = [thing for thing in gc.get_objects() if isinstance(thing, (
     types.ModuleType, types.FunctionType)) and thing is not module and "solver" in str(thing)]
 raise ValueError(f"{sorted(set(vars(module)) & {'value', 'values'})} and {len(things)} things in "

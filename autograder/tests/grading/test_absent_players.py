@@ -1,0 +1,156 @@
+"""Opponents and oracles are not there for graded code, however it looks for them.
+
+Each way is tried in a process of the sandbox, and again with the modules left in place, where it
+finds them.
+"""
+
+import py_compile
+
+import pytest
+
+import sequence.agents.ismcts
+from autograder.sandbox import client
+from autograder.sandbox.client import Sandbox, SandboxPlayer
+from autograder.sandbox.limits import Limits
+from autograder.tests.needs import need_isolation
+from course.probes import Check
+from sequence.league.game import Raised
+
+START = """
+import pathlib
+import sequence
+PLACE = pathlib.Path(sequence.__file__).parent / "agents"
+"""
+# Each leaves something that is true in `found` if it gets hold of what is defined in NAME.py.
+WAYS = {
+    "exec": "exec(open(PLACE / f'{NAME}.py').read(), globals()); found = WHAT in globals()",
+    "spec": """
+import importlib.util
+spec = importlib.util.spec_from_file_location("mine", PLACE / f"{NAME}.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+found = hasattr(module, WHAT)""",
+    "runpy": "import runpy; found = WHAT in runpy.run_path(str(PLACE / f'{NAME}.py'))",
+    "pkgutil": """
+import pkgutil
+found = WHAT.encode() in pkgutil.get_data("sequence.agents", f"{NAME}.py")""",
+    "linecache": """
+import linecache
+found = WHAT in "".join(linecache.getlines(str(PLACE / f"{NAME}.py")))""",
+    "compiled": """
+import marshal
+found = [path for path in PLACE.rglob(f"{NAME}*.pyc") if WHAT in str(marshal.loads(
+    path.read_bytes()[16:]).co_names)]""",
+    "another interpreter": """
+import subprocess, sys
+found = subprocess.run([sys.executable, "-c", f"from sequence.agents.{NAME} import {WHAT}"],
+                       capture_output=True).returncode == 0""",
+    "by another path": """
+import os
+found = [where for where in ("/proc/self/root", "/proc/1/root", f"{PLACE}/../../..", "//")
+         if os.path.exists(path := f"{where}{PLACE}/{NAME}.py")
+         or os.path.exists(path := f"{where}/public/sequence/agents/{NAME}.py")
+         if f"class {WHAT}" in open(path).read()]""",
+    "any file of the kit": """
+found = [path for path in pathlib.Path("/kit").rglob("*.py")
+         if f"class {WHAT}:" in path.read_text("utf-8", "replace")]""",
+    "memory": """
+import gc, types
+gc.unfreeze()
+seen, waiting = set(), [gc.get_objects()]
+found = []
+while waiting:
+    one = waiting.pop()
+    if id(one) in seen:
+        continue
+    seen.add(id(one))
+    waiting += gc.get_referents(one)
+    if (isinstance(one, types.CodeType) and f"agents/{NAME}.py" in one.co_filename
+            or isinstance(one, type) and one.__module__ == f"sequence.agents.{NAME}"):
+        found.append(one)""",
+}
+NOT_BY_FILE = ("memory",)  # nothing has loaded the module, whether its file is there or not
+PLAYERS = {"ismcts": "ISMCTS", "greedy": "Greedy"}
+HEAVY = "import numpy\n"  # its process is forked from a parent that has imported more
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """The sandbox in which a whole class is graded."""
+    need_isolation()
+    with Sandbox(Limits()) as sandbox:
+        yield sandbox
+
+
+def program(way: str, name: str) -> str:
+    """A program that raises an error with what it found."""
+    return f"NAME, WHAT = {name!r}, {PLAYERS[name]!r}\n{START}{WAYS[way]}\n" \
+           "raise ValueError(f'found: {bool(found)}')\n"
+
+
+def said_by_agent(sandbox: Sandbox, text: str) -> str:
+    """What a process answers that loads this module as an agent."""
+    player = SandboxPlayer(sandbox, {"my_agent.py": text.encode()}, "my_agent.py")
+    try:
+        with pytest.raises(Raised) as error:
+            player.begin(0, 600)
+        return str(error.value)
+    finally:
+        player.end()
+
+
+def said_by_module(sandbox: Sandbox, text: str) -> str:
+    """What a process answers that loads this module for a check without sampled games."""
+    check = Check("study9", "none", "uct", {}, {}, False, [{"on": "x________"}], seconds=60)
+    return sandbox.ask({"mcts.py": text.encode()}, "mcts.py", check, 600).broken
+
+
+@pytest.mark.parametrize("heavy", ["", HEAVY], ids=["light", "heavy"])
+@pytest.mark.parametrize("name", PLAYERS)
+@pytest.mark.parametrize("way", WAYS)
+def test_graded_code_finds_no_given_player(sandbox, way, name, heavy):
+    """Neither an agent nor a module that is asked gets hold of one."""
+    for said in (said_by_agent, said_by_module):
+        text = said(sandbox, heavy + program(way, name))
+        assert "found: False" in text or "not available to " in text
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in NOT_BY_FILE])
+def test_where_the_files_are_left_they_are_found(sandbox, monkeypatch, way):
+    """Each way works where hiding the players from imports is the only protection."""
+    monkeypatch.setattr(client, "_absent", lambda *_: ())
+    py_compile.compile(sequence.agents.ismcts.__file__)
+    assert "found: True" in said_by_agent(sandbox, program(way, "ismcts"))
+
+
+def test_a_player_that_is_loaded_is_found_in_memory(sandbox):
+    """The search of the memory can find something."""
+    text = "import sequence.agents.worth\n" + program("memory", "ismcts").replace(
+        "'ismcts'", "'worth'", 1)
+    assert "found: True" in said_by_agent(sandbox, text)
+
+
+def test_an_absent_module_says_so(sandbox):
+    """The message names the player, or states that the module is not available."""
+    for source in ("from sequence import Greedy", "from sequence.agents.ismcts import Node",
+                   "import sequence\nsequence.ISMCTS", "from sequence import example\n"
+                   "example('7/3')"):
+        assert "is not available to a graded agent" in said_by_agent(sandbox, source)
+    for source in ("from sequence import ISMCTS", "import sequence.agents.greedy"):
+        assert "is not available to graded code" in said_by_module(sandbox, source)
+
+
+def test_a_check_with_sampled_games_has_what_plays_them(sandbox):
+    """The tree is decided for each check: these positions come from games of Greedy."""
+    assert client._absent("questions", {"cases": [{"on": ["example 7/3"]}]}) == client.ORACLES
+    assert client.GREEDY in client._absent("questions", {"cases": [{"on": "sketch x 2,1"}, {}]})
+    assert client.GREEDY in client._absent("agent", {})
+    assert client._absent("cells", {}) == ()
+
+
+def test_notebooks_have_the_given_players(sandbox):
+    """A notebook plays against them, and imports them in every way that it could before."""
+    ran = sandbox.run_cells({}, ["from sequence import *\nfrom sequence import Greedy\n"
+                                 "from tictactoe.solver import value\n"
+                                 "print(Greedy.__module__, ISMCTS.__module__)"], 60, 60, 60)
+    assert ran.outputs[0][0]["text"] == "sequence.agents.greedy sequence.agents.ismcts\n"
