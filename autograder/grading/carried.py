@@ -6,10 +6,10 @@ and every call that one of its functions makes to another gets the value that th
 function has there. What it replies then is right, given that function.
 
 The reference runs out here; the student's process is only asked for values, in rounds: those that a
-run misses are asked for together, and the next run has them. A slip must cost something once: only
-functions that lose marks where they are asked themselves are carried forward. And nothing is from a
-function that says hardly anything (see `_tells_apart`): else `return 0` would make all that builds
-on it right, given that 0.
+run misses are asked for together, and the next run has them. A mistake must cost something once:
+only functions that lose marks in their own checks are carried forward, and only if they are
+attempts (see `attempts`). Otherwise `return 0`, or a random number, would make all that builds on
+it right.
 """
 
 import ast
@@ -20,11 +20,11 @@ from base64 import b64encode
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
-from itertools import combinations
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from autograder import verdicts, workspace
+from autograder.grading.attempts import Pair, is_attempt, plain
 from autograder.workspace.strip import written_functions
 from course.probes import Check, Observation, load_study
 from course.probes.ask import reply
@@ -38,9 +38,9 @@ MOST_CALLS = 100_000  # of functions, in one case: values can make a search endl
 MOST_VALUES = 20_000  # that a student's module is asked for
 AT_ONCE = 200  # of them in one case
 MOST = 1e12  # of a number; no function of a study comes near
-PAIRS_OF = 50  # values, or up to twice as many, that are compared with each other
 Ask = Callable[[Check], Replies]
 Loses = Callable[[str], bool]
+Items = Callable[[str], Sequence[Sequence[Pair]]]
 
 
 class NotCarried(Exception):
@@ -54,15 +54,16 @@ class Given(NamedTuple):
     functions: tuple[str, ...]  # those with a value other than the reference's
 
 
-def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
+def carried_forward(check: Check, ask: Ask, loses: Loses, items_of: Items) -> Given | None:
     """What the reference replies to `check` if it is built on the student's own functions.
 
     None if it is built on none, if those that it is built on are right there, and if they fail or
-    say hardly anything. `ask` asks the student's module; `loses(name)` says whether the function
-    of that name has lost marks where it was asked itself.
+    are no attempts. `ask` asks the student's module; `loses(name)` says whether the function of
+    that name has lost marks in its own checks, and `items_of(name)` has the items of its replies
+    there, aspect by aspect.
     """
-    plain = _plain_runs(check.study, check.name)
-    calls = {key: call for run in plain for key, call in run.calls.items()}
+    plain_runs = _plain_runs(check.study, check.name)
+    calls = {key: call for run in plain_runs for key, call in run.calls.items()}
     if not calls:
         return None
     own = frozenset(filter(loses, {call.name for call in calls.values()}))
@@ -76,7 +77,8 @@ def carried_forward(check: Check, ask: Ask, loses: Loses) -> Given | None:
         return None
     calls = {key: call for run in runs for key, call in run.calls.items()}
     functions = _differing(calls, table)
-    if not functions or not all(_tells_apart(name, calls, table) for name in functions):
+    if not functions or not all(
+            is_attempt(_by_case(name, runs, table), items_of(name)) for name in functions):
         return None
     return Given([run.observation for run in runs], functions)
 
@@ -110,9 +112,29 @@ class _Run:
     calls: dict[Any, _Call] = field(default_factory=dict)
 
 
+def _by_case(name: str, runs: Iterable[_Run], table: Mapping[Any, Any]) -> list[list[Pair]]:
+    """The values of a function in each case, the reference's and the student's."""
+    return [[(call.ours, table[key]) for key, call in run.calls.items() if call.name == name]
+            for run in runs]
+
+
 def functions_asked(check: Check) -> set[str]:
     """The functions that the check itself calls, and so gives marks for."""
     return {name for run in _plain_runs(check.study, check.name) for name in run.asked}
+
+
+@cache
+def aspects_by_function(check: str, study: str) -> Mapping[str, frozenset[str]]:
+    """The aspects of a check that cannot be replied without calling a function, by the functions
+    that the check calls itself."""
+    asked = verdicts.hidden_study(study).checks[check]
+    found: dict[str, frozenset[str]] = {}
+    for name in sorted(functions_asked(asked)):
+        replied = [_run(asked, number, (), {}, failing=name).observation
+                   for number in range(len(asked.cases))]
+        found[name] = frozenset(aspect for aspect in asked.points
+                                if any(aspect not in each for each in replied))
+    return found
 
 
 def functions_built_on(check: Check) -> set[str]:
@@ -145,17 +167,18 @@ def _rebuilt(check: Check, cases: Sequence[int], own: Container[str], table: dic
     raise NotCarried
 
 
-def _run(check: Check, number: int, own: Container[str] | None, table: Mapping[Any, Any]) -> _Run:
+def _run(check: Check, number: int, own: Container[str] | None, table: Mapping[Any, Any],
+         failing: str = "") -> _Run:
     """Ask the reference one case, with the values in `table` for the functions `own` (None: for
-    none, but the calls to all are kept)."""
+    none, but the calls to all are kept). The function `failing` raises when the check calls it."""
     run = _Run()
-    module = _mixed(check.study, own, table, run)
+    module = _mixed(check.study, own, table, run, failing)
     run.observation = reply(module, check.ask, {**check.settings, **check.cases[number]})
     return run
 
 
-def _mixed(study: str, own: Container[str] | None, table: Mapping[Any, Any],
-           run: _Run) -> ModuleType:
+def _mixed(study: str, own: Container[str] | None, table: Mapping[Any, Any], run: _Run,
+           failing: str) -> ModuleType:
     """The reference as a module in which every function that students write is wrapped."""
     code, module = _compiled(study), ModuleType(NAME)
     module.__file__ = code.co_filename
@@ -169,6 +192,8 @@ def _mixed(study: str, own: Container[str] | None, table: Mapping[Any, Any],
             caller = sys._getframe(1)
             if caller.f_globals is not vars(module):
                 run.asked.add(name)  # by the question
+                if name == failing:
+                    raise RuntimeError(name)
             elif caller.f_code.co_name != name and (own is None or name in own):
                 return value_of(function, args, kwargs)
             return function(*args, **kwargs)
@@ -271,18 +296,4 @@ def _frozen(value: Any) -> Any:
 
 def _differing(calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> tuple[str, ...]:
     return tuple(sorted({call.name for key, call in calls.items()
-                         if not equal(_plain(call.ours), _plain(table[key]))}))
-
-
-def _plain(value: Any) -> Any:
-    return list(map(_plain, value)) if isinstance(value, (tuple, list)) else value
-
-
-def _tells_apart(name: str, calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> bool:
-    """Whether the student's function has different values for at least half of the pairs of
-    arguments for which the reference's has: then it carries what builds on it."""
-    values = [(_plain(call.ours), _plain(table[key])) for key, call in calls.items()
-              if call.name == name]
-    some = values[::max(1, len(values) // PAIRS_OF)]
-    told = [not equal(a[1], b[1]) for a, b in combinations(some, 2) if not equal(a[0], b[0])]
-    return 2 * sum(told) >= len(told)
+                         if not equal(plain(call.ours), plain(table[key]))}))

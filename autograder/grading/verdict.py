@@ -12,8 +12,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from autograder import verdicts
+from autograder.grading.attempts import Pair, items_of
 from autograder.grading.carried import (
     Given,
+    aspects_by_function,
     carried_forward,
     functions_asked,
     functions_built_on,
@@ -178,13 +180,27 @@ def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Repli
     def loses(function: str) -> bool:
         return function in functions_asked(asked.check) or loses_elsewhere(function)
 
-    given = carried_forward(asked.check, values_of, loses_elsewhere)
+    def own_items(function: str) -> list[list[Pair]]:
+        return [found for other in (asked.check, *others.values())
+                if function in functions_asked(other)
+                for found in _items(Asked(asked.study, other, first_replies(other)), function)]
+
+    given = carried_forward(asked.check, values_of, loses_elsewhere, own_items)
     both = functions_asked(asked.check) & functions_built_on(asked.check)
     if both and (given is None or not _by(given, asked).full):
-        here = carried_forward(asked.check, values_of, loses)
+        here = carried_forward(asked.check, values_of, loses, own_items)
         if here and not _by(here, asked).full:  # a function that is asked here must cost something
             given = max(filter(None, (given, here)), key=lambda found: _by(found, asked).earned)
     return given if given and _by(given, asked).earned > plain.earned else None
+
+
+def _items(asked: Asked, function: str) -> list[list[Pair]]:
+    """The items of the replies to a check that come from a function, for each aspect."""
+    expected, _ = load_expected(verdicts.expected_file(asked.study), [asked.check])
+    return [[item for right, reply in zip(expected[asked.check.name], asked.replies.observations,
+                                          strict=True)
+             for item in items_of(right[aspect], (reply or {}).get(aspect))]
+            for aspect in sorted(aspects_by_function(asked.check.name, asked.study.name)[function])]
 
 
 def explain(check_id: str, known: Known) -> Outcome:

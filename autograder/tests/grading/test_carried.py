@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from autograder import verdicts, workspace
-from autograder.grading import verdict
+from autograder.grading import attempts, carried, verdict
 from autograder.grading.verdict import Known, Seconds, decide
 from autograder.mutants import load_mutants
 from autograder.tests.needs import need_isolation
+from autograder.workspace.strip import BEGIN, END, stub
 from course.probes import Check, load_study, studies
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import Outcome
@@ -157,6 +158,104 @@ def test_a_function_that_says_hardly_anything_carries_nothing():
         outcome = decided("study3", text, check)
         assert not outcome.given
         assert not outcome.full
+
+
+def with_bodies(name: str, bodies: dict[str, str]) -> str:
+    """The reference with other bodies of these functions ("play_score", "Evaluator.choose")."""
+    text = answer(name)
+    for function, body in bodies.items():
+        start = 0
+        for part in function.split("."):
+            start = text.index(f"{'class' if part[0].isupper() else 'def'} {part}", start)
+        first = text.index(BEGIN, start)
+        indent = text[text.rindex("\n", 0, first) + 1:first]
+        text = text[:first] + body.replace("\n", "\n" + indent) + text[
+            text.index(END, first) + len(END):]
+    return text
+
+
+RANDOM = "import zlib\nreturn zlib.crc32(repr(({})).encode())"
+BY_STATE = RANDOM.format("str(observation)")
+BY_CELL = RANDOM.format("str(observation), kind, cell")
+BY_CARD = RANDOM.format("str(observation), card")
+FIRST_LEGAL = "return observation.legal_actions()[0]"
+FOR_NOTHING = {  # a study, functions that were made up, and a check that is built on them
+    "random by state, the first legal action": ("study6", {
+        "play_score": BY_STATE, "draft_score": BY_STATE, "Evaluator.choose": FIRST_LEGAL},
+        "evaluator"),
+    "random by cell": ("study6", {"play_score": BY_CELL, "draft_score": BY_CARD}, "evaluator"),
+    "cells in their order": ("study6", {
+        "play_score": "return -10 * cell[0] - cell[1] - 100 * (kind == REMOVE)",
+        "draft_score": RANDOM.format("card") + " / 2**40"}, "evaluator"),
+    "random costs": ("study6", {
+        "line_cost": RANDOM.format("line, chips") + " % NEVER"}, "cell_score"),
+    "random counts": ("study3", {
+        "lane_counts": RANDOM.format("str(state), player").replace("return ", "n = ")
+        + "\nreturn n % 3, n // 7 % 4"}, "type_a"),
+    "random values": ("study3", {
+        "heuristic": RANDOM.format("str(state), player") + " % 100 / 10"}, "type_a")}
+
+
+@pytest.mark.parametrize("attack", FOR_NOTHING)
+def test_made_up_values_carry_nothing(attack, monkeypatch):
+    """A function that returns random numbers makes nothing right that is built on it."""
+    name, bodies, check = FOR_NOTHING[attack]
+    text = with_bodies(name, bodies)
+    outcome = decided(name, text, check)
+    assert not outcome.given
+    assert outcome.earned < 0.75 * outcome.points
+    monkeypatch.setattr(carried, "is_attempt", lambda values, items: True)
+    without = decided(name, text, check)
+    assert without.full
+    assert without.given
+
+
+@pytest.mark.parametrize("check", ["heuristic", "is_quiescent", "type_a", "priority"])
+def test_code_that_was_not_written_is_not_carried(check):
+    """A check earns nothing by being built on a wrong function if its own code is the stub's."""
+    text = with_counts(COUNTS.replace("two, one", "one, two", 2))
+    outcome = decided("study3", stub(text, "type_a.py", keep=["lane_counts"]), check)
+    assert (outcome.earned, outcome.given, outcome.unwritten) == (0, (), True)
+
+
+RIGHT = [[(number * 7 + case) % 19 for number in range(10)] for case in range(5)]
+
+
+@pytest.mark.parametrize(("wrong", "expected"), [
+    (lambda right, case, number: -right, True),
+    (lambda right, case, number: right / 10, True),
+    (lambda right, case, number: right + number % 3, True),
+    (lambda right, case, number: right // 4, True),
+    (lambda right, case, number: 0, False),
+    (lambda right, case, number: 1000 + case, False),
+    (lambda right, case, number: 1000 * (case * 37 % 11) + number * 101 % 13, False)])
+def test_an_attempt_follows_the_right_values(wrong, expected):
+    """Values of another sign or unit, or with errors, do; constants and made-up numbers do not."""
+    values = [[(right, wrong(right, case, number)) for number, right in enumerate(row)]
+              for case, row in enumerate(RIGHT)]
+    assert attempts.is_attempt(values, []) is expected
+
+
+def test_an_attempt_is_right_more_often_than_by_chance():
+    """Where there are too few values to see whether they follow the right ones."""
+    values = [[(1, 5), (2, 3), (4, 4)]]
+    assert attempts.is_attempt(values, [[(1, 1), (2, 2), (3, 0)]])
+    assert not attempts.is_attempt(values, [[(1, 2), (2, 3), (3, 1)]])
+    assert not attempts.is_attempt(values, [[(True, True), (False, True)]])
+
+
+@pytest.mark.parametrize(("right", "theirs", "items"), [
+    ([1, [2, 3]], [1, [2, 4]], [(1, 1), (2, 2), (3, 4)]),
+    ([1, 2], [1], [(1, None), (2, None)]), (1.5, None, [(1.5, None)])])
+def test_items_are_compared_place_by_place(right, theirs, items):
+    """A list of another length has no right items."""
+    assert list(attempts.items_of(right, theirs)) == items
+
+
+def test_the_aspects_of_a_function():
+    """In study 6's check `play`, `parts` earns three aspects and `play_score` the last."""
+    assert carried.aspects_by_function("play", "study6") == {
+        "parts": {"sequence", "line", "board"}, "play_score": {"score"}}
 
 
 def test_a_slip_that_no_check_asks_for_itself_still_costs_something():
