@@ -127,9 +127,21 @@ def run(arguments, folder=ROOT):
     for threads in THREADS:  # an agent's products are small: more threads only wait for one another
         environment.setdefault(threads, "1")
     try:
-        return subprocess.call([PYTHON, *arguments], cwd=folder, env=environment)
+        return become([PYTHON, *arguments], folder, environment)
     except KeyboardInterrupt:
         return 130
+
+
+def become(command, cwd, env):
+    """Run `command` in place of this process, so that every signal reaches it.
+
+    Windows cannot replace a process: there it is run, and its exit status returned."""
+    if os.name != "posix":
+        return subprocess.call(command, cwd=cwd, env=env)
+    if cwd:
+        os.chdir(cwd)
+    sys.stdout.flush()
+    return os.execve(command[0], command, env)
 
 
 def lab(*arguments):

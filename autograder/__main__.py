@@ -18,8 +18,10 @@ def main() -> None:
             sys.exit(subprocess.call(again))
         os.execv(sys.executable, again)
     from autograder.commands.cli import app
+    from autograder.commands.stopping import leave_promptly
 
-    app(prog_name="autograder")
+    with leave_promptly():
+        app(prog_name="autograder")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 import secrets
 import shlex
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +35,7 @@ from autograder.commands.progress import (
     tell_feedback,
     tell_grades,
 )
+from autograder.commands.stopping import exit_status, stoppable
 from autograder.times import course_zone, parse_due, show_due
 from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
 
@@ -98,7 +99,8 @@ def told() -> Iterator[None]:
     """Report bad input and refusals in one sentence, and exit with a non-zero status."""
     lose_no_letter()
     try:
-        yield
+        with stoppable():
+            yield
     except (Refused, UnknownCheck, StudyTableError) as error:
         complain(f"autograder: {error}")
         raise typer.Exit(BAD_INPUT) from None
@@ -111,10 +113,11 @@ def told() -> Iterator[None]:
             raise
         complain(f"autograder: {in_words(error)}")
         raise typer.Exit(BAD_INPUT) from None
-    except KeyboardInterrupt:
-        complain("autograder: stopped; finished work is kept, "
-                 "and the same command continues from there")
-        raise typer.Exit(130) from None
+    except KeyboardInterrupt as stop:
+        with suppress(OSError):  # a terminal that was closed shows nothing
+            complain("autograder: stopped; finished work is kept, "
+                     "and the same command continues from there")
+        raise typer.Exit(exit_status(stop)) from None
 
 
 @app.command()
@@ -613,9 +616,9 @@ def book(folder: Annotated[Path, typer.Argument(
             try:
                 page = site.write_book(
                     folder, wanted, lambda name: bar.update(task, advance=1, note=name), complain)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 complain("autograder: stopped; no book was written, an earlier one is unchanged")
-                raise typer.Exit(130) from None
+                raise typer.Exit(exit_status(stop)) from None
         say(f"book: {page}")
 
 
@@ -644,9 +647,9 @@ def site(folder: Annotated[Path, typer.Argument(
                     lambda what: bar.update(task, note=what),
                     lambda name: bar.update(task, advance=1, note=name), complain,
                     with_plotting=with_plotting)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 complain("autograder: stopped; no site was written, an earlier one is unchanged")
-                raise typer.Exit(130) from None
+                raise typer.Exit(exit_status(stop)) from None
         say(f"site: {page} ({live.megabytes(folder):.0f} MB)")
         say("a live course must be served; to look at it: "
             f"python3 -m http.server --bind 127.0.0.1 --directory {folder}")

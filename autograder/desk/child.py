@@ -42,8 +42,10 @@ def main() -> None:
     console.tell_progress(_tell)
     try:
         from autograder.commands.cli import app
+        from autograder.commands.stopping import leave_promptly
 
-        app(sys.argv[1:], prog_name="autograder")
+        with leave_promptly():
+            app(sys.argv[1:], prog_name="autograder")
     except Exception as error:
         console.complain(f"autograder: internal error ({in_words(error)}); finished work is kept; "
                          f"please report it with the file {_written_down()}")

@@ -3,14 +3,19 @@
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing.connection import Connection, wait
+from threading import Thread
 from typing import Any, NamedTuple
 
+from autograder.descendants import kill_descendants
 from autograder.errors import in_words, is_for_all
+from autograder.grading.parent_watch import PARENT
 from sequence.league.clock import WATCH, Clock, Meter
 
+PARENT_WATCH = "autograder.grading.parent_watch"  # the first module that the server imports
 _context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
 Work = Callable[..., AbstractContextManager[Callable[[Any], Any]]]
 
@@ -29,9 +34,10 @@ class CannotWork(RuntimeError):
 class _Worker:
     """One process, and this side's end of the pipe to it."""
 
-    def __init__(self, work: Work, arguments: tuple) -> None:
+    def __init__(self, work: Work, arguments: tuple, temporary: str) -> None:
         self.pipe, theirs = _context.Pipe()
-        self.process = _context.Process(target=_serve, args=(work, arguments, theirs))
+        self.process = _context.Process(target=_serve, args=(work, arguments, theirs, temporary),
+                                        daemon=True)  # an interrupted start leaves none behind
         self.process.start()
         theirs.close()
         self.task: Any = None  # what it has begun
@@ -51,10 +57,15 @@ class _Worker:
         self._meter.look()
         return self._clock.is_over
 
-    def stop(self) -> Failed:
-        """End the process at once: there is no other way to end what it does."""
+    def kill(self) -> None:
+        """Kill the process and all that it started: nothing else ends a task that has begun."""
+        kill_descendants(self.process.pid)
         self.process.kill()
         self.process.join()
+
+    def stop(self) -> Failed:
+        """End a task whose time is over, and the process with it."""
+        self.kill()
         return Failed(f"stopped after {self._clock.within}")
 
     def result(self) -> Any:
@@ -67,7 +78,9 @@ class _Worker:
         return result
 
     def end(self) -> None:
-        """Let the process end after what it is doing."""
+        """Let an idle process end, and kill one that is in the middle of a task."""
+        if self.task is not None:
+            self.kill()
         self.pipe.close()
         self.process.join()
 
@@ -75,11 +88,10 @@ class _Worker:
 def prepare(modules: Sequence[str]) -> None:
     """Begin to import `modules` once for all workers, while this process does other things."""
     if os.name == "posix":
-        _context.set_forkserver_preload(list(modules))
-        _start_server()
+        _start_server(modules)
 
 
-def _start_server() -> None:
+def _start_server(modules: Sequence[str] = ()) -> None:
     """Start the server that forks workers, unless it runs, out of reach of Ctrl-C.
 
     It ignores Ctrl-C by itself, but only when it has imported what it is told to. Blocked, and not
@@ -89,9 +101,12 @@ def _start_server() -> None:
 
     resource_tracker.ensure_running()  # first, as it unblocks what we block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    _context.set_forkserver_preload([PARENT_WATCH, *modules])
+    os.environ[PARENT] = str(os.getpid())
     try:
         forkserver.ensure_running()
     finally:
+        del os.environ[PARENT]
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -102,11 +117,19 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
     The result is `Failed` if that raised, if the worker died, or if it computed for more than
     `seconds`; the first task of a worker pays for its start, too. After a result that is `for_all`
     no more tasks are begun, as they would have it too. `work`, arguments and tasks must
-    be picklable. Workers end when this process does, after the task that they have begun. Raises
-    `CannotWork` if `work` cannot be entered before any task is done.
+    be picklable. When the caller stops early, or this process ends for whatever reason, workers and
+    all that they started are killed in the middle of their tasks. Raises `CannotWork` if `work`
+    cannot be entered before any task is done.
     """
     if os.name == "posix":
         _start_server()
+    # Workers that are killed leave their temporary files in a folder that this process removes.
+    with tempfile.TemporaryDirectory(prefix="workers-", ignore_cleanup_errors=True) as temporary:
+        yield from _run_tasks(work, arguments, tasks, jobs, seconds, temporary)
+
+
+def _run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
+               jobs: int, seconds: float | None, temporary: str) -> Iterator[tuple[Any, Any]]:
     waiting = list(tasks)[::-1]
     workers: list[_Worker] = []
     done = 0
@@ -116,7 +139,7 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
                 if worker.task is None and waiting:
                     worker.begin(waiting.pop(), seconds)
             while waiting and len(workers) < jobs:
-                workers.append(_Worker(work, arguments))
+                workers.append(_Worker(work, arguments, temporary))
                 workers[-1].begin(waiting.pop(), seconds)
             busy = [worker for worker in workers if worker.task is not None]
             ready = wait([worker.pipe for worker in busy], WATCH if seconds else None)
@@ -144,9 +167,11 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
             worker.end()
 
 
-def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
+def _serve(work: Work, arguments: tuple, pipe: Connection, temporary: str) -> None:
     """Do tasks until the other end of the pipe is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which then ends us
+    Thread(target=_end_with_parent, daemon=True).start()
+    tempfile.tempdir = temporary
     if os.name == "posix":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # see `_start_server`
     with ExitStack() as stack:
@@ -171,3 +196,15 @@ def _serve(work: Work, arguments: tuple, pipe: Connection) -> None:
                 pipe.send(result)
             except OSError:
                 return
+
+
+def _end_with_parent() -> None:
+    """Kill this process and all that it started once the process that started it has ended.
+
+    Otherwise it would finish its task, and start sandboxes in place of those that have ended with
+    the parent. What tells of the end is a pipe of multiprocessing's: the parent alone holds its
+    other end, and never writes to it, so that it becomes readable only when the parent ends.
+    """
+    multiprocessing.parent_process().join()
+    kill_descendants(os.getpid())
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))

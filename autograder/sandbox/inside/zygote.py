@@ -41,6 +41,8 @@ def main() -> None:
     """Serve jobs, one at a time, until the trusted side is gone."""
     uid, *sockets = map(int, sys.argv[1:])
     control, *door = (socket.socket(fileno=descriptor) for descriptor in sockets)
+    if select.select([control], [], [], 0)[0]:  # the trusted side ended before bwrap watched it
+        return
     questions.warm_up()
     walls = isolate.Walls(uid)
     _settle()

@@ -36,7 +36,7 @@ BOTH = ["requirements.lock", f"requirements-{EXTRA}.lock"]
 
 @dataclass
 class Recorder:
-    """Stands for `subprocess.call`: notes the commands, and makes the environment it is asked for.
+    """Stands for `subprocess.call` and for `become`: notes commands and makes the environment.
 
     A command that has a word of `fails` in it ends with status 1, and one with a word of `stops` as
     if somebody had pressed Ctrl-C. The command itself, whatever is not setting up, ends with
@@ -97,10 +97,11 @@ class Checkout:
 
 
 def open_checkout(root: Path, monkeypatch) -> Checkout:
-    """A checkout with `subprocess.call` replaced, for its run.py only."""
+    """A checkout with `subprocess.call` and `become` replaced, for its run.py only."""
     run = load(root)
     calls = Recorder(run)
     monkeypatch.setattr(run, "subprocess", SimpleNamespace(call=calls))
+    monkeypatch.setattr(run, "become", calls)
     return Checkout(root, run, calls)
 
 
@@ -321,6 +322,17 @@ def test_a_command_that_is_interrupted_leaves_no_traceback(ready, capsys):
     ready.calls.stops.add("autograder")
     assert ready.main("demo") == 130
     assert capsys.readouterr().err == ""
+
+
+@posix
+def test_a_command_takes_the_place_of_run_py(ready):
+    """A signal sent to run.py reaches the command, which otherwise would continue alone."""
+    python = Path(ready.run.PYTHON)
+    python.write_text(f"#!{sys.executable}\nimport os\nprint(os.getpid())\n", "utf-8")
+    python.chmod(0o755)
+    command = subprocess.Popen([sys.executable, ready.root / "run.py", "demo"], text=True,
+                               stdout=subprocess.PIPE)
+    assert int(command.communicate()[0]) == command.pid
 
 
 # ---- JupyterLab

@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
+from autograder.benchmarks._signals import Command, adopting
 from autograder.grading.workers import Failed, run_tasks
 
 SLOW = """
@@ -19,6 +22,7 @@ print("importing", flush=True)
 time.sleep(2)
 """
 ROOT = Path(__file__).parents[3]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans")
 STOPPED = """
 import contextlib, sys
 from autograder.grading.workers import prepare, run_tasks
@@ -42,6 +46,13 @@ def work():
                 pass
         if task == "sleep":
             time.sleep(2)
+        if task == "spin aloud":
+            print("spinning", flush=True)
+            while True:
+                pass
+        if task == "child":
+            tempfile.mkdtemp(prefix="left-")
+            subprocess.call(["sleep", "3600"])
         if task == "raise":
             raise ValueError("no\nmore")
         if task == "die":
@@ -107,3 +118,75 @@ def test_ctrl_c_while_workers_are_prepared_is_no_traceback_of_theirs(tmp_path):
 def test_workers_children_can_be_interrupted():
     """What a worker starts finds Ctrl-C unblocked, whatever kept it from the worker."""
     assert dict(run_tasks(work, (), ["blocked"], 1)) == {"blocked": "blocked: []"}
+
+
+# ---- The parent ends in the middle of a task
+
+LONELY = """
+import sys
+from autograder.grading import workers
+from autograder.tests.grading.test_workers import work
+
+if __name__ == "__main__":
+    if sys.argv[1] == "unwatched":
+        workers.PARENT_WATCH = "unwatched"
+    workers.prepare(sys.argv[2:])
+    list(workers.run_tasks(work, (), ["spin aloud"], 1))
+"""
+UNWATCHED = """
+import os
+
+os.environ.pop("AUTOGRADER_PARENT")
+import autograder.grading.workers
+
+autograder.grading.workers._end_with_parent = lambda: None
+"""
+SPINS = """
+print("spinning", flush=True)
+while True:
+    pass
+"""
+
+
+@pytest.fixture
+def lonely(tmp_path):
+    """Starts a command that has a worker spin, and gives it once something has printed a line."""
+    for name, text in {"command": LONELY, "unwatched": UNWATCHED, "spins": SPINS}.items():
+        (tmp_path / f"{name}.py").write_text(text, "utf-8")
+
+    def start(*arguments: str) -> Command:
+        command = Command(
+            [sys.executable, str(tmp_path / "command.py"), *arguments], stdout=subprocess.PIPE,
+            text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])})
+        assert command.process.stdout.readline() == "spinning\n"
+        return command
+
+    with adopting():
+        yield start
+
+
+@linux
+@pytest.mark.parametrize("watch", ["watched", "unwatched"])
+@pytest.mark.parametrize("modules", [[], ["spins"]], ids=["in a task", "in an import"])
+def test_what_workers_do_ends_with_their_parent(lonely, watch, modules):
+    """Neither a task nor an import goes on after SIGKILL; without the two watches, both do."""
+    ending = lonely(watch, *modules).end(signal.SIGKILL, most=5, patience=600)
+    assert bool(ending.left) == (watch == "unwatched"), ending
+
+
+@linux
+def test_who_stops_early_leaves_no_worker_and_no_file(tmp_path, monkeypatch):
+    """Workers are killed in the middle of their tasks, with what they have started."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    others = {process.pid for process in psutil.Process().children(recursive=True)}
+    results = run_tasks(work, (), ["a", "child", "child"], 2)
+    assert next(results) == ("a", "a is done")
+    end = time.monotonic() + 600
+    while len([*tmp_path.glob("workers-*/left-*")]) < 1:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    results.close()
+    assert not [*tmp_path.iterdir()]
+    for process in psutil.Process().children(recursive=True):
+        if process.pid not in others:
+            assert process.status() == psutil.STATUS_ZOMBIE or "sleep" not in process.name()

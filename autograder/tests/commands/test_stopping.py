@@ -1,0 +1,107 @@
+"""Signals end a command in order if it can, and by force if it cannot."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from autograder.benchmarks._signals import Command, adopting
+from autograder.commands.stopping import STOPS, Stopped, exit_status, stoppable
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans")
+LOCKED = """
+import contextlib, sqlite3, subprocess, sys
+from autograder.commands import stopping
+
+stopping.GRACE = float(sys.argv[2])
+one, other = sqlite3.connect(sys.argv[1]), sqlite3.connect(sys.argv[1], timeout=3600)
+one.execute("CREATE TABLE marks (mark)")
+one.execute("BEGIN EXCLUSIVE")
+with stopping.stoppable():
+    subprocess.Popen(["sleep", "3600"])
+    print("waiting", flush=True)
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            other.execute("SELECT * FROM marks")
+"""
+STARTS = """
+import subprocess, sys, time
+from autograder.commands.stopping import exit_status, leave_promptly, stoppable
+
+with leave_promptly():
+    try:
+        with stoppable():
+            subprocess.Popen(["sleep", "3600"])
+            print("waiting", flush=True)
+            time.sleep(3600)
+    except KeyboardInterrupt as stop:
+        sys.exit(exit_status(stop))
+"""
+
+
+@posix
+@pytest.mark.parametrize("number", STOPS)
+def test_a_signal_is_an_exception_and_an_exit_status(number):
+    """Whatever cleans up after Ctrl-C cleans up after the others; a shell sees which it was."""
+    before = [signal.getsignal(each) for each in STOPS]
+    with pytest.raises(KeyboardInterrupt) as stop, stoppable():
+        signal.raise_signal(number)
+    assert exit_status(stop.value) == 128 + number
+    assert isinstance(stop.value, Stopped) == (number != signal.SIGINT)
+    assert [signal.getsignal(each) for each in STOPS] == before
+
+
+@posix
+def test_a_signal_that_is_ignored_stays_ignored():
+    """A command under `nohup` outlives its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_another_thread_can_run_a_command():
+    """Signals are the main thread's: elsewhere nothing is changed, and nothing fails."""
+    before = [signal.getsignal(each) for each in STOPS]
+    seen = []
+
+    def command() -> None:
+        with stoppable():
+            seen.extend(signal.getsignal(each) for each in STOPS)
+
+    thread = threading.Thread(target=command)
+    thread.start()
+    thread.join()
+    assert seen == before
+
+
+@linux
+@pytest.mark.parametrize("number", STOPS)
+def test_what_a_command_has_started_ends_with_it(number):
+    """A program that a command has started does not outlive it."""
+    with adopting():
+        command = Command([sys.executable, "-c", STARTS], stdout=subprocess.PIPE, text=True)
+        assert command.process.stdout.readline() == "waiting\n"
+        ending = command.end(number, most=60, patience=600)
+    assert not ending.left
+    assert command.process.returncode == 128 + number
+
+
+@linux
+@pytest.mark.parametrize("grace, ends", [(1, True), (3600, False)])
+def test_a_command_that_does_not_end_is_ended(tmp_path, grace, ends):
+    """A gradebook's lock does not delay the end; without the limit it does."""
+    with adopting():
+        command = Command([sys.executable, "-c", LOCKED, str(tmp_path / "gradebook.db"),
+                           str(grace)], stdout=subprocess.PIPE, text=True)
+        assert command.process.stdout.readline() == "waiting\n"
+        ending = command.end(signal.SIGTERM, most=60, patience=600 if ends else 5)
+    assert bool(ending.left) != ends, ending
+    if ends:
+        assert command.process.returncode == 128 + signal.SIGTERM
