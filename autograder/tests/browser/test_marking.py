@@ -27,7 +27,9 @@ CELL = (NOTEBOOK, answer_id(WRITTEN))
 SAMPLES = [line.partition(": ")[2] for line in answers(STUDY)[CELL[1]]["samples"].splitlines()
            if line.startswith("* ")]
 HOSTILE = ("<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
-           "<svg onload='window.hacked = 1'></svg>\n\nI could not solve this one.")
+           "<svg onload='window.hacked = 1'></svg><img src='http://x.invalid/1'>"
+           "<p style='cursor: url(http://x.invalid/2); background: url(http://x.invalid/3)'>Here</p>"
+           "\n\nI could not solve this one.")
 CLASS = [("ada", "Ada", "Lovelace", SAMPLES[0]), ("ben", "Ben", "Byron", SAMPLES[1]),
          ("cy", "Cy", "Clone", SAMPLES[2]), ("dan", "Dan", "Danger", HOSTILE)]
 COMMENT = "Which nodes must be visited whatever the order?"

@@ -3,11 +3,19 @@
 The attack hands in a module that looks at every object that it can reach, at the raw memory around
 all of them, which also holds what was freed, and at its open files. It knows what to look for by
 digests only, so that it does not find itself.
+
+Such a program could look in the wrong places. So the whole memory of a process, whatever is mapped
+in it, is searched from outside as well, with its open files and those that it can write: for every
+check of every study, for replies and for cells. No code inside can read more.
 """
 
+import contextlib
 import hashlib
+import json
+import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +24,10 @@ import pytest
 
 from autograder import verdicts
 from autograder.sandbox import launch
-from autograder.sandbox.client import Sandbox
+from autograder.sandbox.client import Job, Sandbox, _pid
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.browser.harness import wait_until
+from autograder.tests.needs import need, need_isolation
 from course.probes import Case, Check, load_study, studies
 from course.probes.question import texts_of
 from course.probes.questions import MATCHES
@@ -163,6 +172,96 @@ def test_a_process_finds_no_case_but_its_own(sandbox, study):
         assert hits(sandbox, study, check, wanted) == set()
 
 
+DISTINCT = 12  # letters of a value of a case by which it is known
+WAITS = "open('begun', 'w').close()\nimport time\nwhile True: time.sleep(999)\n"
+READABLE = re.compile(rb"[ -~]{5,}")  # Python keeps such a text with a byte for each letter
+BEGUN = "tmp/submission/begun"
+PUBLIC = Path(load_study("study1").home, "course", "probes")
+
+
+def values(case: Case) -> set[str]:
+    """The texts by which a case could be known: its positions, and other values as JSON has them.
+    """
+    found = needles([case])
+    for value in case.values():
+        text = value if isinstance(value, str) else json.dumps(value)
+        found |= {text} if len(text) >= DISTINCT else set()
+    return found
+
+
+def hidden_values(study: str) -> set[str]:
+    """Those of all hidden cases of a study, but for those that are public."""
+    public = "".join(path.read_text("utf-8") for path in PUBLIC.glob("study*.toml"))
+    found = {text for check in verdicts.hidden_study(study).checks.values() if check.ask not in
+             MATCHES for case in check.cases for text in values(case)}
+    return {text for text in found if text not in public}
+
+
+def mapped(pid: int) -> Iterator[bytes]:
+    """All that a process can read in its memory, except what is mapped from files unchanged."""
+    with Path(f"/proc/{pid}/mem").open("rb", 0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text("ascii").splitlines():
+            span, rights, _, _, inode, *name = line.split()
+            if "r" in rights and ("w" in rights or inode == "0") and name != ["[vvar]"]:
+                start, end = (int(place, 16) for place in span.split("-"))
+                memory.seek(start)
+                with contextlib.suppress(OSError):  # a page of the kernel's
+                    while start < end and (data := memory.read(end - start)):
+                        start += len(data)
+                        yield data
+
+
+def files_of(pid: int) -> Iterator[bytes]:
+    """The content of the files that a process can write, and of those that it has open."""
+    for folder in ("tmp", "dev/shm"):
+        yield from (path.read_bytes() for path in Path(f"/proc/{pid}/root", folder).rglob("*")
+                    if path.is_file())
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        kind = link.stat().st_mode
+        assert stat.S_ISSOCK(kind) or link.readlink().is_relative_to("/tmp") \
+            or link.readlink() == Path("/dev/null")
+
+
+def found_in(job: Job, wanted: set[str]) -> set[str]:
+    """Which of the texts are anywhere in the job's process, once its code has begun."""
+    pid = _pid(job.pidfd)
+    wait_until(lambda: Path(f"/proc/{pid}/root", BEGUN).exists(), "its code did not begin")
+    pieces = [*mapped(pid), *files_of(pid)]
+    assert sum(map(len, pieces)) > 5_000_000  # it did look
+    readable = b"\n".join(run for piece in pieces for run in READABLE.findall(piece))
+    return {text for text in wanted if text.encode("ascii") in readable}
+
+
+def one_case(check: Check) -> dict:
+    """The request for the first case alone."""
+    return {"ask": check.ask, "cases": [{**check.settings, **check.cases[0]}]}
+
+
+@pytest.mark.parametrize("heavy", [False, pytest.param(True, marks=pytest.mark.slow)],
+                         ids=["light", "heavy"])
+@pytest.mark.parametrize("study", [pytest.param(
+    name, marks=[] if name in ("study1", "study6") else pytest.mark.slow) for name in studies()])
+def test_in_all_memory_there_is_no_case_but_its_own(sandbox, study, heavy):
+    """For every check: after other jobs were asked all cases, by the same parent, and notebooks
+    have run."""
+    need(os.geteuid() == 0, "only root reads the memory of other processes")
+    checks = [check for check in verdicts.hidden_study(study).checks.values()
+              if check.ask not in MATCHES]
+    module, wanted = load_study(study).module, hidden_values(study)
+    mark = "# numpy\n" * heavy
+    for check in checks:
+        sandbox.ask({module: f"{mark}x = 1\n".encode()}, module, check, SECONDS)
+    for check in checks:
+        request = one_case(check) | {"module": module}
+        with sandbox.job("questions", {module: f"{mark}{WAITS}".encode()}, request, 1 << 20) as job:
+            found = found_in(job, wanted)
+        own = values(check.cases[0])
+        assert found <= {text for text in wanted if any(text in mine for mine in own)}
+        assert found or not needles(check.cases[:1]) & wanted  # its own position is found
+    with sandbox.job("cells", {}, {"cells": [WAITS], "characters": 1000}, 1 << 20) as job:
+        assert found_in(job, wanted) == set()
+
+
 def test_what_the_parent_knew_would_be_found(monkeypatch, tmp_path):
     """Positions that are read before the fork, as if one job had left them to the next."""
     need_isolation()
@@ -180,3 +279,8 @@ def test_what_the_parent_knew_would_be_found(monkeypatch, tmp_path):
     monkeypatch.setattr(launch, "HERE", tmp_path)
     with Sandbox(Limits()) as weak:
         assert hits(weak, "study6", check, wanted)
+        module = load_study("study6").module
+        request = one_case(check) | {"module": module}
+        if os.geteuid() == 0:
+            with weak.job("questions", {module: WAITS.encode()}, request, 1 << 20) as job:
+                assert found_in(job, wanted - needles(check.cases[:1]))
