@@ -98,6 +98,7 @@ class CarefulCollect(ExchangeCollect):
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a folder without following a link in it, whatever becomes of it meanwhile."""
+        owner = Path(src).lstat().st_uid
         leave_out = ignore_patterns(exclude=self.coursedir.ignore, include=self.coursedir.include,
                                     max_file_size=self.coursedir.max_file_size, log=self.log)
         for place, folders, files, at in os.fwalk(src):
@@ -114,10 +115,14 @@ class CarefulCollect(ExchangeCollect):
             folders[:] = [name for name in folders if name not in ignored]
             for name in [*folders, *files]:
                 if name not in ignored:
-                    self._copy(name, at, here / name)
+                    self._copy(name, at, here / name, owner)
 
-    def _copy(self, name: str, at: int, to: Path) -> None:
-        """Copy a file of the folder that is open at `at`; a link stays one, which is told later."""
+    def _copy(self, name: str, at: int, to: Path, owner: int) -> None:
+        """Copy a file of the folder that is open at `at`; a link stays one, which is told later.
+
+        A file with several names is copied only if it belongs to the student, the `owner` of the
+        submission: another one could be a classmate's or the staff's.
+        """
         try:
             found = os.stat(name, dir_fd=at, follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode):
@@ -132,8 +137,9 @@ class CarefulCollect(ExchangeCollect):
             found = os.fstat(source)
             if not stat.S_ISREG(found.st_mode):
                 return
-            if found.st_nlink > 1:  # it may be anybody's
-                self.log.error("%s %s: it is a hard link", shown(to), LEFT)
+            if found.st_nlink > 1 and (found.st_uid != owner or owner == os.geteuid()):
+                self.log.error("%s %s: it is a hard link to a file that may not be the student's",
+                               shown(to), LEFT)
                 return
             with to.open("xb") as copy:
                 shutil.copyfileobj(file, copy)

@@ -5,9 +5,11 @@ import os
 import stat
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from autograder.course_folder import CONFIG_FILE
 from autograder.nbgrader_times import TIMESTAMP
 from autograder.sandbox.limits import MAX_BYTES
 from course.probes import Study
@@ -17,11 +19,16 @@ MAX_NOTEBOOK = 20_000_000  # bytes of a notebook with its outputs, which are lef
 MAX_ENTRIES = 2_000  # files, folders and links; of more only what is asked for by name counts
 MAX_NAME = 500  # bytes of a name with its folders: it is copied to where paths are longer
 MAX_SHOWN = 200  # characters of a name
+# What in a course folder is not students': a hard link would hand it in. Backups of submissions, as
+# `cp -al` makes them, are elsewhere.
+STAFFS = ("source", "autograded", "feedback", "results", "reports", "gradebook.db", "secret",
+          CONFIG_FILE)
+ANSWERS = Path("autograder", "answers")  # in the home of a study
 TOLD = 3  # of those that are ignored for one reason
 WHY = {
     "link": "{name} is a link and was ignored: only real files count",
-    "hard link": "{name} is a hard link, the same file as another one on this disk, and was "
-                 "ignored: if it is the student's own, replace it by a copy",
+    "staff's": "{name} is a hard link to a file of the course, not the student's own, and was "
+               "ignored: replace it with the file that the student handed in",
     "odd": "{name} is neither a file nor a folder and was ignored",
     "large": "{name} has {size:,} bytes and was ignored: at most {limit:,} are allowed",
     "too much": f"{{name}} was ignored: all files together may have at most {MAX_ALL:,} bytes",
@@ -40,6 +47,8 @@ class Entry:
     kind: str  # file, folder, link or other
     size: int
     ignored: str  # a key of WHY, or "" for a file that counts
+    inode: tuple[int, int] = (0, 0)  # with the device: what identifies a file of several names
+    shared: bool = False  # whether it is a file that has another name
 
 
 @dataclass(frozen=True)
@@ -79,9 +88,30 @@ class HandedIn:
 
 
 def look_at(submission: Path, study: Study, release: Path) -> HandedIn:
-    """What was handed in; notebooks and module are found whatever lies beside them."""
+    """What was handed in; notebooks and module are found whatever lies beside them.
+
+    A file counts however many names it has, as a backup may share it. Only hard links to files of
+    the course, such as a solution, do not count.
+    """
     notebooks = {path.name for path in release.glob("*.ipynb")}
-    return look_through(submission, notebooks | {study.module, TIMESTAMP} - {""})
+    found = look_through(submission, notebooks | {study.module, TIMESTAMP} - {""})
+    if not any(entry.shared for entry in found.entries):
+        return found
+    staffs = _staff_files(release.parents[1], study.home / ANSWERS)
+    return replace(found, entries=tuple(
+        replace(entry, ignored="staff's") if entry.shared and entry.inode in staffs else entry
+        for entry in found.entries))
+
+
+def _staff_files(course: Path, answers: Path) -> set[tuple[int, int]]:
+    """The device and inode of each file of the staff's, by which a hard link to it is known."""
+    found = set()
+    for place in (*(course / name for name in STAFFS), answers):
+        for path in (place, *place.rglob("*")):
+            with suppress(FileNotFoundError):
+                status = path.lstat()
+                found.add((status.st_dev, status.st_ino))
+    return found
 
 
 def fingerprint(handed_in: HandedIn) -> str:
@@ -136,10 +166,10 @@ def _entry(path: Path, submission: Path) -> Entry:
                "link" if kind == "link" else
                "folder" if kind == "folder" else
                "odd" if kind == "other" else
-               "hard link" if status.st_nlink > 1 else  # it may be anybody's
                "large" if status.st_size > _max_bytes(name) else
                "hidden" if any(part.startswith(".") for part in name.parts) else "")
-    return Entry(path, name, kind, status.st_size, ignored)
+    return Entry(path, name, kind, status.st_size, ignored, (status.st_dev, status.st_ino),
+                 kind == "file" and status.st_nlink > 1)
 
 
 def _max_bytes(name: Path) -> int:

@@ -48,7 +48,7 @@ from course.probes.outcome import Outcome
 from course.probes.process import ask_module
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
-from sequence.league.clock import factor, told
+from sequence.league.clock import Waiting, factor, told
 
 GRADING_USES = "grading uses Python"  # before the version
 MAX_FILES = 20_000_000  # bytes of all files beside the notebook that go into the sandbox
@@ -104,6 +104,9 @@ class GradingStep(NbGraderPreprocessor):
     more_seconds = Float(20, help=(
         "Seconds of computing for all that is asked of a submission besides the hidden cases: "
         "values by which errors are carried forward, and what explains.")).tag(config=True)
+    waiting_seconds = Float(60, min=0, help=(
+        "Seconds that all checks and notebooks of a submission together may wait, for example in "
+        "sleep.")).tag(config=True)
     notebook_seconds = Float(60, help="Seconds of computing for all cells of a notebook."
                              ).tag(config=True)
     cpu_seconds = Integer(60, help=(
@@ -243,7 +246,7 @@ class GradingStep(NbGraderPreprocessor):
         """Do something in the sandbox; if that fails, once more in a new one."""
         for attempt in (1, 2):
             try:
-                return work(self._sandbox())
+                return work(self._sandbox(waiting=_submission.budget(self.waiting_seconds)))
             except (SandboxFault, ClusterGone) as fault:
                 _forget_sandboxes()
                 if attempt == 2 or isinstance(fault, ClusterGone):  # that has been waited for
@@ -252,7 +255,8 @@ class GradingStep(NbGraderPreprocessor):
                 self.log.warning("the sandbox failed and is being restarted: %s", fault)
         raise AssertionError("the last attempt returns or raises")
 
-    def _sandbox(self, kind: str = "submission") -> Sandbox | ClusterSandbox:
+    def _sandbox(self, kind: str = "submission",
+                 waiting: Waiting | None = None) -> Sandbox | ClusterSandbox:
         limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
                         processes=self.processes, files_mb=self.files_mb,
                         characters=self.output_characters)
@@ -260,7 +264,9 @@ class GradingStep(NbGraderPreprocessor):
         if self.scheduler:
             there = cluster(self.scheduler, self.cluster_seconds)
             return ClusterSandbox(there, limits, hidden)
-        return _sandbox(kind, limits, self.door, *hidden)
+        sandbox = _sandbox(kind, limits, self.door, *hidden)
+        sandbox.waiting = waiting
+        return sandbox
 
 
 @dataclass
@@ -272,13 +278,19 @@ class _Submission:
     stopped: bool = False  # whether something of it had to be stopped
     fault: str | None = None  # why the machinery failed with it
     known: Known = field(default_factory=Known)  # what its checks have shown
+    waiting: Waiting | None = None  # how long it may still wait
+
+    def budget(self, seconds: float) -> Waiting:
+        """The budget of waiting that all runs of this submission share."""
+        self.waiting = self.waiting or Waiting(seconds)
+        return self.waiting
 
     def enter(self, where) -> bool:
         """Begin a notebook; whether an earlier one of the same submission was stopped."""
         student = (where.get("assignment"), where.get("student"))
         notebook = where.get("notebook", "")
         if student != self.student or notebook <= self.notebook:  # another one, or once more
-            self.stopped, self.known = False, Known()
+            self.stopped, self.known, self.waiting = False, Known(), None
         self.student, self.notebook, self.fault = student, notebook, None
         return self.stopped
 

@@ -36,7 +36,7 @@ from course.probes.questions import MATCHES
 from course.probes.replies import Replies, parsed, read_replies
 from course.probes.syntax import text_of
 from sequence import Action, Observation
-from sequence.league.clock import Clock, Meter, factor, patience
+from sequence.league.clock import Clock, Meter, Waiting, factor, patience
 from sequence.league.game import Gone, Late, Raised, action_of
 from sequence.league.wire import clean, observation_to_plain
 
@@ -46,6 +46,8 @@ START = 10.0  # seconds of computing in which a fork must be behind its walls
 BYTES = 12  # that JSON needs at most for one character
 ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
 SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
+WAITED = ("stopped: the submission had spent {:g} s waiting, for example in sleep, and all its "
+          "checks and notebooks together may not wait longer")
 REPLY = ("value", "changed", "missing", "raised", "said")  # what a test is told
 MAX_DEPTH = 20  # of lists in lists in a reply
 # What only a warm parent for notebooks has imported: a module that asks for it is slow elsewhere.
@@ -117,8 +119,11 @@ class Sandbox:
     """A sandbox, started with `with Sandbox(limits) as sandbox`; for one thread only.
 
     Folders that are `hidden` are not seen inside. Where a warm parent has been started in advance,
-    `door` leads to it: see `launch.door`. Raises `CannotIsolate` where this machine cannot isolate.
+    `door` leads to it: see `launch.door`. `waiting`, which may be set, is the budget of all jobs of
+    one submission. Raises `CannotIsolate` where this machine cannot isolate.
     """
+
+    waiting: Waiting | None = None
 
     def __init__(self, limits: Limits, hidden: Iterable[Path] = (),
                  door: Path | None = None) -> None:
@@ -298,7 +303,7 @@ class Sandbox:
                 raise SandboxFault(f"the sandbox does not respond: {error}") from error
             if not descriptors:
                 raise SandboxFault("the sandbox has ended")
-            job = Job(ours, descriptors[0], self.limits, most)
+            job = Job(ours, descriptors[0], self.limits, most, self.waiting)
             try:
                 job.begin(request | {"files": {name: base64.b64encode(data).decode()
                                                for name, data in files.items()}})
@@ -315,12 +320,14 @@ class Sandbox:
 class Job:
     """One process inside, controlled from outside: exchanges messages with it and can end it.
 
-    All its messages together may have `most` bytes.
+    All its messages together may have `most` bytes, and it may wait as long as `waiting` has left.
     """
 
-    def __init__(self, talk: socket.socket, pidfd: int, limits: Limits, most: int) -> None:
+    def __init__(self, talk: socket.socket, pidfd: int, limits: Limits, most: int,
+                 waiting: Waiting | None = None) -> None:
         self.talk, self.pidfd, self.limits, self.left = talk, pidfd, limits, most
         self.cpu, self.status = 0.0, 0  # known at the end
+        self._budget, self._waiting = waiting, None
         self.meter = Meter(_pid(pidfd))
         self._whole = self.clock(limits.cpu_seconds, may_wait=True)
         self._buffer = bytearray()
@@ -345,6 +352,7 @@ class Job:
             raise SandboxFault(f"a process inside the sandbox did not start ({error})") from error
         if frame != {"ready": True}:
             raise SandboxFault(f"a process could not be isolated: {frame.get('fault')}")
+        self._waiting = self._budget  # from here on, the submission decides how long it takes
 
     def tell(self, frame: dict[str, Any], clock: Clock) -> None:
         """Send one more message; raises `TimeUp`, and `Ended` where nobody reads."""
@@ -361,6 +369,7 @@ class Job:
 
     def receive(self, *clocks: Clock) -> dict[str, Any]:
         """The next message; raises `TimeUp` for any of the clocks, `Ended` where there is none."""
+        waited = None  # as it was at the last look; what takes less than two looks does not count
         while True:
             if len(self._buffer) >= LENGTH.size:
                 size, = LENGTH.unpack_from(self._buffer)
@@ -385,6 +394,10 @@ class Job:
                 for clock in clocks:
                     if clock.is_over:
                         raise TimeUp(clock)
+                if self._waiting:
+                    before, waited = waited, self._waiting.look(self.meter, waited)
+                    if before and waited and self._waiting.is_over:
+                        raise Ended(WAITED.format(self._waiting.seconds))
 
     def how_it_ended(self) -> str:
         """How the process ended, in brackets, according to the system; empty if unknown."""

@@ -21,6 +21,9 @@ KIT = {"tictactoe", "sequence", "course", "autograder"}
 AT_START = {"sitecustomize", "usercustomize"}  # Python imports these before anything else
 IMPORTED = {".py", ".pyc", ".so", ".pyd"}
 KEYS = ("points", "grade", "solution", "locked", "task", "cell_type")  # of nbgrader's metadata
+# Bytes of a module that is compared without its layout: twenty times a long answer. Tokens of more
+# would cost seconds and hundreds of megabytes.
+COMPARED = 200_000
 LAYOUT = {tokenize.ENCODING, tokenize.COMMENT, tokenize.NL}
 
 
@@ -32,7 +35,7 @@ def suspicions(folder: CourseFolder, study: Study) -> dict[str, list[str]]:
                   for student, submission in folder.submitted(study.assignment).items()}
     for student, handed_in in everything.items():
         said = [*_links(handed_in), *_shadows(handed_in, study, release),
-                *_changed_cells(handed_in, release)]
+                *_changed_cells(handed_in, release), *_not_compared(handed_in, study)]
         if said:
             found[student] = said
     for students in _same_modules(everything, study, release):
@@ -126,6 +129,14 @@ def _source(cell: dict[str, Any]) -> str:
     return ("".join(map(str, lines)) if isinstance(lines, list) else str(lines)).strip()
 
 
+def _not_compared(handed_in: HandedIn, study: Study) -> Iterator[str]:
+    """A module that is too long to be compared with others except byte for byte."""
+    for entry in handed_in.entries:
+        if str(entry.name) == study.module and not entry.ignored and entry.size > COMPARED:
+            yield (f"{study.module} was not compared with other students' modules, except for "
+                   f"exact copies: it has {entry.size:,} bytes, more than {COMPARED:,}")
+
+
 def _same_modules(everything: Mapping[str, HandedIn], study: Study,
                   release: Path) -> list[list[str]]:
     """Groups of students whose modules are the same but for comments and blanks."""
@@ -142,12 +153,15 @@ def _same_modules(everything: Mapping[str, HandedIn], study: Study,
 def _digest(path: Path) -> str | None:
     """A digest of a module without comments and layout, or of its bytes; None if it is blank."""
     raw = path.read_bytes()
+    blank, digest = True, hashlib.sha256()
     try:
-        tokens = [(t.type, " ".join(t.string.split()))  # no more of indents and line ends
-                  for t in tokenize.tokenize(io.BytesIO(raw).readline) if t.type not in LAYOUT]
-        blank = all(not string for _, string in tokens)
-        raw = repr(tokens).encode("utf-8", "surrogatepass")
+        if len(raw) > COMPARED:
+            raise tokenize.TokenError("too long")
+        for token in tokenize.tokenize(io.BytesIO(raw).readline):
+            if token.type not in LAYOUT:
+                words = " ".join(token.string.split())  # no more of indents and line ends
+                blank = blank and not words
+                digest.update(repr((token.type, words)).encode("utf-8", "surrogatepass"))
     except (tokenize.TokenError, SyntaxError, UnicodeError, LookupError):
-        blank = not raw.strip()
-    return None if blank else hashlib.sha256(raw).hexdigest()
-
+        blank, digest = not raw.strip(), hashlib.sha256(raw)
+    return None if blank else digest.hexdigest()

@@ -30,6 +30,33 @@ def patience(seconds: float) -> float:
     return PATIENCE * seconds + LEAST
 
 
+class Waiting:
+    """A budget of seconds on the wall in which several processes, one after another, may wait.
+
+    Waiting is time in which a process neither computes nor stands in line for a processor, so that
+    the load of the machine uses up none of it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.spent = seconds, 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the budget is used up."""
+        return self.spent > self.seconds
+
+    def look(self, meter: "Meter", before: tuple[float, float] | None
+             ) -> tuple[float, float] | None:
+        """Count the time since the look `before`, of which this returned the result, if the
+        processes on the meter waited at both; the first look counts nothing."""
+        if not meter.is_idle():
+            return None
+        now, computed = time.monotonic(), meter.seconds()
+        if before:
+            self.spent += max(0.0, now - before[0] - max(0.0, computed - before[1]))
+        return now, computed
+
+
 def measured() -> float:
     """How many times the usual computing time this machine needs just now; 1 if not more.
 
@@ -108,11 +135,25 @@ class Meter:
         self._stand(self.pid)
         return sum(self._lines.values())
 
+    def is_idle(self) -> bool:
+        """Whether no thread of the processes computes or could; False where that is unknown."""
+        try:
+            states = [_state(task) for process in {self.pid, *(each.pid for each in self.family)}
+                      for task in Path(f"/proc/{process}/task").iterdir()]
+        except OSError:  # one has just ended, or this is not Linux
+            return False
+        return "R" not in states
+
     def _stand(self, pid: int) -> None:
         """Note how long a process has stood in line, which only Linux tells."""
         with suppress(OSError, ValueError, IndexError):
             text = Path(f"/proc/{pid}/schedstat").read_text("ascii")
             self._lines[pid] = int(text.split()[1]) / 1e9
+
+
+def _state(task: Path) -> str:
+    """The letter of a thread's state: R if it computes, or stands in line for a processor."""
+    return (task / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
 
 
 def _may_have_children(pid: int) -> bool:

@@ -12,6 +12,7 @@ from traitlets.config import Config
 from autograder import workspace
 from autograder.benchmarks import load
 from autograder.grading.kernel import run_in_kernel
+from autograder.grading.nbgrader_steps import _Submission
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
@@ -68,6 +69,52 @@ def _running_in(folder) -> list[str]:
     """The programs whose current folder this is."""
     return [process.name() for process in psutil.process_iter(["cwd"])
             if process.info["cwd"] == str(folder)]
+
+
+# ---- The budget of waiting
+
+
+SLEEPS = MODULE.format(body="time.sleep(600)")
+
+
+def test_all_checks_of_a_submission_share_one_budget_of_waiting(sandbox, monkeypatch):
+    """Once it is used up, what waits is stopped at once, and what computes gets its reply."""
+    budget = clock.Waiting(1)
+    monkeypatch.setattr(sandbox, "waiting", budget)
+
+    def ask(text: str):
+        return sandbox.ask({"m.py": text.encode()}, "m.py", HEURISTIC, SECONDS)
+
+    first, spent = ask(SLEEPS), budget.spent
+    again = ask(SLEEPS)
+    assert first.stopped == again.stopped == (
+        "stopped: the submission had spent 1 s waiting, for example in sleep, and all its checks "
+        "and notebooks together may not wait longer")
+    assert budget.spent - spent < clock.patience(SECONDS) / 2 < clock.patience(SECONDS) - 1
+    assert ask(MODULE.format(body="sum(range(10 ** 6))")).observations[0]["value"]
+    ran = sandbox.run_cells({}, ["import time\ntime.sleep(600)"], SECONDS, SECONDS, SECONDS)
+    assert ran.stopped == first.stopped
+
+
+def test_the_budget_is_that_of_one_submission():
+    """Its notebooks share it, and the next submission has another one."""
+    submission = _Submission()
+    submission.enter({"assignment": "study99", "student": "ada", "notebook": "01"})
+    budget = submission.budget(5)
+    submission.enter({"assignment": "study99", "student": "ada", "notebook": "02"})
+    assert submission.budget(5) is budget
+    submission.enter({"assignment": "study99", "student": "ben", "notebook": "01"})
+    assert submission.budget(5) is not budget
+
+
+def test_without_a_budget_each_check_may_wait(sandbox, monkeypatch):
+    """The same module is stopped only by the limit of each check."""
+    monkeypatch.setattr(clock, "PATIENCE", 1)
+    monkeypatch.setattr(clock, "LEAST", 1.0)
+    assert sandbox.waiting is None
+    for _ in range(2):
+        found = sandbox.ask({"m.py": SLEEPS.encode()}, "m.py", HEURISTIC, SECONDS)
+        assert found.stopped == f"stopped after {WAITED}"
 
 
 # ---- Checks and cells

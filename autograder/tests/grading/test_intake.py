@@ -43,9 +43,9 @@ class Desk:
 
     def __init__(self, root):
         self.release, self.submission, self.staged = (
-            root / name for name in ("release", "submitted", "staged"))
+            root / name for name in (f"release/{STUDY.assignment}", "submitted", "staged"))
         for folder in (self.release, self.submission):
-            folder.mkdir()
+            folder.mkdir(parents=True)
             for name, text in NOTEBOOKS.items():
                 (folder / name).write_text(text, "utf-8")
         (self.submission / "module.py").write_text(MODULE, "utf-8")
@@ -620,14 +620,57 @@ def test_links_are_not_taken(desk, tmp_path, target):
     assert {p.name for p in desk.staged.rglob("*")} == {"module.py", *NOTEBOOKS}
 
 
-def test_a_hard_link_is_not_taken(desk, tmp_path):
-    """Another name of a file, which may be the gradebook's, is told of and not read."""
-    (tmp_path / "gradebook.db").write_text("secret", "utf-8")
-    (desk.submission / "data.db").hardlink_to(tmp_path / "gradebook.db")
+STAFFS = ["gradebook.db", "source/study99/module.py", "results/study99/bob/submission.json"]
+
+
+def link_to_staffs(desk, root, name) -> None:
+    """Make module.py of the submission a hard link to a file of the course."""
+    target = root / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("secret", "utf-8")
+    (desk.submission / "module.py").unlink()
+    (desk.submission / "module.py").hardlink_to(target)
+
+
+@pytest.mark.parametrize("name", STAFFS)
+def test_a_hard_link_to_a_file_of_the_course_is_not_taken(desk, tmp_path, name):
+    """A solution or the gradebook under another name is reported and not read."""
+    link_to_staffs(desk, tmp_path, name)
     intake = desk.take_in()
-    assert [p.split(":")[0] for p in intake.problems] == [
-        "data.db is a hard link, the same file as another one on this disk, and was ignored"]
-    assert not (desk.staged / "data.db").exists()
+    assert intake.problems[0].startswith("module.py is a hard link to a file of the course")
+    assert not (desk.staged / "module.py").exists()
+
+
+def test_without_the_look_at_the_course_a_solution_would_be_taken(desk, tmp_path, monkeypatch):
+    """The same link earns the marks of the solution if the course's files are not known."""
+    monkeypatch.setattr(taking, "STAFFS", ())
+    link_to_staffs(desk, tmp_path, STAFFS[1])
+    desk.take_in()
+    assert (desk.staged / "module.py").read_text("utf-8") == "secret"
+
+
+def test_a_hard_link_to_an_answer_of_the_kit_is_not_taken(desk, tmp_path, monkeypatch):
+    """The answers need not be in the course folder."""
+    monkeypatch.setattr(taking, "ANSWERS", tmp_path / "answers")
+    link_to_staffs(desk, tmp_path, "answers/module.py")
+    assert desk.take_in().problems[0].startswith("module.py is a hard link to a file of the course")
+
+
+@pytest.mark.parametrize("place", ["backup", "bob"])
+def test_a_submission_that_shares_its_files_is_taken(desk, tmp_path, place):
+    """A backup by `cp -al`, or a classmate's link to a file, costs nobody their marks."""
+    def digest() -> str:
+        return taking.fingerprint(look_at(desk.submission, STUDY, desk.release))
+
+    alone, before = desk.take_in(), digest()
+    for path in [path for path in desk.submission.rglob("*") if path.is_file()]:
+        copy = tmp_path / place / path.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.hardlink_to(path)
+    desk.staged = tmp_path / "again"
+    assert desk.take_in() == alone
+    assert (desk.staged / "module.py").read_text("utf-8") == MODULE
+    assert digest() == before
 
 
 def test_a_name_that_would_steer_a_terminal_is_told_safely(desk):

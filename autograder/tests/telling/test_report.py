@@ -21,6 +21,7 @@ from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded, note_fault, standing
 from autograder.mutants import load_mutants
 from autograder.release.assignments import release
+from autograder.telling import integrity
 from autograder.telling.integrity import suspicions
 from autograder.telling.report import _late, _node_ratio, write_report
 from course.probes import load_study
@@ -207,6 +208,37 @@ def test_modules_that_are_alike_are_named(course):
     same = f"the same {STUDY.module} as "
     assert suspicions(course, STUDY) == {
         "ada": [same + "ben"], "ben": [same + "ada"], "hal": [same + "ivy"], "ivy": [same + "hal"]}
+
+
+LONG = f"x = [{'1,' * 2_480_000}]\n"  # 5 MB, as much as a file may have: 5 million tokens
+
+
+@pytest.mark.parametrize(("limit", "reads"), [(integrity.COMPARED, False), (len(LONG), True)])
+def test_a_module_of_megabytes_is_not_read_token_by_token(course, monkeypatch, limit, reads):
+    """Only its exact copies are found, and the report says so; without the limit it is all read."""
+    tokens, tokenize = 0, integrity.tokenize.tokenize
+
+    def counted(readline):
+        nonlocal tokens
+        for token in tokenize(readline):
+            tokens += 1
+            yield token
+            if tokens > 400_000:  # enough to know
+                return
+
+    monkeypatch.setattr(integrity.tokenize, "tokenize", counted)
+    monkeypatch.setattr(integrity, "COMPARED", limit)
+    for student, module in {"ada": LONG, "ben": LONG, "cy": LONG + "# my own\n"}.items():
+        hand_in(course, student, module)
+    found = suspicions(course, STUDY)
+    assert (tokens > 200_000) == reads
+    if not reads:
+        why = (f"{STUDY.module} was not compared with other students' modules, except for exact "
+               f"copies: it has {{:,}} bytes, more than {limit:,}")
+        long = why.format(len(LONG))
+        same = f"the same {STUDY.module} as "
+        assert found == {"ada": [long, same + "ben"], "ben": [long, same + "ada"],
+                         "cy": [why.format(len(LONG) + len("# my own\n"))]}
 
 
 def test_modules_in_any_bytes_are_compared(course):

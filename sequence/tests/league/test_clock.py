@@ -12,7 +12,7 @@ import pytest
 
 from sequence import DRAFT, Random, State
 from sequence.league import Late, TrustedPlayer, clock
-from sequence.league.clock import Clock, Meter, Own, measured, patience
+from sequence.league.clock import Clock, Meter, Own, Waiting, measured, patience
 from sequence.league.players.specs import spec
 
 ENDLESS = "while True: pass"
@@ -22,6 +22,7 @@ FORMER = ("import subprocess, sys, time\n"
           "subprocess.run([sys.executable, '-c', 'import time\\n"
           "while time.process_time() < 1: pass'])\n"
           "time.sleep(600)")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows states of threads")
 ENOUGH = 120.0  # seconds, on a machine that is busy
 OBSERVATION = State.deal(DRAFT, 1).observation()
 
@@ -237,3 +238,37 @@ def test_an_agent_in_this_process_has_the_clock_of_its_thread():
     assert ask(Sleepy) < 0.1
     assert ask(Slow, timed=False) > 0.29
     assert Own().seconds() > 0
+
+
+BY_A_THREAD = ("import threading\n"
+               "def spin():\n    while True: pass\n"
+               "thread = threading.Thread(target=spin)\nthread.start()\nthread.join()")
+
+
+def looked(meter, is_enough):
+    """A budget after so many looks that it is enough."""
+    waiting, before, end = Waiting(0.3), None, time.monotonic() + ENOUGH
+    while not is_enough(waiting):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+        meter.look()
+        before = waiting.look(meter, before)
+    return waiting
+
+
+@linux
+def test_who_sleeps_uses_up_the_budget(started):
+    """A process that neither computes nor could waits."""
+    meter = Meter(started("import time; time.sleep(600)").pid)
+    assert looked(meter, lambda waiting: waiting.is_over).spent < ENOUGH
+
+
+@linux
+@pytest.mark.parametrize("program", [ENDLESS, PARENT, BY_A_THREAD],
+                         ids=["itself", "its child", "its thread"])
+def test_who_computes_or_stands_in_line_waits_for_nothing(started, program):
+    """However busy the machine is: time in which others had the processor is no waiting."""
+    meter = Meter(started(program).pid)
+    looked(meter, lambda _: meter.seconds() > 0.5)  # it has been started
+    end = meter.seconds() + 1
+    assert looked(meter, lambda _: meter.seconds() > end).spent < 0.3
