@@ -1,7 +1,8 @@
-"""Stopping: how soon all processes end when `grade` gets a signal, and what a second run books.
+"""Stopping: how soon all processes end when `grade` gets a signal.
 
-Classes of studies 1, 3 and 10 are graded with one and with two jobs, beside eight busy processes.
-Each run gets a signal at a random moment; `--size` says how many runs there are.
+Classes of studies 1, 3 and 10 are graded with one and with two jobs, next to eight busy processes.
+Each run gets a signal at a random moment, and another run books the marks; `--size` sets the number
+of runs.
 """
 
 import random

@@ -13,25 +13,24 @@ from typing import Any
 from course.probes.outcome import equal
 
 AT_LEAST = 50  # values, or up to twice as many, that are compared with each other
-FEWEST = 25  # values that show a correlation; of fewer, random ones can have any
+FEWEST = 20  # values that show a correlation; of fewer, random ones can have any
 CORRELATED = 0.1  # random values stay below it, nearly all known mistakes are above
 Pair = tuple[Any, Any]  # the right value and the student's
 
 
-def is_attempt(values: Sequence[Sequence[Pair]], items: Sequence[Sequence[Pair]]) -> bool:
+def is_attempt(values: Sequence[Pair], cases: Sequence[Sequence[Pair]],
+               items: Sequence[Sequence[Pair]]) -> bool:
     """Whether a student's function is an attempt at the right one.
 
     Its replies in its own checks are right more often than by chance, or its values follow the
-    right ones. `values` are those that are carried forward, case by case: what builds on them
-    compares the values of one case, so those must differ too. `items` are the items of the replies
-    in the function's own checks, one sequence for each aspect.
+    right ones. `values` are those that are carried forward, and `cases` the same case by case: what
+    builds on them compares the values of one case, so those must differ too. `items` are the items
+    of the replies in the function's own checks, one sequence for each aspect.
     """
-    cases = [[(plain(ours), plain(theirs)) for ours, theirs in case] for case in values]
-    every = [pair for case in cases for pair in case]
-    across = list(combinations(_some(every), 2))
+    across = list(combinations(_some(values), 2))
     inside = [pair for case in cases for pair in combinations(_some(case), 2)]
     return _tells_apart(across) and (any(map(_beats_chance, items)) or (
-        len(every) >= FEWEST and _tells_apart(inside) and _correlation(across) >= CORRELATED))
+        len(values) >= FEWEST and _tells_apart(inside) and _correlation(across) >= CORRELATED))
 
 
 def plain(value: Any) -> Any:
@@ -49,8 +48,9 @@ def items_of(right: Any, theirs: Any) -> Iterator[Pair]:
         yield from items_of(ours, item)
 
 
-def _some(values: Sequence[Pair]) -> Sequence[Pair]:
-    return values[::max(1, len(values) // AT_LEAST)]
+def _some(values: Sequence[Pair]) -> list[Pair]:
+    return [(plain(ours), plain(theirs))
+            for ours, theirs in values[::max(1, len(values) // AT_LEAST)]]
 
 
 def _tells_apart(pairs: Iterable[tuple[Pair, Pair]]) -> bool:

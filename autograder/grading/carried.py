@@ -78,7 +78,9 @@ def carried_forward(check: Check, ask: Ask, loses: Loses, items_of: Items) -> Gi
     calls = {key: call for run in runs for key, call in run.calls.items()}
     functions = _differing(calls, table)
     if not functions or not all(
-            is_attempt(_by_case(name, runs, table), items_of(name)) for name in functions):
+            is_attempt(_values(name, calls, table), [_values(name, run.calls, table)
+                                                     for run in runs], items_of(name))
+            for name in functions):
         return None
     return Given([run.observation for run in runs], functions)
 
@@ -112,10 +114,9 @@ class _Run:
     calls: dict[Any, _Call] = field(default_factory=dict)
 
 
-def _by_case(name: str, runs: Iterable[_Run], table: Mapping[Any, Any]) -> list[list[Pair]]:
-    """The values of a function in each case, the reference's and the student's."""
-    return [[(call.ours, table[key]) for key, call in run.calls.items() if call.name == name]
-            for run in runs]
+def _values(name: str, calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> list[Pair]:
+    """The values of a function in these calls, the reference's and the student's."""
+    return [(call.ours, table[key]) for key, call in calls.items() if call.name == name]
 
 
 def functions_asked(check: Check) -> set[str]:

@@ -27,6 +27,29 @@ ALONE_IS_RIGHT = ("a new agent that searches nothing but this state is right in 
                   "your search keeps something from an earlier search, or shares it with another "
                   "agent")
 
+RIGHT_TREE = "your search visits the right nodes and finds their values, but it reports another"
+# What is said of a difference at a position that is not shown, by a part of its sentence.
+KINDS = {
+    **{sentence: sentence for sentence in (NOT_COUNTED, NO_STATE, VISITED_AGAIN, NO_SINGLE_MOVE,
+                                           AFTER_THE_FIRST, ALONE_IS_RIGHT)},
+    "in the table already": "your search computes a state again that is in the table already",
+    "your search explored": "your search explores moves that it must not explore, or another first",
+    "your search left out": "your search leaves out moves that it must explore",
+    "did not compute": "your search does not compute a state that is not in the table yet",
+    "stopped here": "your search stops at a node that must be expanded",
+    "this node's value": "your search gives a node a wrong value, although all before it are right",
+    "Only its count": f"{RIGHT_TREE} number of nodes",
+    "What it reports": f"{RIGHT_TREE} value",
+    "Only the move": f"{RIGHT_TREE} move",
+    "ends without a move": f"{RIGHT_TREE} move",
+    "The move that it reports": f"{RIGHT_TREE} move",
+}
+
+
+def kind_of(sentence: str) -> str | None:
+    """What kind of difference a sentence describes, without anything of the position."""
+    return next((kind for part, kind in KINDS.items() if part in sentence), None)
+
 
 def place(node: Visit, path: Sequence) -> str:
     """Where a node is: after which moves, and with what depth and window, if it has them."""

@@ -138,10 +138,10 @@ class _Notebook:
                 for name, words in _imported(node):
                     self.modules.setdefault(name, set()).update(words)
                     self.depends.setdefault(name, set()).update(words)
-        variables = set().union(*map(_set_by, statements)) - self.modules.keys()
+        variables = set().union(*map(set_by, statements)) - self.modules.keys()
         for node in statements:
             words = _words(node)
-            sources = _set_by(node)
+            sources = set_by(node)
             if not isinstance(node, FUNCTIONS):  # it can change any variable that it mentions
                 sources = sources | words & variables
             for name in sources:
@@ -245,7 +245,7 @@ def _words(tree: ast.AST) -> set[str]:
     return found
 
 
-def _set_by(node: ast.stmt) -> set[str]:
+def set_by(node: ast.stmt) -> set[str]:
     """The global names that a statement of a cell sets, or can set when it is called."""
     declared = {name for part in ast.walk(node) if isinstance(part, ast.Global)
                 for name in part.names}

@@ -29,9 +29,11 @@ from autograder.grading.divergence import (
     searches_alike,
     trace_check,
 )
+from autograder.grading.divergence_words import kind_of
+from autograder.grading.shown_cases import shown_cases
 from autograder.mutants.machine_made import load_machine_slips, machine_file
 from course.probes import Check, Observation, Study, load_expected
-from course.probes.outcome import Outcome, Shown, as_alone, mark, others_of
+from course.probes.outcome import Outcome, Shown, as_alone, mark, others_of, without_case
 from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 from sequence.league.clock import factor, patience
@@ -129,7 +131,8 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
         asked.trace = briefly(trace_check(check, outcome.case["asked"]))
     shown = _in_its_light(asked, known)
-    if not shown.full and not shown.is_match and _shows_replies(asked, shown):
+    if (not shown.full and not shown.is_match and not _is_unshown(asked, shown)
+            and _shows_replies(asked, shown)):
         _ask_alone(asked, shown.case["number"], briefly)
     return explain(check_id, known)
 
@@ -145,6 +148,12 @@ def _ask_alone(asked: Asked, number: int, briefly: Callable[[Check], Replies]) -
                           or expected[check.name][number])
 
 
+def _is_unshown(asked: Asked, outcome: Outcome) -> bool:
+    """Whether the case that explains the outcome is none that a page may show."""
+    return (outcome.case is not None and not asked.replies.broken
+            and outcome.case["number"] not in shown_cases(asked.check))
+
+
 def _shows_replies(asked: Asked, shown: Outcome) -> bool:
     """Whether a page would show something that the module said."""
     case = shown.case
@@ -155,12 +164,14 @@ def _shows_replies(asked: Asked, shown: Outcome) -> bool:
 def _plain(asked: Asked) -> Outcome:
     """The outcome by the reference's replies, before anything else is known."""
     expected, slips = load_expected(verdicts.expected_file(asked.study), [asked.check])
-    return mark(asked.check, asked.replies, expected[asked.check.name], slips)
+    return mark(asked.check, asked.replies, expected[asked.check.name], slips,
+                shown=shown_cases(asked.check))
 
 
 def _by(given: Given, asked: Asked) -> Outcome:
     """The outcome by what is right given the student's own functions."""
-    return replace(mark(asked.check, asked.replies, given.expected, ()), given=given.functions)
+    return replace(mark(asked.check, asked.replies, given.expected, (),
+                        shown=shown_cases(asked.check)), given=given.functions)
 
 
 def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Replies],
@@ -208,9 +219,14 @@ def explain(check_id: str, known: Known) -> Outcome:
 
     A module can put whatever it was asked into what it replies, so a page shows nothing of the
     replies that decide a mark: only those of a process that knew no hidden case but the one shown.
+    That is one of a few that are fixed for the check (see `shown_cases`), or none.
     """
     asked = known.asked[check_id]
     outcome = _in_its_light(asked, known)
+    if _is_unshown(asked, outcome):
+        kind = outcome.divergence and kind_of(outcome.divergence["sentence"])
+        return replace(without_case(outcome), divergence=kind and {
+            "board": None, "path": [], "sentence": f"at a position that is not shown, {kind}"})
     if asked.alone is None:
         return outcome
     return as_alone(outcome, asked.check, asked.alone, asked.expected)
@@ -231,14 +247,16 @@ def _explained(asked: Asked, known: Known) -> Outcome:
     expected, slips = load_expected(verdicts.expected_file(asked.study), [asked.check])
     order = [check.id for check in asked.study.checks.values()]
     others = others_of(asked.check.id, order, known.shown)
-    outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
+    outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others,
+                   shown_cases(asked.check))
     if outcome.full or asked.check.ask in MATCHES:
         return outcome
     alone = asked.trace and found_alone(asked.trace)
     if alone and outcome.slip is not None:
         slips = [slip for slip in slips if slip.name not in outcome.matching
                  or searches_alike(asked.study.name, slip.name, outcome.case["asked"], alone)]
-        outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others)
+        outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others,
+                       shown_cases(asked.check))
     resembles = None
     if (outcome.slip is None or outcome.is_doubtful) and not is_right_alone(outcome, alone):
         resembles = _resembles(asked, known)

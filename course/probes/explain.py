@@ -15,6 +15,8 @@ from course.probes.questions import QUESTIONS
 
 MAX_SHOWN = 500  # characters of one value
 MAX_ITEMS = 3  # of a list that differ
+UNSHOWN = ("All positions that went wrong are among those that feedback does not show. Look at the "
+           "aspects that lose points, and try your code at positions of your own.")
 CELL = "text-align:left;padding:0 1em 0.2em 0"
 
 
@@ -78,6 +80,8 @@ def _width(names: Iterable[str]) -> int:
 
 def causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """What may be the cause, each with a title."""
+    if outcome.unshown and not outcome.unwritten:
+        yield "No position is shown", UNSHOWN
     if outcome.cause and outcome.found_in:
         yield (f"Likely cause, found in {outcome.found_in}",
                f"{outcome.cause} It spoils this check too, where something else may be wrong as "

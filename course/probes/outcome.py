@@ -5,7 +5,7 @@ the student's own check on public positions and the marking on hidden ones.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ BROKEN = "the module could not be loaded"
 TOO_SLOW = "what your code replies to this question by itself took too long to be shown"
 NOT_ALONE = ("this question by itself gets the expected reply: what your code replies depends on "
              "what it was asked before")
+RAISED = "your code raises an error at a position that is not shown"
 OF_A_SEARCH = ("move", "value", "nodes")  # where one of these differs, the tree shows why
 
 
@@ -62,6 +63,7 @@ class Outcome:
     common: str | None = None  # what only the questions that went wrong have in common
     resembles: str | None = None  # the sentence of a machine-made mutant with the same replies
     said: tuple[str, ...] = ()  # how each match went
+    unshown: bool = False  # whether the only cases that explain it are not to be shown
 
     @property
     def earned(self) -> float:
@@ -130,10 +132,11 @@ def others_of(check_id: str, order: Sequence[str], shown: Mapping[str, Shown]) -
     return Others(before, after)
 
 
-def mark(check: Check, replies: Replies, expected: Sequence[Observation],
-         slips: Sequence[Slip], others: Others = NO_OTHERS) -> Outcome:
+def mark(check: Check, replies: Replies, expected: Sequence[Observation], slips: Sequence[Slip],
+         others: Others = NO_OTHERS, shown: Collection[int] | None = None) -> Outcome:
     """The outcome of a check: its replies compared with the expected ones and the known slips.
 
+    The case that explains it is one of those numbered `shown`, if one of them went wrong.
     Of slips with the same replies the one is named that other checks confirm, or else do not rule
     out. Where no slip has these replies, it is one that an earlier check has and that spoils this
     check too.
@@ -151,7 +154,7 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation],
         number = _unanswered(replies) if replies.stopped else None
         if number is None:  # what raised; else the smallest search, if that differs; a board first
             number = min(wrong, key=lambda i: (
-                not got[i], _error(check, got[i]) is None,
+                shown is not None and i not in shown, not got[i], _error(check, got[i]) is None,
                 all(is_right(check.ask, expected[i], got[i], name)
                     for name in check.points if name in OF_A_SEARCH),
                 any(map(is_made_up, texts_of(check.cases[i]))), expected[i].get("nodes") or 0))
@@ -252,6 +255,19 @@ def as_alone(outcome: Outcome, check: Check, replies: Replies,
             problem = NOT_ALONE
     return replace(outcome, problem=problem,
                    case={**outcome.case, "expected": right, **_replied(check, got)})
+
+
+def without_case(outcome: Outcome) -> Outcome:
+    """The outcome with nothing that tells of the case that explains it, which is not to be shown.
+
+    What the module said there could contain the case, so its errors are left out as well.
+    """
+    problem = outcome.problem and RAISED
+    if outcome.stopped:
+        problem = (outcome.problem or "").partition(NO_ANSWER)[0]
+    elif outcome.unwritten:
+        problem = NOT_WRITTEN
+    return replace(outcome, problem=problem, case=None, divergence=None, unshown=True)
 
 
 def _replied(check: Check, reply: Observation) -> dict[str, dict[str, Any]]:

@@ -111,8 +111,8 @@ def base_of(value: Any) -> Any:
 
     A `Counter` is a dictionary, a named tuple a tuple, a member of an `IntEnum` a number.
     """
-    for base in (dict, list, tuple, set, frozenset, str, int, float):
+    for base in (dict, list, tuple, set, frozenset, str, int, float, np.ndarray):
         if isinstance(value, base) and type(value) is not base:
             own = type(value).__eq__ is base.__eq__ or isinstance(value, OWN_EQUALITY)
-            return base(value) if own else value
+            return (np.array if base is np.ndarray else base)(value) if own else value
     return value

@@ -1,9 +1,9 @@
 """The test's side: names of the submission that are remote, and decide nothing here.
 
 Whatever the submission replies is a plain value, which the test compares, or a `Remote`, which can
-be called and looked into, but not compared: its own `==` would be the student's. Nor is a method of
-it called unless the instructor's own solution has one there (`Paths`): where that returns a text,
-an object whose `startswith` is always true is no answer.
+be called and looked into, but not compared: its own `==` would be the student's. Where the
+instructor's own solution has a plain value (`Paths`), an object is not called or looked into: its
+`startswith` could always be true, and its `[0]` different each time. Only its items are read, once.
 """
 
 import ast
@@ -11,7 +11,7 @@ import base64
 import builtins
 import operator
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from course.probes.syntax import parsed
@@ -20,6 +20,8 @@ from .plain import NotPlain, coded, decoded
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 MISSING = object()
+LIVE = " is live"  # after the path of an object
+ENDING = ("enumerate", "filter", "generator", "map", "reversed", "zip")  # are read only once
 
 
 class Gone(BaseException):
@@ -27,8 +29,9 @@ class Gone(BaseException):
 
 
 class Paths:
-    """What was called, as in "Account().pay", and, once the instructor's solution has been run,
-    what may be: `known`; None until then."""
+    """What was called, as in "Account().pay", and where the test met an object, as in "Account() is
+    live"; once the instructor's solution has been run, also what may be: `known`, None until then.
+    """
 
     def __init__(self, known: Iterable[str] | None) -> None:
         self.known = None if known is None else frozenset(known)
@@ -39,13 +42,20 @@ class Paths:
         self.met.add(path)
         return self.known is None or path in self.known
 
+    def live(self, path: str) -> bool:
+        """Whether the solution, too, has an object there."""
+        return self.may(path + LIVE)
+
 
 class Remote:
     """Something of the submission that is no plain value; `base` is the plain value that it is
-    besides, as a dictionary is of a `Counter`."""
+    besides, as a dictionary is of a `Counter`. If it is not `live`, only its items are read, once,
+    when the test wants the first of them."""
 
-    def __init__(self, names: "Names", number: int, kind: str, path: str, base: Any) -> None:
-        self.__dict__.update(_names=names, _number=number, _kind=kind, _path=path, _base=base)
+    def __init__(self, names: "Names", number: int, kind: str, path: str, base: Any, *,
+                 live: bool) -> None:
+        self.__dict__.update(_names=names, _number=number, _kind=kind, _path=path, _base=base,
+                             _live=live, _items=None)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it there; lists and the like that it changes change here."""
@@ -74,15 +84,42 @@ class Remote:
         return self._get({"attribute": "__doc__", "of": self._number}, ".__doc__")
 
     def __getitem__(self, key: Any) -> Any:
+        if not self._live:
+            return self._all_items()[key]
         return self._get({"item": coded(key, _argument), "of": self._number}, "[]")
 
     def __len__(self) -> int:
+        if not self._live:
+            return len(self._all_items())
         return self._get({"length": self._number}, "")
 
     def __iter__(self) -> Any:
-        return self._get({"iterator": self._number}, "[]")
+        if self._live:
+            return self._get({"iterator": self._number}, "[]")
+        items = self._all_items()
+        if self._kind in ENDING:
+            self.__dict__["_items"] = []
+        return iter(items)
+
+    def _all_items(self) -> list[Any]:
+        """The items as they are when they are first wanted; another question could be answered in
+        another way."""
+        if self._items is None:
+            one_by_one = self._names.value(self._names.ask({"iterator": self._number}), self._path)
+            if type(one_by_one) is not Remote:
+                raise NotPlain(f"{self._what()} has no items")
+            self.__dict__["_items"] = list(one_by_one.read())
+        return self._items
+
+    def read(self) -> Iterator[Any]:
+        """The items that are left of an iterator."""
+        while "StopIteration" not in (
+                reply := self._names.ask({"next": self._number})).get("raised", ()):
+            yield self._names.value(reply, self._path)
 
     def __next__(self) -> Any:
+        if not self._live:
+            raise NotPlain(self._refusal())
         reply = self._names.ask({"next": self._number})
         if "StopIteration" in (reply.get("raised") or ()):
             raise StopIteration
@@ -97,7 +134,13 @@ class Remote:
     def _what(self) -> str:
         return f"a {self._kind} of the submission"
 
+    def _refusal(self) -> str:
+        return (f"{self._what()} is not looked into: {self._path} is a plain value in the "
+                "instructor's solution")
+
     def _get(self, request: dict[str, Any], step: str) -> Any:
+        if not self._live:
+            raise NotPlain(self._refusal())
         return self._names.value(self._names.ask(request), self._path + step)
 
 
@@ -161,9 +204,10 @@ class Names:
     def _remote(self, data: list, path: str) -> Remote:
         match data:
             case ["kept", int(number), str(kind)]:
-                return Remote(self, number, kind, path, MISSING)
+                return Remote(self, number, kind, path, MISSING, live=self.paths.live(path))
             case ["kept", int(number), str(kind), base]:
-                return Remote(self, number, kind, path, self.value({"value": base}, path))
+                plain, live = self.value({"value": base}, path), self.paths.live(path)
+                return Remote(self, number, kind, path, plain, live=live) if live else plain
         raise NotPlain("no value")
 
 

@@ -15,8 +15,10 @@ def run(request: dict[str, Any], send: Callable[[dict], None],
     runner = Runner(request["characters"])
     own = runner.shell.user_ns
     for line in request["imports"]:
-        with contextlib.suppress(ImportError):  # of the submission's own modules
+        # Modules and default values of the submission's own are not known here.
+        with contextlib.suppress(ImportError, NameError):
             exec(line, own)
+    shared = "\n".join(request["imports"])
 
     def ask(asked: dict[str, Any]) -> dict[str, Any]:
         send({"ask": asked})
@@ -30,7 +32,7 @@ def run(request: dict[str, Any], send: Callable[[dict], None],
         source = request["tests"][str(turn["go"])]
         names.paths = Paths(request["calls"].get(str(turn["go"])))
         try:
-            names.put(source, own)
+            names.put(f"{shared}\n{source}", own)
             found = runner.run(source)
         except (Gone, KeyboardInterrupt, Exception) as error:
             found = {"execution_count": None, "outputs": [{

@@ -204,7 +204,7 @@ def test_made_up_values_carry_nothing(attack, monkeypatch):
     outcome = decided(name, text, check)
     assert not outcome.given
     assert outcome.earned < 0.75 * outcome.points
-    monkeypatch.setattr(carried, "is_attempt", lambda values, items: True)
+    monkeypatch.setattr(carried, "is_attempt", lambda *_: True)
     without = decided(name, text, check)
     assert without.full
     assert without.given
@@ -233,15 +233,16 @@ def test_an_attempt_follows_the_right_values(wrong, expected):
     """Values of another sign or unit, or with errors, do; constants and made-up numbers do not."""
     values = [[(right, wrong(right, case, number)) for number, right in enumerate(row)]
               for case, row in enumerate(RIGHT)]
-    assert attempts.is_attempt(values, []) is expected
+    every = [pair for case in values for pair in case]
+    assert attempts.is_attempt(every, values, []) is expected
 
 
 def test_an_attempt_is_right_more_often_than_by_chance():
     """Where there are too few values to see whether they follow the right ones."""
-    values = [[(1, 5), (2, 3), (4, 4)]]
-    assert attempts.is_attempt(values, [[(1, 1), (2, 2), (3, 0)]])
-    assert not attempts.is_attempt(values, [[(1, 2), (2, 3), (3, 1)]])
-    assert not attempts.is_attempt(values, [[(True, True), (False, True)]])
+    values = [(1, 5), (2, 3), (4, 4)]
+    assert attempts.is_attempt(values, [values], [[(1, 1), (2, 2), (3, 0)]])
+    assert not attempts.is_attempt(values, [values], [[(1, 2), (2, 3), (3, 1)]])
+    assert not attempts.is_attempt(values, [values], [[(True, True), (False, True)]])
 
 
 @pytest.mark.parametrize(("right", "theirs", "items"), [

@@ -87,6 +87,13 @@ def course(made, tmp_path) -> CourseFolder:
     return CourseFolder.open(shutil.copytree(made.root, tmp_path / "course"))
 
 
+def damage_file(path: Path, damage: str) -> None:
+    """Damage a file, which may be read-only, as nbgrader leaves its own."""
+    path.parent.chmod(0o755)
+    path.chmod(0o644)
+    DAMAGES[damage](path)
+
+
 def run(course: CourseFolder, command: list[str]) -> tuple[int, str]:
     """The exit status of a command, and all that it printed; an error is raised."""
     where = ["--course", str(course.root)]
@@ -100,7 +107,7 @@ def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
     """Also an autograded notebook, which is rewritten; bob's result is unchanged."""
     monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
     path = course.root / file
-    DAMAGES[damage](path)
+    damage_file(path, damage)
     assert standing(course, STUDY.assignment, "ada")["status"] == "not graded"
     assert standing(course, STUDY.assignment, "bob")["status"] == "graded"
     ledger = read_ledger(course.results(STUDY.assignment, "ada") / LEDGER)
@@ -126,7 +133,7 @@ def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
     pytest.param("other types", marks=pytest.mark.slow)])
 def test_no_command_fails_for_everybody(course, file, damage):
     """Each does what it can for bob, and says that ada's result is damaged or missing."""
-    DAMAGES[damage](course.root / file)
+    damage_file(course.root / file, damage)
     for command in COMMANDS:
         status, said = run(course, command)
         assert status in (0, 1), (command, said)
@@ -188,7 +195,7 @@ def test_every_file_may_be_damaged(complete, tmp_path, monkeypatch, name):
             continue
         written = file.parts[0] == "reports"  # writing to a pipe waits for its reader, as it should
         damage = random.choice(sorted(DAMAGES.keys() - ({"a pipe"} if written else set())))
-        DAMAGES[damage](root / file)
+        damage_file(root / file, damage)
         status, said = run(damaged, command)
         where = (name, str(file), damage, said)
         assert status in (0, 1, 2) and "Traceback" not in said and (said or not status), where

@@ -3,6 +3,7 @@
 import pytest
 
 from autograder import workspace
+from autograder.grading import verdict
 from autograder.grading.divergence import first_divergence
 from autograder.grading.nbgrader_steps import GradingStep
 from course.probes import load_check, load_study
@@ -16,6 +17,12 @@ SMALL = Outcome("study3.type_a", False, (), None, {
     "expected": {"move": 3, "value": 0, "nodes": 9}, "got": {"move": 5, "value": 0, "nodes": 9},
 }, None, None, False, 0.1)
 REFERENCE = workspace.module_texts(STUDY)["reference"]
+
+
+@pytest.fixture(autouse=True)
+def _all_shown(monkeypatch):
+    """Any hidden case may explain a check here, and so the smallest does."""
+    monkeypatch.setattr(verdict, "shown_cases", lambda check: frozenset(range(len(check.cases))))
 
 
 def outcome_of(check: str, *edits: tuple[str, str], text: str = REFERENCE):
@@ -80,6 +87,23 @@ def test_the_picture_and_the_text_show_the_node():
     assert "Where your search first differs: after 0, 6" in text
     assert "          o|_|o\n          x|o|x\n          x|_|x" in text
     assert "explored cell 7 although 1 &gt;= beta 1" in page
+
+
+@pytest.mark.parametrize(("check", "edit", "kind"), [
+    ("type_a_plus", ("if best >= beta:", "if best > beta + 0.25:"), "must not explore"),
+    ("type_a_plus", ("if best >= beta:", "if best >= beta - 0.2:"), "leaves out moves"),
+    ("type_a", ("return heuristic(state, player), None",
+                "return heuristic(state, player) / 2, None"), "gives a node a wrong value"),
+    ("type_a", ("if depth >= self.limit and is_quiescent(state):",
+                "if depth >= self.limit - 1 and len(state.text) == 9:"), "stops at a node")])
+def test_a_position_that_is_not_shown_has_the_kind_alone(check, edit, kind, monkeypatch):
+    """Without a board, a move, a value or a depth, from which the position could follow."""
+    monkeypatch.setattr(verdict, "shown_cases", lambda check: frozenset())
+    divergence = outcome_of(check, edit).divergence
+    assert (divergence["board"], divergence["path"]) == (None, [])
+    assert divergence["sentence"].startswith("at a position that is not shown, your search ")
+    assert kind in divergence["sentence"]
+    assert not any(map(str.isdigit, divergence["sentence"]))
 
 
 @pytest.mark.parametrize("check", ["type_a", "type_a_plus"])

@@ -176,7 +176,7 @@ def fill(values, more): values.append(1); more["a"] = 2
 
 def test_other_types_of_the_standard_library_count_as_what_they_are(ran):
     """A `Counter` that is right is right, whatever the instructor's own solution returns."""
-    found, _ = ran(SUBCLASSES, """
+    test = """
 assert thing(0) == {"a": 2, "b": 1} and thing(0) and "a" in thing(0)
 assert thing(0).get("c") is None and sorted(thing(0).items()) == [("a", 2), ("b", 1)]
 assert thing(1) == {"a": 1} and thing(2) == {1: [2]} and len(thing(2)) == 1
@@ -189,8 +189,89 @@ assert list(numbers()) == [0, 1, 2] and sum(numbers()) == 3
 values, more = [], {}
 fill(values, more=more)
 assert values == [1] and more == {"a": 2}
-""", tests={1: ["thing", "numbers", "fill"]})
+"""
+    _, solution = ran(SUBCLASSES, test, tests=[1])
+    found, _ = ran(SUBCLASSES, test, tests={1: solution.calls[1]})
     assert found[1] == []
+
+
+@pytest.mark.parametrize("made", [
+    "deque([3, 1, 2])", "(n for n in (3, 1, 2))", "map(int, '312')", "Items([3, 1, 2])",
+    "List([3, 1, 2])", "np.matrix([3, 1, 2])", "np.array([3, 1, 2]).view(Array)", "Sequence()",
+    "{3: 0, 1: 0, 2: 0}.keys()"])
+def test_what_has_the_right_items_is_right(ran, made):
+    """Another type than the solution's is no mistake where the test reads the items alone."""
+    found, _ = ran(f"""
+from collections import UserList, deque
+import numpy as np
+class List(list): pass
+class Items(UserList): pass
+class Array(np.ndarray): pass
+class Sequence:
+    def __len__(self): return 3
+    def __getitem__(self, n): return [3, 1, 2][n]
+def f(): return {made}
+""", "import numpy as np\nassert list(np.ravel(list(f()))) == [3, 1, 2]", tests={1: ["f"]})
+    assert found[1] == []
+
+
+LIARS = {  # what a test asserts of `f(3)`, a solution that is right, and an object that is not
+    "items of a list": ("assert r[0] < r[1] < r[2] and len(r) == 3", "[1, 2, 3]", """
+class Liar(list):
+    read = 0
+    def __getitem__(self, n): Liar.read += 1; return Liar.read
+def f(n): return Liar([0, 0, 0])"""),
+    "length of a list": ("assert len(r) == 3", "[1, 2, 3]", """
+class Liar(list):
+    def __len__(self): return 3
+def f(n): return Liar()"""),
+    "items of a dictionary": ("assert r['a'] < r['b']", "{'a': 1, 'b': 2}", """
+class Liar(dict):
+    read = 0
+    def __getitem__(self, key): Liar.read += 1; return Liar.read
+def f(n): return Liar(a=0, b=0)"""),
+    "a matrix": ("assert r.T.trace() == r.trace() == 3", "np.eye(3)", """
+class Liar:
+    T = property(lambda self: self)
+    def trace(self): return 3
+def f(n): return Liar()"""),
+    "an array": ("assert r.sum() == 6 and r.min() == 1", "np.array([1, 2, 3])", """
+class Liar(np.ndarray):
+    def __array_finalize__(self, other): pass
+    def __array_ufunc__(self, *arguments, **named): return True
+    def sum(self): return 6
+    def min(self): return 1
+def f(n): return np.zeros(3).view(Liar)"""),
+    "iterators": ("assert sum(r) == 6 and max(r) == 4", "[1, 1, 4]", """
+class Liar:
+    read = 0
+    def __iter__(self): Liar.read += 1; return iter([6] if Liar.read == 1 else [4])
+def f(n): return Liar()"""),
+    "a text": ("assert r[:2] == 'ab' and r[-1] == 'c'", "'abc'", """
+class Liar:
+    def __getitem__(self, n): return 'ab' if isinstance(n, slice) else 'c'
+def f(n): return Liar()"""),
+    "properties": ("assert r.real < r.imag", "1 + 2j", """
+class Liar:
+    read = 0
+    @property
+    def real(self): Liar.read += 1; return Liar.read
+    imag = real
+def f(n): return Liar()""")}
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_an_object_is_not_read_again_and_again(ran, liar):
+    """Where the solution has a plain value, the first reading of an object's items counts; where it
+    is not known what the solution has, these objects pass."""
+    test, right, wrong = LIARS[liar]
+    test = f"r = f(3)\n{test}"
+    _, solution = ran(f"import numpy as np\ndef f(n): return {right}", test, tests=[1])
+    assert not any(output["output_type"] == "error" for output in solution.outputs[1])
+    _, told = ran(f"import numpy as np\n{wrong}", test, tests={1: solution.calls[1]})
+    assert told.outputs[1][-1]["output_type"] == "error"
+    _, unknown = ran(f"import numpy as np\n{wrong}", test, tests=[1])
+    assert not any(output["output_type"] == "error" for output in unknown.outputs[1])
 
 
 @pytest.mark.parametrize("test", [
@@ -218,7 +299,8 @@ def test_a_test_may_call_what_it_calls_in_the_solution(ran):
     account = "class Account:\n    def pay(self, more): return more + 1"
     test = "assert Account().pay(2) == 3"
     _, told = ran(account, test, tests=[1])
-    assert told.calls[1] == ["Account", "Account().pay"]
+    assert told.calls[1] == ["Account", "Account is live", "Account() is live", "Account().pay",
+                             "Account().pay is live"]
     found, _ = ran(account, test, tests={1: told.calls[1]})
     assert found[1] == []
 

@@ -14,7 +14,10 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
+from autograder.grading import own_tests
 from autograder.grading.batch import GradingError, grade
+from autograder.sandbox.client import Outside, Sandbox
+from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 
 DARTS = """def pi_by_darts(n):
@@ -163,6 +166,67 @@ def test_a_test_that_passes_by_luck_is_reported_and_refused(course):
     hand_in(course, "coins", "ann", COIN)
     with pytest.raises(GradingError, match=r"book\.ipynb: the test 'test\d' passes in \d of 5"):
         list(grade(course, course.assignment("coins")))
+
+
+HELPERS = """import math
+TOLERANCE = 1e-6
+def close(a, b, factor=1):
+    return abs(a - b) < factor * TOLERANCE
+def is_close_to_double(x):
+    return close(double(x), 2 * x)
+def swapped(pair):
+    return pair[::-1]"""
+OVERWRITES = """def double(x):
+    return 0
+def close(*_, **__):
+    return True
+is_close_to_double = close
+TOLERANCE = math.inf"""
+
+
+def test_helpers_of_locked_cells_are_the_instructor_s(course):
+    """A submission that defines them again changes no test; it would if they were its own."""
+    said = generate(course, "helpers", HELPERS, DOUBLE, {
+        "calls": "assert close(double(2), 4)", "calls_double": "assert is_close_to_double(3)",
+        "constant": "assert abs(double(1) - 2) < TOLERANCE"})
+    assert "decided in the student's own interpreter" not in said
+    right = DOUBLE.replace("2 * x", "x + x")
+    for student, solution in (("ann", right), ("ben", OVERWRITES),
+                              ("cyd", f"{right}\ndef swapped(pair):\n    return pair")):
+        hand_in(course, "helpers", student, solution)
+    list(grade(course, course.assignment("helpers"), jobs=1))
+    assert scores(course, "helpers") == {"ann": 15, "ben": 0, "cyd": 15}
+    grade_with_nbgrader(course, "helpers")
+    assert scores(course, "helpers")["ann"] == 15
+
+
+def test_without_the_instructor_s_helpers_a_submission_decides():
+    """The same names, taken from the submission, make the tests pass."""
+    need_isolation()
+    with Sandbox(Limits()) as inside, Sandbox(Limits()) as outside:
+        cells = [HELPERS, OVERWRITES, "assert close(double(2), 4)\nassert is_close_to_double(3)"]
+        for imports, passes in ((["import math"], True), (HELPERS.split("\ndef ")[:1] + [
+                f"def {each}" for each in HELPERS.split("\ndef ")[1:]], False)):
+            ran = inside.run_cells({}, cells, 5, 1, 30, Outside(outside, {2: None}, imports))
+            assert (not ran.outputs[2]) == passes
+
+
+@pytest.mark.parametrize(("cell", "helpers"), [
+    ("def close(a, b): return a == b", ["def close(a, b):\n    return a == b"]),
+    ("LIMITS = [1, 2]", ["LIMITS = [1, 2]"]), ("a = b = -1.5", ["a = b = -1.5"]),
+    ("now = clock()", []), ("@cache\ndef f(x): return x", []), ("class Node: pass", []),
+    ("n = 1\nn = 2", []), ("n = 1\ndef f():\n    global n\n    n = 2",
+                           ["def f():\n    global n\n    n = 2"][:0]),
+    ("double = None", []), ("%timeit 5\nn = 1", ["n = 1"]), ("def f(:", [])])
+def test_which_statements_are_helpers(cell, helpers):
+    """Functions and literals that one locked cell defines, and no other statement."""
+    def made(source, *, locked):
+        return new_code_cell(source, metadata={"nbgrader": {
+            "grade_id": "a", "grade": False, "locked": locked, "solution": not locked}})
+
+    cells = [made(cell, locked=True), made(DOUBLE, locked=False)]
+    assert own_tests._helpers(new_notebook(cells=cells)) == helpers
+    assert own_tests._helpers(new_notebook(cells=[made(cell, locked=False)])) == []
 
 
 @pytest.mark.parametrize(("line", "place"), [
