@@ -121,10 +121,11 @@ def weak(tmp_path_factory):
             assert text.count(old) == 1
             text = text.replace(old, new)
         path.write_text(text, "utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch, "HERE", folder)
-        with two() as both:
-            yield both
+    with contextlib.ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # not for sandboxes that are started later
+            patch.setattr(launch, "HERE", folder)
+            both = stack.enter_context(two())
+        yield both
 
 
 def said(ran: Ran) -> str:
