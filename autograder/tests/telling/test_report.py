@@ -379,7 +379,8 @@ def test_the_page_is_well_made(school):
 
 
 def test_names_lead_to_feedback_once_it_is_there(course):
-    """The module is beside it; a module that is a link to another file is not offered."""
+    """The module is next to it; a link to another file, or a page that we did not write, is not
+    offered."""
     hand_in(course, "ada lovelace", MODULES["reference"])
     work = hand_in(course, "ben", MODULES["stub"])
     (work / STUDY.module).unlink()
@@ -387,13 +388,14 @@ def test_names_lead_to_feedback_once_it_is_there(course):
     page = course.root / "feedback" / "ada lovelace" / STUDY.assignment / f"{NOTEBOOK}.html"
     page.parent.mkdir(parents=True)
     page.write_text("<p>Good.</p>", "utf-8")
+    page.with_name("mine.html").write_text("<script>all_points()</script>", "utf-8")
     write_report(course, STUDY)
     everybody = rows_of(page_of(course), "everybody")
     assert everybody["ada lovelace"][-1] == f"feedback , {STUDY.module}"
     assert everybody["ben"][-1] == "nothing"
     links = Tables(page_of(course)).links
     assert f"../feedback/ada%20lovelace/{STUDY.assignment}/{NOTEBOOK}.html" in links
-    assert not any("ben" in link for link in links)
+    assert not any("ben" in link or "mine" in link for link in links)
 
 
 def test_a_study_that_was_not_released_is_refused(tmp_path):
