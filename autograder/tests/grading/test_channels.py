@@ -21,6 +21,7 @@ from autograder.tests.needs import need_isolation
 from course.probes import Check, load_study
 
 SECONDS = 120.0
+ATTEMPTS = 5
 START = """
 import ctypes, errno, fcntl, os, signal, struct, time
 import pydoc_data.topics
@@ -161,8 +162,8 @@ def test_without_the_protection_it_does(weak, name):
     """The programs do send and receive."""
     if name == "pages of a file in memory":
         _need_nowait()
-    for bit in (1, 0, 1):
-        assert received(weak, name, bit) == f"{bit}\n"
+    for bit in (1, 0, 1):  # again if another process has just read the same file
+        assert any(received(weak, name, bit) == f"{bit}\n" for _ in range(ATTEMPTS))
 
 
 def _need_nowait() -> None:
