@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import sys
 from pathlib import Path
 
 from sequence import Greedy, play
@@ -16,6 +17,7 @@ def test_examples_are_so(monkeypatch):
     """Every example of the page, and that in the agent to copy, gives what stands there."""
     monkeypatch.chdir(DOCS.parent)
     monkeypatch.syspath_prepend(str(DOCS))
+    monkeypatch.delitem(sys.modules, "my_agent", raising=False)  # another test's, of that name
     import my_agent
     for failed, tried in (doctest.testmod(my_agent),
                           doctest.testfile(str(DOCS / "league.md"), module_relative=False)):
