@@ -20,6 +20,8 @@ from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 from course.probes import Check, load_study
 
+# All tests use the same file and devices: in two processes they would disturb one another.
+pytestmark = pytest.mark.xdist_group("channels")
 SECONDS = 120.0
 ATTEMPTS = 5
 START = """
