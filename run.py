@@ -13,7 +13,9 @@ import sys
 HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
 
   demo                release every assignment, grade a bundled class, show where all of it is
-  test [ARGUMENT ...] run every test; arguments go to pytest (-m "not slow" for the quick ones)
+  test [ARGUMENT ...] run the quick tests; arguments go to pytest, and tests or files that are
+                      named there are run whether they are quick or not
+  test --all          run every test; --content repeats those of content that has not changed
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
                       course folder such as build/demo; more arguments go to JupyterLab
   lab --new FOLDER    make a course folder, and open JupyterLab at its overview
@@ -55,7 +57,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
-TEST_MINUTES = (57, 11)  # on two cores: every test, and the quick ones; .ci/run measures the first
+TEST_MINUTES = (11, 57)  # on two cores: the quick tests, and all; .ci/run measures both
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
 BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024",
@@ -85,9 +87,9 @@ def main(arguments):
     unknown = [extra for extra in extras if extra not in EXTRAS]
     if unknown:
         return say("there is no extra {!r}; there are {}".format(unknown[0], ", ".join(EXTRAS)))
-    if command == "test" and not rest:
-        print("On two cores, every test takes about {} minutes, and the quick ones about {}: "
-              "python3 run.py test -m \"not slow\"".format(*TEST_MINUTES), file=sys.stderr)
+    if command == "test" and rest in ([], ["--all"]):
+        print("On two cores, the quick tests take about {} minutes; all of them, with `python3 "
+              "run.py test --all`, about {}".format(*TEST_MINUTES), file=sys.stderr)
     try:
         problem = set_up(*extras)
     except KeyboardInterrupt:
@@ -98,10 +100,7 @@ def main(arguments):
     if command == "setup":
         return 0
     if command == "test":
-        parallel = ["-n", "auto", "--dist", "loadgroup"]
-        if any(a.startswith("-n") for a in rest):  # or as the caller says
-            parallel = []
-        return run(["-m", "pytest", *parallel, *rest])
+        return run(["-m", "pytest", *test_options(rest)])
     if command == "lab":
         return lab(*rest)
     if command == "bench":
@@ -111,6 +110,19 @@ def main(arguments):
     # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
     return run(["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest],
                None)
+
+
+def test_options(rest):
+    """pytest's options: in parallel, the quick tests only, and what is skipped is listed with the
+    reason, unless the caller says otherwise."""
+    options = ["-rs"]
+    if not any(a.startswith("-n") for a in rest):
+        options += ["-n", "auto", "--dist", "loadgroup"]
+    selects = any(a in ("-k", "-m", "--lf", "--last-failed") or a.startswith(("-k", "-m"))
+                  or os.path.exists(os.path.join(ROOT, a.partition("::")[0])) for a in rest)
+    if "--all" not in rest and not selects:
+        options += ["-m", "not slow"]
+    return [*options, *(a for a in rest if a != "--all")]
 
 
 def say(problem):

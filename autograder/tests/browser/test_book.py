@@ -7,7 +7,7 @@ import pytest
 from autograder.tests.browser.axe import GRAVE, findings
 from autograder.tests.browser.fits import SIZES
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("whole book")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots
 PAGES = ["index.html", *(f"{name}.html" for name in CHAPTERS), "node-counts.html", "student.html",
          "packages.html", "packages/tictactoe/show/play_board.html"]

@@ -8,7 +8,7 @@ from autograder.tests.browser.axe import GRAVE, findings
 from autograder.tests.browser.fits import misfits
 from autograder.tests.browser.harness import WINDOW
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("whole book")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 EMPTY = "() => [...document.images].filter(one => !one.naturalWidth).map(one => one.src)"
 
 

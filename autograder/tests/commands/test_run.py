@@ -245,16 +245,23 @@ def test_the_real_command_says_the_same(bare, tmp_path, argument, status, start)
 # ---- What is run, and where
 
 
+PARALLEL = ["-n", "auto", "--dist", "loadgroup"]
+QUICK = ["-m", "not slow"]
 PASSED_ON = [
     (["demo"], "autograder", ["demo"]),
     (["grade", "study3", "--force"], "autograder", ["grade", "study3", "--force"]),
     (["autograder", "--help"], "autograder", ["--help"]),
     (["bench"], "autograder.benchmarks", []),
     (["bench", "search", "--json"], "autograder.benchmarks", ["search", "--json"]),
-    (["test"], "pytest", ["-n", "auto", "--dist", "loadgroup"]),
-    (["test", "-m", "not slow"], "pytest", ["-n", "auto", "--dist", "loadgroup", "-m", "not slow"]),
-    (["test", "-n0"], "pytest", ["-n0"]),
-    (["test", "-n", "4", "course"], "pytest", ["-n", "4", "course"]),
+    (["test"], "pytest", ["-rs", *PARALLEL, *QUICK]),
+    (["test", "--all"], "pytest", ["-rs", *PARALLEL]),
+    (["test", "--all", "--content"], "pytest", ["-rs", *PARALLEL, "--content"]),
+    (["test", "-m", "slow"], "pytest", ["-rs", *PARALLEL, "-m", "slow"]),
+    (["test", "-k", "board"], "pytest", ["-rs", *PARALLEL, "-k", "board"]),
+    (["test", "-n0", "-x"], "pytest", ["-rs", *QUICK, "-n0", "-x"]),
+    (["test", "-n0", "--last-failed"], "pytest", ["-rs", "-n0", "--last-failed"]),
+    (["test", "-n", "4", "course"], "pytest", ["-rs", "-n", "4", "course"]),
+    (["test", "README.md::README.md"], "pytest", ["-rs", *PARALLEL, "README.md::README.md"]),
 ]
 
 
@@ -296,18 +303,18 @@ def test_products_have_one_thread_unless_somebody_says_otherwise(ready, monkeypa
 
 
 def test_how_long_the_tests_take_is_told_at_once(bare, capsys):
-    """Before anything is set up, with the command for the quick ones; not where somebody chose."""
+    """Before anything is set up, with the command for all; not where somebody chose."""
     said = []
     bare.run.set_up = lambda *extras: said.append(capsys.readouterr())
-    assert bare.main("test") == bare.main("test", "-m", "not slow") == 0
-    every, quick = bare.run.TEST_MINUTES
-    assert said[0].err == (
-        f"On two cores, every test takes about {every} minutes, and the quick ones about {quick}: "
-        'python3 run.py test -m "not slow"\n')
-    assert [said[0].out, *said[1]] == ["", "", ""]
+    for arguments in ([], ["--all"], ["-m", "not slow"]):
+        assert bare.main("test", *arguments) == 0
+    quick, every = bare.run.TEST_MINUTES
+    assert said[0] == said[1] == ("", (
+        f"On two cores, the quick tests take about {quick} minutes; all of them, with `python3 "
+        f"run.py test --all`, about {every}\n"))
+    assert said[2] == ("", "")
     page = (RUN.parent / "CONTRIBUTING.md").read_text("utf-8")
-    assert f'python3 run.py test -m "not slow"` takes about {quick} minutes' in page.replace(
-        "\n", " ")
+    assert f"runs the quick tests, in about {quick} minutes" in page.replace("\n", " ")
 
 
 @pytest.mark.parametrize("status", [0, 1, 5])

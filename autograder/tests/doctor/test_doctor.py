@@ -22,8 +22,8 @@ from course.probes import StudyTableError, load_study, studies
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_once")
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name))
-                                  for name in studies()])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[
+    pytest.mark.xdist_group(name), pytest.mark.content(name)]) for name in studies()])
 def test_every_study_is_healthy(name):
     """Every module of the study is marked just as it should be, and nothing secret is public."""
     study = load_study(name)

@@ -194,6 +194,7 @@ def test_the_same_notebook_makes_the_same_pages(small, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.content
 @pytest.mark.xdist_group("whole book")
 def test_the_whole_book_stands_by_itself(whole_book):
     """Every notebook of every study, made by the command."""

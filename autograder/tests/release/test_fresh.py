@@ -26,8 +26,9 @@ def project() -> dict:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_once")
-@pytest.mark.parametrize("of", [pytest.param(of, marks=pytest.mark.xdist_group(of))
-                                for of in [*studies(), "all together"]])
+@pytest.mark.parametrize("of", [
+    *(pytest.param(name, marks=[pytest.mark.xdist_group(name), pytest.mark.content(name)])
+      for name in studies()), pytest.param("all together", marks=pytest.mark.content())])
 def test_derived_files_are_fresh(of):
     """Every derived file is, byte for byte, what its sources make today."""
     stale = [path.name for path, text in (derived_files(of) if of in studies() else files_of_all())

@@ -43,6 +43,7 @@ def points(notebook: nbformat.NotebookNode) -> dict[str, float]:
 
 
 @pytest.mark.slow
+@pytest.mark.content
 @pytest.mark.xdist_group("whole book")
 @pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
 def test_runs_with_the_reference(study, path, whole_book):
@@ -57,7 +58,9 @@ def test_runs_with_the_reference(study, path, whole_book):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
+@pytest.mark.parametrize(("study", "path"), [
+    pytest.param(study, path, id=path.stem, marks=pytest.mark.content(study.name))
+    for study, path in NOTEBOOKS])
 def test_runs_with_the_stub(study, path, tmp_path):
     """With the stub cells say what to write instead of an error; no check gives a point.
 

@@ -51,6 +51,7 @@ def found(wrong: list[Outcome]) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.content
 @pytest.mark.usefixtures("asked_once")
 @pytest.mark.xdist_group("outsiders")
 def test_pages_name_the_cause_or_lead_to_it():

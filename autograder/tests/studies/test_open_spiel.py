@@ -8,6 +8,7 @@ from autograder.tests.needs import need_module
 from autograder.workspace import load_answer
 from tictactoe import Board, solver
 
+pytestmark = pytest.mark.content
 WHY = "rules, values and moves stay without an independent check"
 TOLERANCE = 1e-9  # OpenSpiel's values are floats that are exactly -1, 0 or 1
 

@@ -14,7 +14,8 @@ from autograder.tests.needs import need_isolation
 from course.probes import load_study, studies
 from course.probes.questions import MATCHES
 
-RIGHT = sorted(Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))
+RIGHT = {path: path.stem.partition("__")[0] for path in sorted(
+    Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))}
 WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
 
 
@@ -27,18 +28,22 @@ def marks(name: str, text: str) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [
+    pytest.param(path, id=path.stem, marks=pytest.mark.content(name))
+    for path, name in RIGHT.items()])
 def test_no_right_module_loses_anything(path):
     """However it is built, a module that does what the text says gets full marks."""
     need_isolation()
-    earned, points = marks(path.stem.partition("__")[0], path.read_text("utf-8"))
+    earned, points = marks(RIGHT[path], path.read_text("utf-8"))
     assert earned == points
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_once")
 @pytest.mark.xdist_group("outsiders")
-@pytest.mark.parametrize(("name", "module"), WRONG, ids=[f"{n}-{m.name}" for n, m in WRONG])
+@pytest.mark.parametrize(("name", "module"), [
+    pytest.param(name, module, id=f"{name}-{module.name}", marks=pytest.mark.content(name))
+    for name, module in WRONG])
 def test_a_wrong_module_loses_something(name, module):
     """Each loses marks, unless it is on the list of those that are still accepted."""
     need_isolation()
@@ -48,7 +53,7 @@ def test_a_wrong_module_loses_something(name, module):
 
 
 @pytest.mark.parametrize(("names", "least"), [
-    ([name for name, _ in WRONG], 60), ([path.stem.partition("__")[0] for path in RIGHT], 30)],
+    ([name for name, _ in WRONG], 60), ([*RIGHT.values()], 30)],
     ids=["wrong", "right"])
 def test_there_are_outsiders_enough(names, least):
     """At least 60 wrong modules and 30 right ones for each half of the course."""

@@ -13,6 +13,7 @@ import course
 from autograder.workspace import load_answer
 from tictactoe import EMPTY, Board, NodeCounter, Trace, counted, opponent, solver
 
+pytestmark = pytest.mark.content
 COURSE = Path(course.__file__).parent
 
 MINIMAX = load_answer("study1")

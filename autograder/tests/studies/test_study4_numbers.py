@@ -11,6 +11,7 @@ from course.probes.made_up import NumberTree
 from tictactoe import ConnectFour
 from tictactoe.games.connect_four import centre_first
 
+pytestmark = pytest.mark.content("study4")
 STUDY = load_answer("study4")
 ORDERS = {"board": STUDY.board_order, "centre": centre_first}
 KINDS = (STUDY.DepthLimited, STUDY.WithKillers, STUDY.WithTable, STUDY.WithBoth)

@@ -22,6 +22,7 @@ from course.probes.questions.study5_qubic import KINDS
 from tictactoe import Board, Qubic, Random, WinOrBlock, match, opponent
 from tictactoe.games.qubic import CELLS, LANES, mask_of
 
+pytestmark = pytest.mark.content("study5")
 ROOT = Path(__file__).parents[3]
 STUDY = load_answer("study5")
 TYPE_A = load_answer("study3")

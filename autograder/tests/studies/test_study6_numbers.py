@@ -21,6 +21,7 @@ from sequence.board.layout import (
 )
 from sequence.board.rules import OFFICIAL
 
+pytestmark = pytest.mark.content("study6")
 STUDY = load_answer("study6")
 RECIPE = STUDY.RECIPE
 LINE_A = [(row, 1) for row in range(2, 7)]

@@ -25,6 +25,7 @@ from tictactoe import Search
 from tictactoe import State as Contract
 from tictactoe.games.play import games_needed, wilson_interval
 
+pytestmark = pytest.mark.content("study7")
 ROOT = Path(__file__).parents[3]
 ANSWER = load_answer("study7")
 ALPHA_BETA = load_answer("study2").AlphaBeta()

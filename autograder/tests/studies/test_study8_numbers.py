@@ -13,6 +13,7 @@ from autograder.workspace import load_answer
 from sequence import OFFICIAL, Greedy, Random, State, compare, example, play, sketch
 from sequence.board.layout import LINES
 
+pytestmark = pytest.mark.content("study8")
 SARSA = load_answer("study8")
 ROW, COLUMN, DOWN, UP = (0, 1), (1, 0), (1, 1), (1, -1)
 

@@ -14,6 +14,7 @@ from sequence.agents.beliefs import unseen_cards
 from tictactoe import Board
 from tictactoe.solver import value, values
 
+pytestmark = pytest.mark.content("study9")
 MCTS = load_answer("study9")
 TRAP = Board("x___o___x")
 CORNERS, EDGES = (2, 6), (1, 3, 5, 7)

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from autograder.release.derive import COURSE
 
+pytestmark = pytest.mark.content("study7")
 PATH = COURSE / "study7_lookahead" / "11_three_cards.py"
 HANDS = [(mine, other) for mine, other in product((1, 2, 3), repeat=2) if mine != other]
 NEXT = {(): ("pass", "bet"), ("pass",): ("pass", "bet"), ("bet",): ("fold", "call"),

@@ -1,0 +1,80 @@
+"""Tests of content run if something that they depend on has changed, and otherwise are skipped."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from autograder.tests import content
+
+TESTS = """
+import os
+import pytest
+
+@pytest.mark.content("study1")
+def test_of_one_study():
+    assert "FAIL" not in os.environ
+
+@pytest.mark.content
+def test_of_all():
+    pass
+
+def test_of_something_else():
+    pass
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the three tests in a small checkout; what came of them, in order."""
+    tests = tmp_path / "autograder" / "tests"
+    for folder in (tests, tmp_path / "course" / "study1_x", tmp_path / "course" / "study2_x"):
+        folder.mkdir(parents=True)
+    shutil.copy(content.__file__, tests)
+    (tests / "test_some.py").write_text(TESTS, "utf-8")
+    (tmp_path / "requirements.lock").touch()
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+
+    def run(*options, **environment):
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "content", "-p", "no:randomly",
+             "-p", "no:cacheprovider", *options, "autograder"], cwd=tmp_path, text=True,
+            capture_output=True, check=False, env={"PYTHONPATH": str(tests), **environment})
+        first = done.stdout.splitlines()[0]
+        return first[:first.index(" ")], done.stdout
+
+    return run
+
+
+@pytest.mark.parametrize("processes", [["-n0"], ["-n2"]], ids=["alone", "in two processes"])
+def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, processes):
+    """What one study says counts for its own tests and for those of all studies."""
+    assert run("-n0")[0] == run("-n0")[0] == "..."
+    run(*processes, "--content")
+    outcomes, said = run("-n0")
+    assert outcomes == "ss."
+    assert content.UNCHANGED in said
+    assert run("-n0", "--content")[0] == "..."
+    (tmp_path / "course" / "study2_x" / "table.toml").touch()
+    assert run("-n0")[0] == "s.."
+    run("-n0", "--content")
+    (tmp_path / "course" / "shared.py").touch()
+    assert run("-n0")[0] == "..."
+
+
+def test_what_has_failed_runs_again(run):
+    """A failure takes the note of an earlier success away."""
+    run("-n0", "--content")
+    assert run("-n0")[0] == "ss."
+    assert run("-n0", "--content", FAIL="1")[0] == "F.."
+    assert run("-n0")[0] == ".s."
+
+
+def test_the_digest_is_of_the_files_that_decide():
+    """The kit's code and data are among them, and tests are not."""
+    names = [name for name, _ in content._files()]
+    for part in ("autograder/answers/study3_type_a/heuristic.py", "autograder/doctor/proof.py",
+                 "course/study3_type_a/heuristic.py", "requirements.lock", "tictactoe/contract.py"):
+        assert part in names
+    assert not any("/tests/" in name or "__pycache__" in name for name in names)
