@@ -38,6 +38,7 @@ def test_the_places_are_there():
             assert Path(claims.__file__).with_name(f"{name}.py").is_file()
 
 
+@pytest.mark.slow
 def test_measurements_have_the_names_that_the_run_has():
     """A number that the table needs is measured under its name."""
     measured = claims.measurements(10)
@@ -121,6 +122,7 @@ def test_layers_come_before_the_evaluator():
     assert took and stopped
 
 
+@pytest.mark.slow
 def test_a_fork_cannot_be_stopped():
     """Whatever the opponent replies, the player completes a sequence."""
     states = [state for game in (play([Greedy(), Greedy()], seed=deal) for deal in range(40, 60))

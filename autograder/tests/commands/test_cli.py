@@ -530,6 +530,7 @@ def test_notebooks_that_the_installed_command_runs_import_what_is_beside_them(tm
 # ---- Derived files, and the proofs
 
 
+@pytest.mark.slow
 def test_the_committed_files_of_study2_are_fresh():
     """`build --check` has nothing to say of them."""
     done = autograder("build", "study2", "--check")

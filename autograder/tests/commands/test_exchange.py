@@ -210,6 +210,7 @@ NAMES = st.one_of(st.sampled_from([STUDY.module, "a\nb", "\x1b[2J", "was not col
                           min_size=1, max_size=40).filter(lambda name: name not in (".", "..")))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(NAMES, KINDS, max_size=5))

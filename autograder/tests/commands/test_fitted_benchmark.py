@@ -185,6 +185,7 @@ def test_an_agent_plays_by_the_rules_and_repeats_itself(seed, actions, width):
     assert chosen[0] in state.legal_actions()
 
 
+@pytest.mark.slow
 def test_a_winning_action_is_played():
     """Wherever one action wins the game, at once, whatever is hidden."""
     wins = 0
@@ -248,6 +249,7 @@ def test_games_of_the_summit_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
     assert "ISMCTS had time for 600 iterations" in page
 
 
+@pytest.mark.slow
 def test_the_agents_of_the_summit_are_made_and_play(monkeypatch):
     """A deal of each, with few iterations: the fields are those of the page."""
     monkeypatch.setattr(summit, "CHUNK", 1)

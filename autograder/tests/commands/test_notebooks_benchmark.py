@@ -2,11 +2,13 @@
 
 from types import SimpleNamespace
 
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.benchmarks import main, notebooks
 
 
+@pytest.mark.slow
 def test_the_longest_silence_is_found(tmp_path):
     """Between two lines of one cell, between its last and its end; what it shows ends a silence."""
     cells = ["import time", "for _ in range(3):\n    time.sleep(0.4)\n    print('still here')",

@@ -709,6 +709,7 @@ def test_that_shares(number, worker_id):
 """
 
 
+@pytest.mark.slow
 def test_tests_of_one_group_share_a_worker(tmp_path):
     """What is made once for a group is made once: a pytest that xdist does not know lost that."""
     (tmp_path / "test_grouped.py").write_text(GROUPED, "utf-8")

@@ -93,6 +93,7 @@ def test_what_a_command_has_started_ends_with_it(number):
     assert command.process.returncode == 128 + number
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("grace, ends", [(1, True), (3600, False)])
 def test_a_command_that_does_not_end_is_ended(tmp_path, grace, ends):

@@ -180,6 +180,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_a_run_and_keeps_what_was_played(tmp_path):
     """It waits neither for games that have not been begun nor for those that have, and says so."""

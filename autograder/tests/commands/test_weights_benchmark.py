@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from autograder.benchmarks import weights
 from course import weights_from_games as shown
@@ -21,6 +22,7 @@ def test_the_notebooks_code_learns_and_plays(capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_more_and_worse_lines_are_told_apart():
     """Ours and theirs have opposite signs where it matters, as the notebook says of its picture."""
     code = weights.definitions()

@@ -123,6 +123,7 @@ def test_stop_is_ctrl_c(desk):
     assert "the same command continues from there" in desk.messages["steps"].shown["log"]
 
 
+@pytest.mark.slow
 def test_the_command_stops_with_the_kernel():
     """When the notebook's process is killed, nobody is left who could stop what it started."""
     kernel = subprocess.Popen([sys.executable, "-P", "-c", KERNEL], stdout=subprocess.PIPE,
@@ -137,6 +138,7 @@ def test_the_command_stops_with_the_kernel():
     command.wait(MINUTES)
 
 
+@pytest.mark.slow
 def test_a_refusal_is_one_sentence(desk, with_study2):
     """What the command refuses is shown without its name and without other output."""
     (desk.folder.root / EXCHANGE).rename(desk.folder.root / "away")

@@ -53,6 +53,7 @@ def test_only_solutions_are_changed():
     assert all("return state + 1" in mutant.text for mutant in mutants)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", studies())
 def test_each_has_a_name_of_its_own(study):
     """Positions are chosen by these names; two changes of one line may read alike."""

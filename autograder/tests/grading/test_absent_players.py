@@ -105,6 +105,7 @@ def said_by_module(sandbox: Sandbox, text: str) -> str:
     return sandbox.ask({"mcts.py": text.encode()}, "mcts.py", check, 600).broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heavy", ["", HEAVY], ids=["light", "heavy"])
 @pytest.mark.parametrize("name", PLAYERS)
 @pytest.mark.parametrize("way", WAYS)

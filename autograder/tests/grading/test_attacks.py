@@ -244,6 +244,7 @@ def test_two_at_once_do_not_see_each_other(sandbox, names):
 # ---- Disturbing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", rows(attacks.NUISANCES))
 def test_the_next_student_notices_nothing(sandbox, name):
     """Whatever one notebook does, it ends in time, costs little, and the next one is well."""
@@ -440,6 +441,7 @@ def test_without_the_order_of_the_path(sandbox, monkeypatch, tmp_path_factory):
         assert shown(run(weak, use, files=files)) == "True\n"
 
 
+@pytest.mark.slow
 def test_without_the_cover_of_the_staff(names, sandbox, monkeypatch):
     """If the staff's folder were in the tree, it could be read."""
     place = f"AUTOGRADER = {str(launch.KIT / 'public' / 'autograder')!r}\n"  # wherever it lies here
@@ -459,6 +461,7 @@ def test_a_course_folder_in_the_environments_is_not_seen(sandbox, names):
         assert shown(run(blind, place)) == "[]\n"
 
 
+@pytest.mark.slow
 def test_without_an_own_environment(names, sandbox, monkeypatch):
     """If the environment were handed on, secrets in it could be read."""
     plain = subprocess.Popen
@@ -730,6 +733,7 @@ TAMPERED = {  # with a wrong solution, none of these may earn a point
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAMPERED)
 def test_a_tampered_notebook_earns_nothing(course, grade_classic, name):
     """Marks are what the solution earns, others' files and marks stay, the next one is well."""

@@ -53,6 +53,7 @@ def with_counts(body: str) -> str:
     return answer("study3").replace(COUNTS, body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", ["blocked_lanes_counted", "diagonals_missed",
                                     "two_and_one_swapped"])
 def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
@@ -70,6 +71,7 @@ def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
             assert "right, given your lane_counts" in as_html(outcome)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mutant", "function", "builds_on_it"), [
     ("reward_from_minus_one", "reward", ["backup", "flat", "uct", "isuct"]),
     ("two_kept_in_the_root", "ucb", ["select", "uct", "isuct"])])
@@ -110,6 +112,7 @@ class Slow:
                 for check in self.study.checks.values()}
 
 
+@pytest.mark.slow
 def test_what_is_asked_besides_is_bounded_for_all_checks_together(monkeypatch):
     """Whoever computes, sleeps or hangs whenever values are asked is soon not asked any more."""
     monkeypatch.setattr(verdict, "factor", lambda: 1.0)
@@ -266,6 +269,7 @@ def test_a_slip_that_no_check_asks_for_itself_still_costs_something():
     assert not decided("study6", texts["numbers_written_in"], "play").full
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [
     "    return float('nan'), 1\n", "    return 10**400, 1\n", "    return 'two', 'one'\n",
     "    return [two for two in range(5000)]\n", "    return None\n", "    return 1, 2, 3\n",

@@ -159,6 +159,7 @@ def test_a_bit_does_not_arrive(strong, name):
     assert received(strong, name, 0) == received(strong, name, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HELD | LEFT)
 def test_without_the_protection_it_does(weak, name):
     """The programs do send and receive."""

@@ -77,6 +77,7 @@ def _running_in(folder) -> list[str]:
 SLEEPS = MODULE.format(body="time.sleep(600)")
 
 
+@pytest.mark.slow
 def test_all_checks_of_a_submission_share_one_budget_of_waiting(sandbox, monkeypatch):
     """Once it is used up, what waits is stopped at once, and what computes gets its reply."""
     budget = clock.Waiting(1)
@@ -107,6 +108,7 @@ def test_the_budget_is_that_of_one_submission():
     assert submission.budget(5) is not budget
 
 
+@pytest.mark.slow
 def test_without_a_budget_each_check_may_wait(sandbox, monkeypatch):
     """The same module is stopped only by the limit of each check."""
     monkeypatch.setattr(clock, "PATIENCE", 1)
@@ -172,6 +174,7 @@ def heuristic(state, player):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignore", IGNORED.values(), ids=IGNORED)
 def test_children_whose_end_is_ignored_count(sandbox, ignore):
     """Nobody can have the kernel forget what a child has computed."""
@@ -188,6 +191,7 @@ def test_time_that_passes_costs_a_check_nothing(ask):
     assert replies.seconds > SECONDS
 
 
+@pytest.mark.slow
 def test_why_a_cell_is_stopped(sandbox, body):
     """The cell is interrupted for the same reasons, and the next one is run."""
     ran = sandbox.run_cells({}, ["import subprocess, sys, time", body, "1 + 1"], SECONDS, SECONDS,

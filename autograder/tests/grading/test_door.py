@@ -86,6 +86,7 @@ def counted(opened):
     return opened
 
 
+@pytest.mark.slow
 def test_one_students_processes_do_not_count_for_another(counted):
     """Who is graded at the same time may start as many as if alone; both leave nobody behind."""
     path, behind = counted
@@ -133,6 +134,7 @@ def test_a_grader_who_is_gone_leaves_nothing_running(opened, kind, files, reques
         assert other.run_cells({}, ["print(1)"], 10, 1, 20).outputs[0][0].text == "1\n"
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_ends_takes_no_marks(opened):
     """If all that is behind the door is killed, what was running there has not failed."""
     path, behind = opened

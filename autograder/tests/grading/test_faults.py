@@ -191,6 +191,7 @@ def test_a_database_that_refuses_is_for_all_and_a_question_that_is_odd_is_not(
     assert is_for_all(error.value) == others
 
 
+@pytest.mark.slow
 def test_a_lock_that_stays_costs_one_submission_its_time(course):
     """The rest is left, in one sentence, and the same command grades it when the lock is gone."""
     for student in ("cy", "dan"):
@@ -447,6 +448,7 @@ def test_a_gradebook_that_is_gone_is_told_by_every_command(course, no_canaries, 
     assert [score(course, student) for student in STUDENTS] == [CHECK.max_points] * 2
 
 
+@pytest.mark.slow
 def test_marks_stand_when_nothing_follows(course, no_canaries):
     """Whoever hands in an empty folder after graded work keeps its marks, and is told so."""
     grade_both(course)

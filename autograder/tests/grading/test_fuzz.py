@@ -186,6 +186,7 @@ def stream(frames: st.SearchStrategy) -> st.SearchStrategy[bytes]:
                     max_size=6).map(b"".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(stream(END))
 @example(framed({"end": 0, "outputs": [{"output_type": "stream", "name": "stdout",

@@ -587,6 +587,7 @@ def test_a_written_answer_waits_for_a_person(school):
         assert not book.find_submission(STUDY.assignment, "bob").needs_manual_grade
 
 
+@pytest.mark.slow
 def test_a_persons_marks_outlive_a_regrade(copied):
     """A manual score and a comment stay when everything is graded again by force."""
     where = (answer_id("fewest-nodes"), NOTEBOOK, STUDY.assignment, "ada")
@@ -720,6 +721,7 @@ def test_a_second_run_changes_nothing(copied):
     assert state() == before
 
 
+@pytest.mark.slow
 def test_only_what_has_changed_is_graded_again(copied):
     """A new module of one student changes that student's marks and nobody else's."""
     before = {s: (auto_scores(copied, s), ledger(copied, s).read_bytes()) for s in GRADED}
@@ -909,6 +911,7 @@ def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
     assert {**seen, "seconds": 0} == {**ours, "seconds": 0}
 
 
+@pytest.mark.slow
 def test_our_door_gives_a_spoilt_notebook_the_same_marks(course, school):
     """The intake repairs what nbgrader's doors repair, and tells it."""
     hand_in(course, "dee", MODULES[SLIP.name], spoil)
@@ -1069,6 +1072,7 @@ raise Quiet(seen)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["return x", "raise type(f'said{x}', (Exception,), {})",
                                   "return type(f'said{x}', (Exception,), {})()", "raise Quiet(x)"])
 def test_what_a_submission_heard_from_hidden_tests_is_not_shown(own, said):
@@ -1089,6 +1093,7 @@ def test_what_a_submission_heard_from_hidden_tests_is_not_shown(own, said):
     assert "It failed. What it said is not shown, because hidden tests ran above." in page
 
 
+@pytest.mark.slow
 def test_a_test_of_live_objects_is_decided_inside_and_release_says_so(own):
     """Marks are nbgrader's; and who releases it is told at once, not after the class."""
     own_assignment(own, "twice = double\nassert twice == double\nassert double(4) == 8")
@@ -1101,6 +1106,7 @@ def test_a_test_of_live_objects_is_decided_inside_and_release_says_so(own):
     assert inside == ["test"]
 
 
+@pytest.mark.slow
 def test_an_edited_hidden_test_regrades(own):
     """Hidden tests are not in the release, and yet decide marks: editing one grades again."""
     grade(own, own.assignment(OWN))
@@ -1109,6 +1115,7 @@ def test_an_edited_hidden_test_regrades(own):
     assert own_scores(own) == {"ada": 10, "ben": 10}
 
 
+@pytest.mark.slow
 def test_tests_that_prove_nothing_are_refused(own):
     """Nobody is graded where the released notebook, unsolved, gets all points."""
     own_assignment(own, "assert True")
@@ -1158,6 +1165,7 @@ def test_nothing_stays_open_after_a_submission(course):
         assert psutil.Process().num_fds() == before
 
 
+@pytest.mark.slow
 def test_marks_made_without_walls_are_made_again_with_them(course):
     """What was graded with another isolation counts as not graded."""
     hand_in(course, "ann", MODULES["reference"])
@@ -1194,6 +1202,7 @@ def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
     assert sum(f"stopped after 0.5 s{COMPUTING}" in p for p in done.problems) >= 3
 
 
+@pytest.mark.slow
 def test_an_error_of_many_lines_is_told_on_one(course):
     """What a module raises cannot look like lines of ours, nor fill the ledger."""
     lines = "        raise ValueError('a\\nstudy2: 99 graded\\n' * 9999)"

@@ -72,6 +72,7 @@ def counted() -> Iterator[list[int]]:
         event.remove(Engine, "connect", listen)
 
 
+@pytest.mark.slow
 def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_canaries, monkeypatch):  # noqa: F811
     """SQLite runs as many instructions to grade a student of 3,000 as one of 30, and to read what
     is told on a page: it finds rows by index, and does not look through those of the class. These
@@ -101,6 +102,7 @@ def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_cana
         assert 0 < large < 1.5 * small
 
 
+@pytest.mark.slow
 def test_a_server_plans_what_it_is_asked_again_only_once(
         postgres, tmp_path, no_canaries, monkeypatch):  # noqa: F811
     """What a worker asks of PostgreSQL for each submission stays prepared until the last one."""
@@ -121,6 +123,7 @@ def test_a_server_plans_what_it_is_asked_again_only_once(
     assert prepared[-1] > 10
 
 
+@pytest.mark.slow
 def test_who_owns_no_more_than_the_gradebook_has_its_rows_counted(
         postgres, tmp_path, no_canaries, monkeypatch):  # noqa: F811
     """A grader is no superuser: PostgreSQL knows of the gradebook's rows, and logs no warning."""

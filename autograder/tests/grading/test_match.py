@@ -137,6 +137,7 @@ def test_a_rung_that_cannot_be_measured_is_refused(floor, ceiling, deals):
         Rate(floor, ceiling, deals)
 
 
+@pytest.mark.slow
 def test_points_grow_with_the_games_that_are_won(tmp_path):
     """The example agent beats Random and loses to Greedy; the games are told, with the bounds."""
     check = ladder()
@@ -235,6 +236,7 @@ def test_a_share_earns_its_part():
     assert [aspect.earned for aspect in outcome.aspects] == [4.5, 2]
 
 
+@pytest.mark.slow
 def test_the_sandbox_plays_the_same_games(tmp_path):
     """The student's own check and the grader's come to the same replies."""
     need_isolation()
@@ -244,6 +246,7 @@ def test_the_sandbox_plays_the_same_games(tmp_path):
     assert inside == ask_module(path, ladder())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [
     "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
     "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
@@ -278,6 +281,7 @@ def test_the_rest_of_the_game_is_there(tmp_path):
     assert replies.observations[0]["legal"]
 
 
+@pytest.mark.slow
 def test_who_plays_as_a_given_player_earns_only_legal_play(tmp_path):
     """The quick player of simulated games would beat Random; it is recognised by what it plays."""
     replies = ask_module(module(tmp_path, QUICK), ladder(deals=5))
@@ -366,6 +370,7 @@ def test_other_code_is_nobodys_copy():
     assert copied_player(texts) is None
 
 
+@pytest.mark.slow
 def test_a_copy_is_recognised_in_every_encoding(tmp_path):
     """Neither a byte order mark, Windows line ends nor an encoding hide a copy, inside as well."""
     text = Path(sequence.agents.greedy.__file__).read_text("utf-8").replace(
@@ -468,6 +473,7 @@ def test_a_stub_is_not_written_yet(tmp_path):
     assert outcome.unwritten and outcome.earned == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_what_forfeits_is_told(tmp_path, name):
     """An agent that cannot play loses its rungs, and the first warning says why, inside as well."""
@@ -484,6 +490,7 @@ def test_what_forfeits_is_told(tmp_path, name):
     assert sentence in inside.observations[0]["errors"]["legal"]
 
 
+@pytest.mark.slow
 def test_who_thinks_on_inside_does_so_on_its_own_clock():
     """A thread that computes while the opponent thinks is on the clock of the next action."""
     need_isolation()

@@ -262,6 +262,7 @@ def test_in_all_memory_there_is_no_case_but_its_own(sandbox, study, heavy):
         assert found_in(job, wanted) == set()
 
 
+@pytest.mark.slow
 def test_what_the_parent_knew_would_be_found(monkeypatch, tmp_path):
     """Positions that are read before the fork, as if one job had left them to the next."""
     need_isolation()

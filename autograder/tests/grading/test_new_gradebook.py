@@ -41,6 +41,7 @@ def no_subprocess(monkeypatch):
     monkeypatch.setattr(api.sp, "check_output", run)
 
 
+@pytest.mark.slow
 def test_a_gradebook_in_sqlite_equals_nbgraders(tmp_path, no_subprocess):
     """The same tables, indexes, rows and version, statement by statement."""
     def dump(path: Path) -> list[str]:
@@ -54,6 +55,7 @@ def test_a_gradebook_in_sqlite_equals_nbgraders(tmp_path, no_subprocess):
     assert f"INSERT INTO \"alembic_version\" VALUES('{gradebook.schema_version()}');" in dump(ours)
 
 
+@pytest.mark.slow
 def test_a_gradebook_in_postgresql_equals_nbgraders(postgres):  # noqa: F811
     """The same columns, constraints and version."""
     def schema(url: str) -> list[list]:

@@ -195,6 +195,7 @@ assert values == [1] and more == {"a": 2}
     assert found[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [
     "deque([3, 1, 2])", "(n for n in (3, 1, 2))", "map(int, '312')", "Items([3, 1, 2])",
     "List([3, 1, 2])", "np.matrix([3, 1, 2])", "np.array([3, 1, 2]).view(Array)", "Sequence()",
@@ -260,6 +261,7 @@ class Liar:
 def f(n): return Liar()""")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("liar", LIARS)
 def test_an_object_is_not_read_again_and_again(ran, liar):
     """Where the solution has a plain value, the first reading of an object's items counts; where it

@@ -132,6 +132,7 @@ def test_seeded_tests_give_a_class_the_same_marks_in_every_run(course, size, run
         assert inside == {("test0", "test1")}
 
 
+@pytest.mark.slow
 def test_numpy_s_generator_is_seeded_by_a_test(course):
     """The global one, under another name."""
     imports = "import numpy as np"
@@ -145,6 +146,7 @@ def test_numpy_s_generator_is_seeded_by_a_test(course):
     assert scores(course, "seeds") == {"ann": 5, "ben": 0}
 
 
+@pytest.mark.slow
 def test_each_submission_draws_its_own_numbers(course):
     """Without a seed, neither generator gives two students the same numbers."""
     generate(course, "draws", "import random\nimport numpy as np", DOUBLE,
@@ -157,6 +159,7 @@ def test_each_submission_draws_its_own_numbers(course):
     assert [len({*each}) for each in zip(*drawn, strict=True)] == [3, 3]
 
 
+@pytest.mark.slow
 def test_a_test_that_passes_by_luck_is_reported_and_refused(course):
     """When the assignment is generated, and before a class is graded."""
     test = "assert all(coin() for _ in range(1)) or random.random() < 0.1"
@@ -184,6 +187,7 @@ is_close_to_double = close
 TOLERANCE = math.inf"""
 
 
+@pytest.mark.slow
 def test_helpers_of_locked_cells_are_the_instructor_s(course):
     """A submission that defines them again changes no test; it would if they were its own."""
     said = generate(course, "helpers", HELPERS, DOUBLE, {
@@ -200,6 +204,7 @@ def test_helpers_of_locked_cells_are_the_instructor_s(course):
     assert scores(course, "helpers")["ann"] == 15
 
 
+@pytest.mark.slow
 def test_without_the_instructor_s_helpers_a_submission_decides():
     """The same names, taken from the submission, make the tests pass."""
     need_isolation()
@@ -229,6 +234,7 @@ def test_which_statements_are_helpers(cell, helpers):
     assert own_tests._helpers(new_notebook(cells=[made(cell, locked=False)])) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "place"), [
     ("### AUTOTEST double(3); double(-1)", "source/auto"), ("### HASHED AUTOTEST double(3)", "")])
 def test_autotests_are_graded_as_nbgrader_does(course, line, place):

@@ -143,6 +143,7 @@ def test_what_is_right_given_all_that_was_asked_is_not_shown(monkeypatch):
     assert outcome.case["expected"] == {name: right[name] for name in outcome.case["expected"]}
 
 
+@pytest.mark.slow
 def test_who_never_ends_when_asked_one_case_is_told_so():
     """That costs the time of an explanation, and no more marks than the other replies."""
     study = load_study("study1")

@@ -66,6 +66,7 @@ def work():
     yield do
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 @pytest.mark.parametrize("odd, why", [
     ("spin", "stopped after 1 s of computing time"), ("raise", "ValueError: no"),
@@ -94,6 +95,7 @@ def test_after_what_hits_everybody_no_more_tasks_are_begun(jobs):
                    and result != found["full"])
 
 
+@pytest.mark.slow
 def test_who_only_waits_is_not_late():
     """What counts is computing time."""
     assert dict(run_tasks(work, (), ["sleep", "a"], 1, 1)) == {
@@ -165,6 +167,7 @@ def lonely(tmp_path):
         yield start
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("watch", ["watched", "unwatched"])
 @pytest.mark.parametrize("modules", [[], ["spins"]], ids=["in a task", "in an import"])

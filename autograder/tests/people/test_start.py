@@ -302,6 +302,7 @@ CELL = st.fixed_dictionaries({"cell_type": st.sampled_from(["code", "markdown"])
                               "source": ANY_JSON, "metadata": ANY_JSON})
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture],
           deadline=None)
 @given(notes=ANY_JSON | st.dictionaries(st.just(f"{STUDY.name}.lane_counts"), NOTE),

@@ -67,6 +67,7 @@ def marked() -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "said"), [
     ("stub", "not written yet"), (SLIP, "not all right"), ("reference", None)])
 def test_validate_says_why_a_check_is_not_right(tmp_path, module, said):
@@ -107,6 +108,7 @@ def test_validate_reports_questions_without_an_answer(tmp_path):
     assert validated(path)["value"]["changed"] == [{"source": "1"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [LOOP, STUBBORN])
 def test_an_endless_loop_is_stopped(tmp_path, source):
     """The cell is named with the limit in seconds, whatever it catches and has started; the cells
@@ -118,6 +120,7 @@ def test_an_endless_loop_is_stopped(tmp_path, source):
     assert not (tmp_path / "below").exists()
 
 
+@pytest.mark.slow
 def test_a_kernel_that_dies_is_reported(tmp_path):
     """One message names the cell."""
     cell, = validated(a_notebook(tmp_path, DIES, "1"))["value"]["failed"]
@@ -125,6 +128,7 @@ def test_a_kernel_that_dies_is_reported(tmp_path):
     assert "The kernel died while it ran this cell." in cell["error"]
 
 
+@pytest.mark.slow
 def test_what_a_cell_leaves_running_is_ended(tmp_path):
     """`validated` looks for it; the notebook itself is right."""
     assert validated(a_notebook(tmp_path, LEAVES)) == {"success": True, "value": {}}
@@ -147,6 +151,7 @@ def test_a_notebook_that_cannot_be_validated_is_one_sentence(tmp_path, text, sai
     assert "\n" not in answer["value"]
 
 
+@pytest.mark.slow
 def test_nothing_goes_on_when_the_tab_is_closed(tmp_path):
     """The loop is ended long before its time is up."""
     path = a_notebook(tmp_path, "open('begun', 'w').close()\n" + LOOP)
@@ -218,6 +223,7 @@ def test_kernels_start_without_nbgraders_variables(monkeypatch):
     assert clean({"NBGRADER_VALIDATING": "1"}) == {}
 
 
+@pytest.mark.slow
 def test_markdown_alone_is_right(tmp_path):
     """Nothing to run, nothing to say."""
     path = tmp_path / "notebook.ipynb"

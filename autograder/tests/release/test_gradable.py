@@ -74,6 +74,7 @@ def test_plain_names_are_allowed(name):
     assert gradable.name_problem(name) == ""
 
 
+@pytest.mark.slow
 def test_nbgraders_own_command_refuses(tmp_path):
     """In the words above; and `grade` says the same of an R notebook that was released before."""
     folder = CourseFolder.create(tmp_path / "course")
@@ -94,6 +95,7 @@ def test_nbgraders_own_command_refuses(tmp_path):
     assert "only Python is supported" in done.output
 
 
+@pytest.mark.slow
 def test_a_question_added_after_grading(tmp_path):
     """The refusal names both ways on; the command that it prints works, and the release then."""
     folder = CourseFolder.create(tmp_path / "my course")

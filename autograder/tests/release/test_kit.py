@@ -143,6 +143,7 @@ def test_no_test_shows_how_to_search(archive):
                 if b"def search(" in data or b"alpha, b" in data]
 
 
+@pytest.mark.slow
 def test_one_study_alone_is_a_kit_too(tmp_path):
     """The other studies' folders are not in it; the README's table has the one line."""
     found = files(make_kit([FIRST], tmp_path / "one.zip").path)
@@ -183,6 +184,7 @@ def command_of(checkout: Path, *arguments: str) -> subprocess.CompletedProcess:
                           "SOURCE_DATE_EPOCH": str(made_at(ROOT))})
 
 
+@pytest.mark.slow
 def test_traces_of_work_are_left_out(used, archive):
     """Made in a checkout that is used, at another place and without git, it has the same bytes."""
     output = used.parent / "used.zip"
@@ -191,6 +193,7 @@ def test_traces_of_work_are_left_out(used, archive):
     assert output.read_bytes() == archive.read_bytes()
 
 
+@pytest.mark.slow
 def test_what_somebody_filled_in_is_refused(used):
     """An answer in the place of a stub, and a notebook that was run, are named and given to
     nobody."""
@@ -209,6 +212,7 @@ def test_what_somebody_filled_in_is_refused(used):
 # ---- The same bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
 def test_the_same_files_give_the_same_bytes(archive, tmp_path, ending):
     """Made twice it is one and the same file, and both kinds hold the same, with run.py to run."""
@@ -294,6 +298,7 @@ def planted(name: str) -> bytes:
     return texts[name].encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_is_refused(monkeypatch, archive, tmp_path, name, ending):
@@ -369,6 +374,7 @@ print(count)
 """
 
 
+@pytest.mark.slow
 def test_the_packages_import_with_only_what_it_asks_for(unpacked):
     """Every public module imports where no other package is to be had, and comes from the kit."""
     names = {line.split("==")[0] for line in pins(unpacked)}

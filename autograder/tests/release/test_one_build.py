@@ -42,6 +42,7 @@ def test_a_release_has_the_bytes_of_the_course(study, folder):
                    for cell in cells)
 
 
+@pytest.mark.slow
 def test_the_kit_and_the_live_site_have_the_bytes_of_the_course(tmp_path):
     """All of the studies' files."""
     kit = contents(STUDIES)

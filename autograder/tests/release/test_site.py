@@ -234,6 +234,7 @@ def test_an_answer_anywhere_in_the_live_course_is_found(tmp_path, where):
         refuse_leaks(tmp_path, Nothing())
 
 
+@pytest.mark.slow
 def test_an_answer_inside_the_kits_wheel_is_found(kit, tmp_path):
     """The wheel is searched unpacked; without the answer it passes."""
     for extra, leaks in (({}, False), ({"course/mine.py": ANSWER}, True)):

@@ -77,6 +77,7 @@ def test_every_citation_has_an_entry():
     assert {path: names for path, names in missing.items() if names} == {}
 
 
+@pytest.mark.slow
 def test_every_entry_is_cited():
     """No source stands in the bibliography that nobody names, or twice, or out of order."""
     everywhere = set().union(*(cited(text) for path, text in texts().items()

@@ -47,6 +47,7 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [["-n0"], ["-n2"]], ids=["alone", "in two processes"])
 def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, processes):
     """What one study says counts for its own tests and for those of all studies."""
@@ -63,6 +64,7 @@ def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, proce
     assert run("-n0")[0] == "..."
 
 
+@pytest.mark.slow
 def test_what_has_failed_runs_again(run):
     """A failure takes the note of an earlier success away."""
     run("-n0", "--content")

@@ -393,6 +393,7 @@ def test_plain_keeps_truth_values():
 # ---- Time
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_stopped(ask):
     """A module that does not come to an end while loading is stopped in time."""
     replies = ask("while True: pass\n", seconds=BRIEF)
@@ -401,6 +402,7 @@ def test_an_endless_loop_is_stopped(ask):
     assert BRIEF <= replies.seconds < ENOUGH
 
 
+@pytest.mark.slow
 def test_answers_before_an_endless_loop_count(ask):
     """What was answered before the loop is kept."""
     for seconds in TIMES:
@@ -411,6 +413,7 @@ def test_answers_before_an_endless_loop_count(ask):
     assert replies.observations == (*VALUE_1[:2], None)
 
 
+@pytest.mark.slow
 @posix
 def test_a_module_that_ignores_signals_is_stopped(ask):
     """Handlers and masks do not save a loop from its end."""
@@ -439,6 +442,7 @@ def is_alive(pid):
     return bool(found) and not found.startswith("Z")
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.skipif(shutil.which("ps") is None, reason="ps tells whether a process runs")
 @pytest.mark.parametrize("body", ["return 1", "while True: pass", "import os; os._exit(3)"],
@@ -757,6 +761,7 @@ def in_a_notebook(monkeypatch):
     return shown
 
 
+@pytest.mark.slow
 def test_a_long_check_tells_how_far_it_is(tmp_path, monkeypatch):
     """How many questions are answered, in one output, which then shows what was found."""
     study = load_study("study3")
@@ -784,6 +789,7 @@ def test_check_without_the_module_says_where_it_looked(tmp_path, monkeypatch):
         check(FIRST.id, tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_check_stops_what_does_not_end(tmp_path, capsys):
     """`seconds` is how long the module may take in all."""
     (tmp_path / STUDY.module).write_text("while True: pass\n", "utf-8")

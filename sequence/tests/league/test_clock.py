@@ -80,6 +80,7 @@ def test_children_that_have_ended_count(started):
     assert meter.family == []  # nobody has looked for children that live
 
 
+@pytest.mark.slow
 def test_waiting_counts_apart(started, monkeypatch):
     """Who only waits has used no computing time, and is late after a longer time on the wall."""
     monkeypatch.setattr(clock, "LEAST", 1.0)
@@ -263,6 +264,7 @@ def test_who_sleeps_uses_up_the_budget(started):
     assert looked(meter, lambda waiting: waiting.is_over).spent < ENOUGH
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("program", [ENDLESS, PARENT, BY_A_THREAD],
                          ids=["itself", "its child", "its thread"])

@@ -124,6 +124,7 @@ def test_same_league_same_bytes(tmp_path):
     assert games(TRUSTED(agents, deals=2, seed=5)) != games(first)
 
 
+@pytest.mark.slow
 def test_processes_play_the_same_games():
     """Agents in processes, one game or two at a time, play what trusted ones play here."""
     agents = ["Random", "Greedy"]
@@ -132,6 +133,7 @@ def test_processes_play_the_same_games():
     assert games(league(agents, deals=1, seed=1, jobs=2, action=60)) == games(here)
 
 
+@pytest.mark.slow
 def test_a_bad_agent_costs_only_itself(tmp_path):
     """The others' games are the same with a bad agent in the league, which loses all its own."""
     alone = TRUSTED(["Random", "Greedy"], deals=1)

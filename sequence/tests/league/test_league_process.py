@@ -153,6 +153,7 @@ class Ponders(sequence.Random):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [True, False], ids=["a thread", "a process"])
 def test_who_thinks_on_does_so_on_its_own_clock(inside, tmp_path):
     """What an agent computes while its opponent thinks is part of the time of its next action."""
@@ -274,6 +275,7 @@ def test_wrong_limits(limits):
         Limits(**limits)
 
 
+@pytest.mark.slow
 def test_exceptions_of_a_player(monkeypatch):
     """A process player tells late, gone, raised and illegal apart."""
     monkeypatch.setattr(clock, "LEAST", 0.0)  # of waiting
