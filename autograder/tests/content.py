@@ -45,17 +45,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if mark := item.get_closest_marker("content"):
             now = digest(item.path, *mark.args)
+            test = _name(item)
             if config.getoption("--content"):
-                item.user_properties.append(("content", now))
-            elif noted.get(item.nodeid) == now:
+                item.user_properties.append(("content", (test, now)))
+            elif noted.get(test) == now:
                 item.add_marker(pytest.mark.skip(reason=UNCHANGED))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Note which tests of content have passed, in the process that hears of all tests."""
-    for name, now in report.user_properties:
+    for name, value in report.user_properties:
         if name == "content" and (report.failed or (report.passed and report.when == "call")):
-            _passed[report.nodeid] = now if report.passed else None
+            test, now = value
+            _passed[test] = now if report.passed else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -81,6 +83,12 @@ def digest(test: Path, study: str | None = None) -> str:
         if study is None or {*STUDY.findall(name)} <= {study}:
             found.update(f"{name} {of_file}\n".encode())
     return found.hexdigest()[:16]
+
+
+def _name(item: pytest.Item) -> str:
+    """The name of a test, without the group that xdist adds to it."""
+    group = item.get_closest_marker("xdist_group")
+    return item.nodeid.removesuffix(f"@{group.args[0]}") if group else item.nodeid
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 
 import pdoc
 
@@ -153,8 +154,17 @@ def documented() -> Mapping[str, pdoc.doc.Module]:
         for path in [study.folder / study.module, *study.folder.glob("*.ipynb")]:
             found |= {name for tree in trees(path.name, path.read_text("utf-8"))
                       for name in imported(tree)}
-    return {name: pdoc.doc.Module(importlib.import_module(name)) for name in sorted(found)
+    return {name: pdoc.doc.Module(_loaded(name)) for name in sorted(found)
             if name.split(".")[0] in GIVEN and _is_module(name)}
+
+
+def _loaded(name: str) -> ModuleType:
+    """A module with all its public names, of which pdoc does not find those that are imported when
+    they are first used."""
+    module = importlib.import_module(name)
+    for public in getattr(module, "__all__", ()):
+        getattr(module, public)
+    return module
 
 
 def _beginnings(name: str) -> Iterator[str]:

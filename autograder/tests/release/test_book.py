@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -145,6 +147,19 @@ def test_the_guides_are_pages(small):
     assert "student.html#boards-trees-and-replays" in {entry["page"] for entry in index_of(small)}
 
 
+def test_pages_of_packages_have_all_public_names():
+    """Also those that are imported when they are first used: here, nothing has used them."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", """
+from autograder.release.book.reference import documented
+for name, page in documented().items():
+    shown = {member.name for member in page.own_members}
+    print(name, {*getattr(page.obj, "__all__", ())} - shown)
+"""], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "sequence set()\n" in done.stdout
+    assert {line.partition(" ")[2] for line in done.stdout.splitlines()} == {"set()"}
+
+
 @pytest.mark.xdist_group("book")
 def test_every_given_module_that_is_used_has_a_page(small):
     """What notebooks, stubs and guides name; with the words of the docstrings, and nothing else."""
@@ -186,6 +201,7 @@ def test_sources_and_rights_are_there(small):
         assert "Sequence is a trade mark; this course is not made or approved" in text
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("book")
 def test_the_same_notebook_makes_the_same_pages(small, tmp_path):
     """A notebook that prints no times makes the same bytes again."""
@@ -209,6 +225,7 @@ def test_the_whole_book_stands_by_itself(whole_book):
         assert f"You write <code>{source.study.module}</code>" in page
 
 
+@pytest.mark.slow
 def test_previous_and_next_go_through_all_pages(tmp_path, monkeypatch):
     """From the first page every other one is reached, one after another, and back again."""
     monkeypatch.setattr(book, "run", lambda source, folder, tick: source.read())
@@ -258,6 +275,7 @@ def answer_lines():
     return max(solutions(answer_path(STUDY).read_text("utf-8")), key=len)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [
     lambda text: new_markdown_cell(f"```\n{text}\n```"),
     new_code_cell,  # tags stand between the letters of its lines
@@ -290,6 +308,7 @@ def test_a_picture_without_words_is_refused(tmp_path, monkeypatch, data, problem
         write_book(tmp_path / "book", [given(tmp_path, shown)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "seconds", "problem"), [
     ("1 / 0", 300, "cell 3: with the reference answers .* raised ZeroDivisionError"),
     ("import os\nos._exit(1)", 300, "cell 3: it ended the Python process"),
@@ -304,6 +323,7 @@ def test_a_cell_that_fails_is_named(tmp_path, monkeypatch, code, seconds, proble
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_is_written_to_stderr_is_left_out_and_told(tmp_path):
     """A warning is none of the reader's business; it quotes paths of this machine."""
     cell = new_code_cell("import sys\nprint('seen')\nprint('careful', file=sys.stderr)")
@@ -335,6 +355,7 @@ def test_a_folder_that_is_no_book_is_left_alone(tmp_path, kind):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_book_takes_the_place_of_an_earlier_one(tmp_path, monkeypatch):
     """Of the earlier one nothing is left; an empty folder will do too."""
     not_run(monkeypatch)

@@ -17,6 +17,7 @@ def test_of_one_study():
     assert "FAIL" not in os.environ
 
 @pytest.mark.content
+@pytest.mark.xdist_group("some")
 def test_of_all():
     pass
 
@@ -48,7 +49,8 @@ def run(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [["-n0"], ["-n2"]], ids=["alone", "in two processes"])
+@pytest.mark.parametrize("processes", [["-n0"], ["-n2", "--dist", "loadgroup"]],
+                         ids=["alone", "in two processes"])
 def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, processes):
     """What one study says counts for its own tests and for those of all studies."""
     assert run("-n0")[0] == run("-n0")[0] == "..."
