@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, settings
 
 LONGEST = 10_000  # letters in the name of a test
 
-pytest_plugins = ["autograder.tests.content"]
 settings.register_profile("kit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kit")
 
