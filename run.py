@@ -13,9 +13,9 @@ import sys
 HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
 
   demo                release every assignment, grade a bundled class, show where all of it is
-  test [ARGUMENT ...] run the quick tests; arguments go to pytest, and tests or files that are
-                      named there are run whether they are quick or not
-  test --all          run every test; --content repeats those of content that has not changed
+  test [ARGUMENT ...] run the quick tests, or those that the arguments select; arguments go to
+                      pytest, for example a file or -k NAME
+  test --all          run every test but those of unchanged content, which --content runs too
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
                       course folder such as build/demo; more arguments go to JupyterLab
   lab --new FOLDER    make a course folder, and open JupyterLab at its overview
@@ -57,7 +57,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
-TEST_MINUTES = (11, 57)  # on two cores: the quick tests, and all; .ci/run measures both
+TEST_MINUTES = (5, 57)  # on two cores: the quick tests, and all; .ci/run measures both
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
 BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024",
@@ -113,12 +113,12 @@ def main(arguments):
 
 
 def test_options(rest):
-    """pytest's options: in parallel, the quick tests only, and what is skipped is listed with the
-    reason, unless the caller says otherwise."""
+    """pytest's options: parallel, with the reasons of skipped tests, and the quick tests only,
+    unless the caller's options say otherwise."""
     options = ["-rs"]
     if not any(a.startswith("-n") for a in rest):
         options += ["-n", "auto", "--dist", "loadgroup"]
-    selects = any(a in ("-k", "-m", "--lf", "--last-failed") or a.startswith(("-k", "-m"))
+    selects = any(a.startswith(("-k", "-m", "--lf", "--last-failed"))
                   or os.path.exists(os.path.join(ROOT, a.partition("::")[0])) for a in rest)
     if "--all" not in rest and not selects:
         options += ["-m", "not slow"]

@@ -1,8 +1,8 @@
-"""Tests of a study's content are skipped while nothing that they depend on has changed.
+"""A pytest plugin that skips tests of a study's content if their inputs have not changed.
 
-They prove the answers, the mutants, the outsiders' modules and the notebooks, which takes most of
-the time of all tests. `content.json` holds, for each test that has passed, a digest of what it
-depends on. `python3 run.py test --all --content` runs all of them, and writes that file.
+These tests verify the answers, the mutants, the outsiders' modules and the notebooks, and take many
+minutes. `content.json` holds a digest of the inputs of each test that has passed.
+`python3 run.py test --all --content` runs all of these tests and updates that file.
 """
 
 import hashlib
@@ -17,30 +17,30 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).with_name("content.json")
 STUDY = re.compile(r"study\d+")
-# What decides whether the content is right. The rest of the kit has tests of its own.
+# The inputs. Other parts of the kit, such as the command line, have no influence on these tests.
 FOLDERS = ("tictactoe", "sequence", "course", *(f"autograder/{name}" for name in (
     "answers", "benchmarks", "doctor", "grading", "mutants", "promises", "release", "sandbox",
     "verdicts", "workspace")))
 NOT_READ = {"__pycache__", "tests"}
-UNCHANGED = ("nothing that it depends on has changed since it passed "
-             "(python3 run.py test --all --content runs it)")
-_passed: dict[str, str | None] = {}  # test -> its digest, or None if it has failed
+UNCHANGED = ("its inputs have not changed since it passed; to run it: "
+             "python3 run.py test --all --content")
+_passed: dict[str, str | None] = {}  # test -> digest of its inputs, or None if it has failed
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--content`."""
     parser.addoption("--content", action="store_true",
-                     help="run the tests of content that is unchanged too, and note which passed")
+                     help="run all tests of content, and record which of them have passed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the mark."""
-    config.addinivalue_line("markers", "content(study): a test of what one study says and asks, or "
-                                       "of all of them; see autograder/tests/content.py")
+    """Declare the marker."""
+    config.addinivalue_line("markers", "content(study): a test of the content of a study, or of "
+                                       "all studies; see autograder/tests/content.py")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests of content that is unchanged, or note what they depend on."""
+    """Skip tests of content whose inputs have not changed; with `--content`, skip none."""
     noted = recorded()
     for item in items:
         if mark := item.get_closest_marker("content"):
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note which tests of content have passed, in the process that hears of all tests."""
+    """Note the result of a test of content, in the process that receives all reports."""
     for name, value in report.user_properties:
         if name == "content" and (report.failed or (report.passed and report.when == "call")):
             test, now = value
@@ -61,21 +61,23 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write down which tests have passed."""
-    if _passed and not hasattr(session.config, "workerinput"):  # not in xdist's processes
+    """Record which tests of content have passed."""
+    if _passed and not hasattr(session.config, "workerinput"):  # not in xdist's workers
         noted = {test: now for test, now in (recorded() | _passed).items() if now}
         RECORD.write_text(json.dumps(dict(sorted(noted.items())), indent=0) + "\n", "utf-8")
 
 
 def recorded() -> dict[str, str]:
-    """The digests of what the tests depended on when they passed."""
+    """The digest of the inputs of each test when it last passed."""
     return json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
 
 
 def digest(test: Path, study: str | None = None) -> str:
-    """A digest of what a module of tests depends on: itself, modules beside it that hold no tests,
-    and the code and the data of the kit; of the studies' own files only those of `study`, if one is
-    given."""
+    """A digest of the inputs of a test module.
+
+    These are the module itself, the helper modules next to it, and the code and data of the kit,
+    without the files of studies other than `study` if one is given.
+    """
     helpers = [path for folder in (test.parent, RECORD.parent)
                for path in sorted(folder.glob("*.py")) if not path.name.startswith("test_")]
     found = hashlib.sha256(b"".join(path.read_bytes() for path in [test, *helpers]))

@@ -159,8 +159,7 @@ def documented() -> Mapping[str, pdoc.doc.Module]:
 
 
 def _loaded(name: str) -> ModuleType:
-    """A module with all its public names, of which pdoc does not find those that are imported when
-    they are first used."""
+    """The module, with the public names loaded that are imported on first use: pdoc needs them."""
     module = importlib.import_module(name)
     for public in getattr(module, "__all__", ()):
         getattr(module, public)

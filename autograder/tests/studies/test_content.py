@@ -1,4 +1,4 @@
-"""Tests of content run if something that they depend on has changed, and otherwise are skipped."""
+"""Tests of content run if one of their inputs has changed; otherwise they are skipped."""
 
 import shutil
 import subprocess
@@ -52,7 +52,7 @@ def run(tmp_path):
 @pytest.mark.parametrize("processes", [["-n0"], ["-n2", "--dist", "loadgroup"]],
                          ids=["alone", "in two processes"])
 def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, processes):
-    """What one study says counts for its own tests and for those of all studies."""
+    """A file of a study is an input of that study's tests and of tests of all studies."""
     assert run("-n0")[0] == run("-n0")[0] == "..."
     run(*processes, "--content")
     outcomes, said = run("-n0")
@@ -68,15 +68,15 @@ def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, proce
 
 @pytest.mark.slow
 def test_what_has_failed_runs_again(run):
-    """A failure takes the note of an earlier success away."""
+    """A failure removes the record of an earlier success."""
     run("-n0", "--content")
     assert run("-n0")[0] == "ss."
     assert run("-n0", "--content", FAIL="1")[0] == "F.."
     assert run("-n0")[0] == ".s."
 
 
-def test_the_digest_is_of_the_files_that_decide():
-    """The kit's code and data are among them, and tests are not."""
+def test_the_inputs_are_code_and_data():
+    """Tests are not among them."""
     names = [name for name, _ in content._files()]
     for part in ("autograder/answers/study3_type_a/heuristic.py", "autograder/doctor/proof.py",
                  "course/study3_type_a/heuristic.py", "requirements.lock", "tictactoe/contract.py"):
