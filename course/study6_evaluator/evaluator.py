@@ -264,4 +264,5 @@ class LineCounter:
         A card that is taken, a jack too, is worth `DISCOUNT` times the best simple score among its
         places, 0 if it has none. A one-eyed jack removes there, every other card places.
         """
+
         raise NotImplementedError("LineCounter.choose: write this method")

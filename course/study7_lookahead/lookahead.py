@@ -55,8 +55,12 @@ class Chips(NamedTuple):
     def seen_by(cls, position, player: int | None = None) -> "Chips":
         """The chips of an observation or a state, by default as the player to move sees them."""
         side = position.rules.side(position.to_move if player is None else player)
-        return cls(position.chip_masks[side], position.chip_masks[1 - side],
-                   position.locked_mask, position.rules.heart)
+        return cls(
+            position.chip_masks[side],
+            position.chip_masks[1 - side],
+            position.locked_mask,
+            position.rules.heart,
+        )
 
     def turned(self) -> "Chips":
         """The same chips from the other side's view."""
@@ -74,7 +78,7 @@ class Chips(NamedTuple):
         return self._replace(own=own, locked=self.locked | marks)
 
     def mark(self, cell: tuple[int, int]) -> str:
-        """"x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
+        """ "x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
         chip = 1 << BIT[cell]
         if chip & CORNERS:
             return "*"
@@ -188,8 +192,13 @@ def plays_of(chips, cards):
     """
     wild = next((card for card in TWO_EYED if card in cards), None)
     if wild is None:
-        places = {cell: card for card in CARDS if card in cards for cell in cells_with(card)
-                  if chips.empty >> BIT[cell] & 1}
+        places = {
+            cell: card
+            for card in CARDS
+            if card in cards
+            for cell in cells_with(card)
+            if chips.empty >> BIT[cell] & 1
+        }
     else:
         places = dict.fromkeys(cells_of(chips.empty), wild)
     for cell, card in places.items():
@@ -249,10 +258,12 @@ def plain_replies(chips, cards):
 @cache
 def neighbours(cell):
     """The cells within four of `cell` on its four lines: cell -> number of the direction. Given."""
-    return {(cell[0] + k * down, cell[1] + k * right): number
-            for number, (down, right) in enumerate(DIRECTIONS)
-            for k in range(1 - FIVE, FIVE)
-            if k and (cell[0] + k * down, cell[1] + k * right) in BIT}
+    return {
+        (cell[0] + k * down, cell[1] + k * right): number
+        for number, (down, right) in enumerate(DIRECTIONS)
+        for k in range(1 - FIVE, FIVE)
+        if k and (cell[0] + k * down, cell[1] + k * right) in BIT
+    }
 
 
 def quick_replies(chips, cards):

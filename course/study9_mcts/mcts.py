@@ -47,8 +47,11 @@ class Node:
 
     def rows(self):
         """The visited children as a tuple of `Row`s, in the order of their moves."""
-        return tuple(Row(move, child.visits, child.mean)
-                     for move, child in sorted(self.children.items()) if child.visits)
+        return tuple(
+            Row(move, child.visits, child.mean)
+            for move, child in sorted(self.children.items())
+            if child.visits
+        )
 
 
 # ---- Notebook 17: random games, and a tree of them
@@ -260,7 +263,7 @@ class SequenceUCT(ISUCT):
         """The most promising actions, the best first, or all."""
         if self.width is None:
             return super().moves(state)
-        return ranked(state, PLAYS)[:self.width]
+        return ranked(state, PLAYS)[: self.width]
 
     def simulate(self, state):
         """A random game, a short one of the quick player, or none."""

@@ -99,8 +99,11 @@ def test_what_a_command_has_started_ends_with_it(number):
 def test_a_command_that_does_not_end_is_ended(tmp_path, grace, ends):
     """A gradebook's lock does not delay the end; without the limit it does."""
     with adopting():
-        command = Command([sys.executable, "-c", LOCKED, str(tmp_path / "gradebook.db"),
-                           str(grace)], stdout=subprocess.PIPE, text=True)
+        command = Command(
+            [sys.executable, "-c", LOCKED, str(tmp_path / "gradebook.db"), str(grace)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert command.process.stdout.readline() == "waiting\n"
         ending = command.end(signal.SIGTERM, most=60, patience=600 if ends else 5)
     assert bool(ending.left) != ends, ending
