@@ -4,6 +4,7 @@
 Needs Python 3.11 or newer with venv, and nothing else; uses uv where it is installed.
 """
 
+import glob
 import hashlib
 import os
 import shutil
@@ -16,6 +17,8 @@ HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
   test [ARGUMENT ...] run the quick tests, or those that the arguments select; arguments go to
                       pytest, for example a file or -k NAME
   test --all          run every test but those of unchanged content, which --content runs too
+  check               check format, style, types, imports, spelling and workflows, in half a minute
+  package             make the wheel and the source archive in dist
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
                       course folder such as build/demo; more arguments go to JupyterLab
   lab --new FOLDER    make a course folder, and open JupyterLab at its overview
@@ -65,7 +68,19 @@ BROWSER = ["--python-version=3.14", "--python-platform=wasm32-pyodide2024"]
 # Parts of widgets that the live site's own Lab has already.
 BROWSER += ["--no-emit-package=jupyterlab-widgets", "--no-emit-package=widgetsnbextension"]
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
-COMMANDS = "demo test lab league bench setup autograder".split()
+COMMANDS = "demo test check package lab league bench setup autograder".split()
+WORKFLOWS = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))
+CHECKS = (
+    ("format", ["-m", "ruff", "format", "--check", "--quiet", "."]),
+    ("style", ["-m", "ruff", "check", "--quiet", "."]),
+    ("types", ["-m", "mypy", "--no-error-summary"]),
+    ("imports", ["-c", "from importlinter.cli import lint_imports_command as c; c()"]),
+    ("spelling", ["-m", "codespell_lib"]),
+    (
+        "workflows",
+        ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS],
+    ),
+)
 AUTOGRADER = """
     book build collect doctor evening export feedback grade hand-back hand-out late plan
     positions release report roster site slides solutions
@@ -109,6 +124,10 @@ def main(arguments):
         return 0
     if command == "test":
         return run(["-m", "pytest", *test_options(rest)])
+    if command == "check":
+        return check(rest)
+    if command == "package":
+        return run(["-m", "hatchling", "build", "-d", os.path.join(ROOT, "dist"), *rest])
     if command == "lab":
         return lab(*rest)
     if command == "bench":
@@ -135,6 +154,23 @@ def test_options(rest):
     if "--all" not in rest and not selects:
         options += ["-m", "not slow"]
     return [*options, *(a for a in rest if a != "--all")]
+
+
+def check(names):
+    """Run the checks of these names, by default all; returns 1 if one of them fails."""
+    known = [name for name, _ in CHECKS]
+    for name in names:
+        if name not in known:
+            return say("there is no check {!r}; there are {}".format(name, ", ".join(known)))
+    failed = []
+    for name, arguments in CHECKS:
+        if name in (names or known):
+            print("{} ...".format(name), file=sys.stderr, flush=True)
+            if subprocess.call([PYTHON, *arguments], cwd=ROOT) != 0:
+                failed.append(name)
+    if failed:
+        print("run.py: failed: {}".format(", ".join(failed)), file=sys.stderr)
+    return int(bool(failed))
 
 
 def say(problem):

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -109,6 +110,7 @@ def test_every_dependency_has_a_line_in_the_readme():
 
 
 EXTRAS = ["cluster", "hub", "open_spiel", "postgres"]
+CHECKS = dict(runpy.run_path(str(ROOT / "run.py"))["CHECKS"])
 LOCKS = ["requirements.lock", *(f"requirements-{extra}.lock" for extra in EXTRAS)]
 
 
@@ -139,16 +141,28 @@ def test_an_extras_lock_has_only_what_the_first_lacks(other):
     assert extra and not first & extra
 
 
-@pytest.mark.parametrize("command", [
-    [sys.executable, "-m", "ruff", "check", "."],
-    [sys.executable, "-m", "codespell_lib"],
-    [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
-], ids=["ruff", "spelling", "imports"])  # fmt: skip
-def test_style_spelling_and_direction_of_imports(command):
-    """The linter is content, no word is misspelt, and imports go one way: autograder, course,
-    sequence, tictactoe."""
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_check_passes(name):
+    """Format, style, types, directions of imports, spelling and workflows are all right."""
+    command = [sys.executable, *CHECKS[name]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_workflows_call_run_py_and_know_every_supported_python():
+    """A step of a workflow can be repeated by hand, and the tests run on each supported Python."""
+    texts = {path.name: path.read_text("utf-8") for path in (ROOT / ".github").rglob("*.yml")}
+    commands = [line for text in texts.values() for line in re.findall(r"- run: (.+)", text)]
+    others = [line for line in commands if not line.startswith("python run.py ")]
+    assert [line.split()[:3] for line in others if "zipfile" not in line] == [
+        ["sudo", "env", '"PATH=$PATH"'],
+        ["gh", "release", "create"],
+    ]
+    tested = re.search(r"python: \[(.+)\]", texts["test.yml"])[1]
+    classifiers = project()["classifiers"]
+    assert re.findall(r"3\.\d+", tested) == re.findall(
+        r"Python :: (3\.\d+)", "\n".join(classifiers)
+    )
 
 
 def test_engines_need_no_numpy():
