@@ -276,7 +276,8 @@ def _is_name(name: str) -> bool:
 
 def _slip(path: Path, error: Exception) -> str:
     """A sentence for what went wrong while a configuration was read."""
-    place, line, why = path, None, (str(error).splitlines() or [""])[0]
+    place: Path | str = path
+    line, why = None, (str(error).splitlines() or [""])[0]
     if isinstance(error, SyntaxError) and error.filename:
         place, line, why = error.filename, error.lineno, error.msg
     else:
@@ -407,7 +408,10 @@ def configure(c: Config, config_file: str) -> None:
 
 def _nbgrader() -> Path:
     """The folder of nbgrader, which takes a second to import."""
-    return Path(find_spec("nbgrader").origin).parent
+    spec = find_spec("nbgrader")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("No module named 'nbgrader'", name="nbgrader")
+    return Path(spec.origin).parent
 
 
 def rule_of(folder: CourseFolder) -> dict[str, float]:

@@ -60,7 +60,7 @@ def of_the_machine(error: BaseException, course: Path | None = None) -> str | No
 def is_for_all(error: BaseException, shared: Iterable[Path] = ()) -> bool:
     """Whether whoever comes next would meet the same: a full disk, a gradebook that stays locked,
     one of the `shared` folders and files that cannot be written, or what says so `for_all`."""
-    numbers = EVERYWHERE
+    numbers: tuple[int, ...] = EVERYWHERE
     if any(place.exists() and not os.access(place, os.W_OK) for place in shared):
         numbers += FORBIDDEN
     return any(

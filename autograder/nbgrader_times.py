@@ -6,6 +6,8 @@ nbgrader passes every text to dateutil, which drops a time zone that it does not
 
 import stat
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,19 @@ def submission_time(folder: Path, zone: tzinfo) -> datetime | None:
     return parse_due(text, zone)
 
 
+@dataclass(frozen=True)
+class _StrictParser:
+    """Takes the place of nbgrader's `parse_utc`, which is `lenient`."""
+
+    lenient: Callable[[datetime | None], datetime | None]
+    config: Config
+
+    def __call__(self, ts: datetime | str | None) -> datetime | None:
+        if isinstance(ts, str):
+            return parse_due(ts, course_zone(self.config)).replace(tzinfo=None)
+        return self.lenient(ts)
+
+
 def read_times_strictly(config: Config) -> None:
     """Let nbgrader, if it has been imported, read every time by `parse_due`, in the course's zone.
 
@@ -49,12 +64,7 @@ def read_times_strictly(config: Config) -> None:
     if utils is None:
         return
     before = utils.parse_utc
-    lenient = getattr(before, "lenient", before)
-
-    def parse_utc(ts: datetime | str | None) -> datetime | None:
-        if isinstance(ts, str):
-            return parse_due(ts, course_zone(config)).replace(tzinfo=None)
-        return lenient(ts)
+    strict = _StrictParser(before.lenient if isinstance(before, _StrictParser) else before, config)
 
     def existing(self: Any, dest_path: str) -> datetime | None:
         return _logged_time(Path(dest_path), config, self.log)
@@ -67,10 +77,9 @@ def read_times_strictly(config: Config) -> None:
             self.log,
         )
 
-    parse_utc.lenient = lenient
     for name, module in list(sys.modules.items()):
         if name.startswith("nbgrader.") and getattr(module, "parse_utc", None) is before:
-            module.parse_utc = parse_utc
+            vars(module)["parse_utc"] = strict
     if course_folder := sys.modules.get("nbgrader.coursedir"):
         course_folder.CourseDirectory.get_existing_timestamp = existing
     if interface := sys.modules.get("nbgrader.apps.api"):

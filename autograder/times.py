@@ -61,11 +61,12 @@ def parse_due(text: str, zone: tzinfo) -> datetime:
     found = EXTENDED.fullmatch(text) or BASIC.fullmatch(text)
     if found is None:
         raise _refusal(text, zone, _hint(text))
-    numbers = [
+    year, month, day, hour, minute, second = (
         int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
-    ]
+    )
+    microsecond = int((found["part"] or "").ljust(6, "0"))
     try:
-        local = datetime(*numbers, int((found["part"] or "").ljust(6, "0")))
+        local = datetime(year, month, day, hour, minute, second, microsecond)
     except ValueError as error:  # such as the 30th of February
         raise _refusal(text, zone, str(error)) from None
     if local.year not in YEARS:

@@ -73,8 +73,10 @@ class Format(StrEnum):
 
 def at_home(path: Path | None) -> Path | None:
     """A path in which ~ is the home folder: a shell leaves it in `--course=~/course`."""
+    if path is None:
+        return None
     try:
-        return path and path.expanduser()
+        return path.expanduser()
     except RuntimeError:
         raise typer.BadParameter(f"there is no home folder {path.parts[0]}") from None
 
@@ -187,14 +189,14 @@ def build(
             status.update(step)
 
         if check:
-            stale = [
+            outdated = [
                 path
                 for path, text in derive.derived_files(study, tick)
                 if not path.exists() or path.read_text("utf-8") != text
             ]
-            for path in stale:
+            for path in outdated:
                 complain(f"out of date: {path}")
-            raise typer.Exit(NEEDS_A_LOOK if stale else 0)
+            raise typer.Exit(NEEDS_A_LOOK if outdated else 0)
         for path in derive.build(study, tick):
             say(f"written: {path}")
     from autograder.doctor.machine_table import stale_checks
@@ -963,7 +965,7 @@ def demo(
         say(f"{students} students handed in: {folder.root / 'submitted'}")
         from autograder.telling.report import write_report
 
-        pages = []
+        pages: list[Path] = []
         for study in wanted:
             tell_grades(folder, study, grade_study(folder, study, jobs=jobs))
             tell_feedback(folder, study, feedback_study(folder, study, jobs=jobs))

@@ -84,7 +84,7 @@ def leave_promptly() -> Iterator[None]:
     try:
         yield
     except SystemExit as end:
-        if end.code in {STATUS + number for number in STOPS}:
+        if isinstance(end.code, int) and end.code in {STATUS + number for number in STOPS}:
             atexit._run_exitfuncs()
             with suppress(OSError):  # whoever read it may be gone
                 sys.stdout.flush()

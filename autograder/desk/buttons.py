@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Thread
 
 import ipywidgets as widgets
-from IPython.display import HTML, display
+from IPython.display import HTML, DisplayHandle, display
 
 from autograder.course_folder import CourseFolder
 from autograder.desk import due
@@ -47,7 +47,7 @@ class Desk:
     def __init__(self, folder: CourseFolder) -> None:
         self.folder = folder
         self.runner = Runner(self._busy, self._ended)
-        self._table = None  # where the overview is shown
+        self._table: DisplayHandle | None = None  # where the overview is shown
         self._keeps = False  # the assignment, while the list of them changes
         self._due: datetime | None = None  # as the fields were filled in
         self._rule: tuple[float, float] = rule(folder)

@@ -40,6 +40,9 @@ class Job:
             encoding="utf-8",
             errors="replace",
         )
+        if self._process.stdin is None or self._process.stdout is None:
+            raise OSError("the command has no pipes")  # both were asked for
+        self._input, self._output = self._process.stdin, self._process.stdout
         self._thread = Thread(target=self._listen, daemon=True)
         self._thread.start()
 
@@ -47,7 +50,7 @@ class Job:
         """Have the command stop as after Ctrl-C; what it has finished is kept."""
         self.stopped = True
         with contextlib.suppress(OSError):
-            self._process.stdin.close()
+            self._input.close()
         end = Timer(PATIENCE, self._kill)
         end.daemon = True
         end.start()
@@ -58,16 +61,16 @@ class Job:
         return self.status
 
     def _listen(self) -> None:
-        for line in self._process.stdout:
+        for line in self._output:
             if line.startswith(MARK):
                 self.progress = json.loads(line.removeprefix(MARK))
             else:
                 self.lines.append(line.rstrip("\n"))
             self._changed(self)
-        self._process.stdout.close()
+        self._output.close()
         self.status = self._process.wait()
         with contextlib.suppress(OSError):
-            self._process.stdin.close()
+            self._input.close()
         self._changed(self)
 
     def _kill(self) -> None:

@@ -185,7 +185,7 @@ def _write(folder: CourseFolder, seen: Answer, statement: Any, new: dict[str, An
             row = gradebook.execute(
                 text(ANSWERS.partition("WHERE")[0] + "WHERE g.id = :id"), {"id": seen.id}
             ).first()
-            return changed, row and _answer(row)
+            return changed, None if row is None else _answer(row)
 
     require_gradebook(folder)
     try:

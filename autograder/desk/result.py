@@ -22,9 +22,9 @@ def result(status: int, stopped: bool, lines: Sequence[str], done: str = "") -> 
         return f"{said} {LOOK}" if status else said
     if stopped:
         return "Stopped. Finished work is kept; click the button again to continue."
-    said = [line.removeprefix(COMPLAINT) for line in lines if line.startswith(COMPLAINT)]
-    if said:
-        return f"Not done. {sentence(said[-1])}"
+    complaints = [line.removeprefix(COMPLAINT) for line in lines if line.startswith(COMPLAINT)]
+    if complaints:
+        return f"Not done. {sentence(complaints[-1])}"
     if status < 0:
         why = f"ended by the system with {_name(-status)}; is there enough memory?"
         return UNEXPECTED.format(why)

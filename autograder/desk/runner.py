@@ -110,15 +110,18 @@ class Runner:
             command.message.update(log="\n".join(output), **_progress(job.progress))
             return
         with self._one:
-            told = self._told(command, job, output)
+            told = self._told(command, job.status, job.stopped, output)
             command.message.tell(**told)
             self._end()
 
-    def _told(self, command: Command, job: Job, output: Sequence[str]) -> dict[str, Any]:
+    def _told(
+        self, command: Command, status: int, stopped: bool, output: Sequence[str]
+    ) -> dict[str, Any]:
         """The message with the result of a command that has ended."""
-        worked, more = job.status in (0, 1), {}
+        worked = status in (0, 1)
+        more: Mapping[str, Any] = {}
         try:
-            said = result(job.status, job.stopped, output, command.done() if worked else "")
+            said = result(status, stopped, output, command.done() if worked else "")
         except Exception as error:  # the course cannot be read, although the command has ended
             said = sentence(in_words(error))
         if worked:
@@ -135,7 +138,7 @@ class Runner:
             "kind": "done" if worked else "failed",
             "text": f"{command.name}: {said}",
             "log": "\n".join(output),
-            "open": job.status == 1 or (worked and beyond),
+            "open": status == 1 or (worked and beyond),
             **({"done": 1, "total": 1} if worked else {}),
             **more,
         }

@@ -1,6 +1,7 @@
 """Sets a course up from fields: plan, first day, roster and late penalty."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class Wizard:
         )
         self.percent, self.at_most = penalty_fields()
         self.buttons = {
-            name: button(name, lambda work=work: runner.press(self.message, work))
+            name: button(name, partial(runner.press, self.message, work))
             for name, work in (
                 ("Add to the roster", self._add_students),
                 ("Set up the course", self._set_up),

@@ -140,7 +140,7 @@ def _differing(check: Check, replies: Replies, expected: Replies) -> Case | None
         check.cases, expected.observations, replies.observations, strict=True
     ):
         asked = [a for a in check.points if a in (ours or {})]  # a fresh case may be no question
-        if not all(is_right(check.ask, ours, theirs or {}, aspect) for aspect in asked):
+        if not all(is_right(check.ask, ours or {}, theirs or {}, aspect) for aspect in asked):
             return case
     return None
 

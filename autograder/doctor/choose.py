@@ -347,7 +347,9 @@ def _look(
 
     def losses(name: str) -> dict[str, list[set[str]]]:
         done(name)
-        found = {check.name: [set() for _ in check.cases] for check in portion.checks.values()}
+        found: dict[str, list[set[str]]] = {
+            check.name: [set() for _ in check.cases] for check in portion.checks.values()
+        }
         for check in filter(None, map(portion.checks.get, left[name].checks)):
             (replies,) = workspace.ask_all(
                 portion, left[name].text, checks=[check.name], most=most[check.name]
@@ -384,7 +386,8 @@ def _look(
             else:
                 seen.cases.append((check.name, case))
                 seen.meets.append(meets)
-                seen.nodes.append(ours[check.name].observations[number].get("nodes") or 0)
+                expected = ours[check.name].observations[number] or {}
+                seen.nodes.append(expected.get("nodes") or 0)
 
 
 def _is_sound(check: Check, expected: Observation | None, *theirs: Observation | None) -> bool:
@@ -397,10 +400,12 @@ def _is_sound(check: Check, expected: Observation | None, *theirs: Observation |
 
 
 def _lost(check: Check, expected: Observation | None, got: Observation | None) -> set[str]:
+    if expected is None:
+        return set()
     return {
         aspect
         for aspect in check.points
-        if aspect in (expected or {}) and not is_right(check.ask, expected, got or {}, aspect)
+        if aspect in expected and not is_right(check.ask, expected, got or {}, aspect)
     }
 
 

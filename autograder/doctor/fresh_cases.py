@@ -25,13 +25,13 @@ from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
 
-DRAWERS = (
-    fresh_study5.DRAWERS
-    | fresh_sequence.DRAWERS
-    | fresh_study8.DRAWERS
-    | fresh_study9.DRAWERS
-    | fresh_study4.DRAWERS
-)
+DRAWERS = {
+    **fresh_study5.DRAWERS,
+    **fresh_sequence.DRAWERS,
+    **fresh_study8.DRAWERS,
+    **fresh_study9.DRAWERS,
+    **fresh_study4.DRAWERS,
+}
 MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 
 

@@ -176,9 +176,10 @@ def _line_links(rng: Random) -> Case:
 
 
 def _look_ahead(rng: Random) -> Case:
-    on = _position(rng)
-    if len(read_position(on).legal_actions()) <= WIDEST // 2 and rng.random() < 0.3:
-        on = [on, on]
+    position = _position(rng)
+    on: str | list[str] = position
+    if len(read_position(position).legal_actions()) <= WIDEST // 2 and rng.random() < 0.3:
+        on = [position, position]
     return {
         "on": on,
         "replies": rng.choice((True, False, "made_up_replies")),

@@ -59,7 +59,7 @@ def _promoted(rng: Random) -> Case:
     }
 
 
-def _window(rng: Random) -> list[float]:
+def _window(rng: Random) -> list[float | str]:
     """Alpha and beta, from a few tenths, so that a value often meets one of them."""
     alpha, beta = sorted(rng.sample(TENTHS, 2))
     return [rng.choice((alpha / 10, alpha / 10, "-inf")), rng.choice((beta / 10, beta / 10, "inf"))]

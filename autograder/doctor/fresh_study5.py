@@ -13,7 +13,8 @@ from typing import Any
 from autograder.workspace import load_answer
 from course.probes import Case
 from tictactoe import Qubic, opponent
-from tictactoe.games.qubic import CELLS, LANES, LANES_THROUGH, mask_of
+from tictactoe.games.masks import mask_of
+from tictactoe.games.qubic import CELLS, LANES, LANES_THROUGH
 
 WIN, DRAW, LOSS, FILLED = 1, 0.5, -1, -5  # the rewards of the study's stub
 DRAWN = 1 / 4  # of the games: nearly none would be by itself
@@ -43,6 +44,7 @@ def _bellman(rng: random.Random) -> Case:
     """A state, a move, the state of the player's next turn or of the end, and its reward."""
     state, rest = _moment(rng)
     filled = _filled(state)
+    reward: float
     if filled and rng.random() < 1 / 10:
         move, reward, following = rng.choice(filled), FILLED, state
     else:

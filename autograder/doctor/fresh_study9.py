@@ -163,7 +163,7 @@ def _expand(rng: Random) -> Case:
 
 def _made_up(rng: Random, most: int) -> Case:
     """What an agent may be given beside: few moves to look at, games that stop."""
-    found: Case = {}
+    found: dict[str, Any] = {}
     if rng.random() < 0.4:
         found["few"] = rng.randint(FEWEST_BELOW, 3)
     if rng.random() < 0.4:

@@ -129,7 +129,7 @@ def _names_asked(study: Study, check: Check) -> set[str]:
 @cache
 def _everything(but: str) -> list[Given]:
     """All that students are given, except with the assignment `but`'s own stub."""
-    found = {}
+    found: dict[tuple[str, str], Given] = {}
     for path in public_files():
         if "tests" in path.parts or path.name.startswith("test_"):
             continue

@@ -11,6 +11,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from autograder.workspace.strip import BEGIN, END
 from course.probes.syntax import parsed
@@ -43,7 +44,7 @@ REPLACED = {
 }
 TWINS = {"min": "max", "max": "min", "any": "all", "all": "any", "heappop": "min"}
 OTHER_PLAYER = {"x": "o", "o": "x"}
-DROPPED = {  # statements that are left out, and how students are told so
+DROPPED: dict[type[ast.stmt], str] = {  # statements that are left out, and how students are told so
     ast.Expr: "a call is missing",
     ast.Assign: "an assignment is missing",
     ast.AugAssign: "something is not added up",
@@ -75,9 +76,11 @@ def machine_mutants(answer: str) -> list[MachineMutant]:
     """Every mutant of the answer, in the order of its lines; each text once."""
     tree = parsed(answer)
     inside = _solution_lines(answer)
-    seen, found, alike = {ast.unparse(tree)}, [], Counter()
+    seen, found = {ast.unparse(tree)}, []
+    alike: Counter[str] = Counter()
     for node, names, function in _nodes(tree):
-        if getattr(node, "lineno", 0) not in inside:
+        line = getattr(node, "lineno", 0)
+        if line not in inside:
             continue
         for what, slip, change, undo in _changes(node, names):
             change()
@@ -85,14 +88,14 @@ def machine_mutants(answer: str) -> list[MachineMutant]:
             undo()
             if text not in seen:
                 seen.add(text)
-                name = f"line {node.lineno}: {what}"
+                name = f"line {line}: {what}"
                 alike[name] += 1
                 found.append(
                     MachineMutant(
                         what,
                         slip,
                         function,
-                        node.lineno,
+                        line,
                         text,
                         name + (f" ({alike[name]})" if alike[name] > 1 else ""),
                     )
@@ -168,8 +171,8 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[Change]:
             for new in COMPARED[type(operator)]:
                 yield _put(node.ops, index, [new()], *_becomes(operator, new()))
     elif isinstance(node, (ast.BinOp, ast.AugAssign)):
-        for new in REPLACED.get(type(node.op), ()):
-            yield _set(node, "op", new(), *_becomes(node.op, new()))
+        for other_kind in REPLACED.get(type(node.op), ()):
+            yield _set(node, "op", other_kind(), *_becomes(node.op, other_kind()))
     elif isinstance(node, ast.BoolOp):
         other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
         yield _set(node, "op", other, *_becomes(node.op, other))
@@ -236,7 +239,7 @@ def _becomes(right: ast.AST, wrong: ast.AST) -> tuple[str, str]:
     )
 
 
-def _wrong_value(right: object, wrong: object) -> str:
+def _wrong_value(right: Any, wrong: Any) -> str:
     if isinstance(right, bool):
         return f"`{wrong}` stands where `{right}` belongs"
     if isinstance(right, int):
@@ -297,14 +300,8 @@ def _of_statement(node: ast.AST) -> Iterator[Change]:
         and ast.unparse(node.targets[0]).startswith("self.")
     ):
         name = node.targets[0].attr
-        target, shared = (
-            parsed(text).body[0].value
-            for text in (
-                f"type(self).{name}",
-                f"vars(type(self)).get({name!r}, {ast.unparse(node.value)})",
-            )
-        )
-        target.ctx = ast.Store()
+        target = ast.Attribute(_expression("type(self)"), name, ast.Store())
+        shared = _expression(f"vars(type(self)).get({name!r}, {ast.unparse(node.value)})")
         old = node.targets, node.value
 
         def change() -> None:
@@ -321,12 +318,21 @@ def _of_statement(node: ast.AST) -> Iterator[Change]:
         )
 
 
+def _expression(text: str) -> ast.expr:
+    (statement,) = parsed(text).body
+    if not isinstance(statement, ast.Expr):
+        raise ValueError(f"this is no expression: {text}")
+    return statement.value
+
+
 def _of_blocks(node: ast.AST) -> Iterator[Change]:
     """Statements left out."""
     for field in ("body", "orelse"):
-        block = getattr(node, field, None)
-        for index, statement in enumerate(block if isinstance(block, list) else ()):
-            if isinstance(statement, tuple(DROPPED)) and not _is_docstring(statement):
+        block: list[ast.stmt] | ast.expr | None = getattr(node, field, None)
+        if not isinstance(block, list):  # that of a lambda or a conditional expression
+            continue
+        for index, statement in enumerate(block):
+            if type(statement) in DROPPED and not _is_docstring(statement):
                 yield _put(
                     block,
                     index,

@@ -86,7 +86,9 @@ def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str
     answer = workspace.answer_path(hidden).read_text("utf-8")
     expected, _ = load_expected(verdicts.expected_file(hidden), hidden.checks.values())
     right = workspace.ask_all(hidden, answer, 60)
-    found = {name: defaultdict(set) for name in hidden.checks}
+    found: dict[str, dict[str, set[tuple[str, str]]]] = {
+        name: defaultdict(set) for name in hidden.checks
+    }
 
     reach = Reach(hidden, answer)
 
@@ -114,7 +116,11 @@ def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str
 
 def _answers(check: Check, reply: Replies) -> bool:
     """Whether nothing raised: an error is told with its line, and needs no other explanation."""
-    return all(name in observation for observation in reply.observations for name in check.points)
+    return all(
+        observation is not None and name in observation
+        for observation in reply.observations
+        for name in check.points
+    )
 
 
 def _made_of(study: Study) -> dict[str, str]:
@@ -146,7 +152,9 @@ def _without_docstrings(text: str) -> str:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, documented) and ast.get_docstring(node):
-            node.body[0].value.value = ""
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                first.value.value = ""
     return ast.unparse(tree)
 
 

@@ -5,6 +5,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from autograder.grading.handed_in import MAX_ALL, MAX_ENTRIES, MAX_NAME, Submitted, shown
@@ -54,7 +55,7 @@ def _unpacked(archive: Submitted, target: Path, left: int) -> Iterator[Submitted
                 path = target / str(number) / "file"  # no name of the archive's own
                 path.parent.mkdir(parents=True)
                 with opened.open(member) as source, path.open("wb") as copy:
-                    for chunk in iter(lambda s=source: s.read(CHUNK), b""):
+                    for chunk in iter(partial(source.read, CHUNK), b""):
                         left -= len(chunk)
                         if left < 0:
                             raise ArchiveError(

@@ -6,7 +6,7 @@ This module imports little: the workers import nbgrader, all at once, while it l
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,7 @@ from autograder.grading.ledger import (
     state_of,
     unreadable,
 )
-from autograder.grading.patient import run_patiently
+from autograder.grading.patient import Later, run_patiently
 from autograder.grading.where import AS_CONFIGURED, Where, config_for
 from autograder.grading.workers import CannotWork, Failed, prepare, run_tasks
 from autograder.sandbox.launch import door as warm_parents
@@ -108,7 +108,7 @@ def _graded(
     force: bool,
     jobs: int | None,
     where: Where,
-) -> Iterator[Graded]:
+) -> Generator[Graded, None, None]:
     """Yield the results of these students; the canaries are proved before the first one's.
 
     One proof, here, counts for all: workers run on this machine, from the same files, or on others
@@ -220,7 +220,7 @@ def _prover(*arguments) -> AbstractContextManager[Callable[[str], Any]]:
     return prover(*arguments)
 
 
-def _grader(*arguments) -> AbstractContextManager[Callable[[str], Graded]]:
+def _grader(*arguments) -> AbstractContextManager[Callable[[str], Graded | Later]]:
     """The worker's side of the grading, whose module is imported in the worker alone."""
     from autograder.grading.submission import grader
 

@@ -46,6 +46,8 @@ def _convert_staged(converter: BaseConverter, convert: Callable[[], None]) -> No
     failed = []
     for path in sorted(found):
         names = re.match(pattern, path)
+        if names is None:  # a path that nbgrader lists matches nbgrader's own pattern
+            continue
         student, assignment = names["student"], names["assignment"]
         folder.require_release(study := folder.assignment(assignment))
         release = folder.release(assignment)

@@ -275,7 +275,7 @@ def _theirs(check: Check, missing: Iterable[_Call], ask: Ask) -> list[Any]:
     values = []
     for portion, observation in zip(portions, replies.observations, strict=True):
         for number, call in enumerate(portion):
-            if str(number) not in (observation or {}):
+            if observation is None or str(number) not in observation:
                 raise NotCarried
             values.append(_like(call.ours, observation[str(number)]))
     return values

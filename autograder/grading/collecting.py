@@ -31,6 +31,8 @@ UNKNOWN = "has an unknown time of submission"  # in the log, of a submission tha
 class CarefulCollect(ExchangeCollect):
     """nbgrader's own step, but for what it takes from where, and how it copies."""
 
+    src_records: list[dict[str, Any]]
+
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """Who handed in what when, by a name in the exchange; nobody where that cannot be."""
         try:

@@ -32,7 +32,7 @@ CODE = (
     STAFF / "grading",
     STAFF / "sandbox",
     STAFF / "workspace",
-    *(Path(package.__file__).parent for package in (course, sequence, tictactoe)),
+    *(Path(package.__path__[0]) for package in (course, sequence, tictactoe)),
 )
 CAUSES = {
     "submission": "it was handed in again",

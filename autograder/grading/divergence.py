@@ -38,6 +38,8 @@ def first_divergence(check: Check, outcome: Outcome, replies: Replies) -> dict[s
 
     None if nothing can be said: a tree is too large, or the search raised an error.
     """
+    if outcome.case is None:
+        return None
     case = outcome.case["asked"]
     ours = _reference(
         check.study, case["agent"], case["on"], tuple(sorted(options_of(case).items()))
@@ -65,8 +67,10 @@ def found_alone(trace: Replies) -> list | None:
 
 def is_right_alone(outcome: Outcome, alone: list | None) -> bool:
     """Whether a new agent that searched nothing else was right in all that is asked of a search."""
+    if outcome.case is None or alone is None:
+        return False
     expected = outcome.case["expected"]
-    return alone is not None and all(
+    return all(
         equal(expected[name], value)
         for name, value in zip(THREE, alone, strict=True)
         if name in expected
@@ -173,6 +177,8 @@ def _same_tree(
     ours: Visit, outcome: Outcome, found: list | None, view: View
 ) -> dict[str, Any] | None:
     """The trees are the same: what is said of them is not, or comes from another search."""
+    if outcome.case is None:
+        return None
     expected, got = outcome.case["expected"], outcome.case["got"]
     wrong = [name for name in expected if not equal(expected[name], got[name])]
     if found is None or not wrong:

@@ -157,11 +157,12 @@ def different_value(node: Visit, got: str, view: View, root: Visit, keeps: bool)
     """The children are right, and the value is not; of an agent that `keeps` values, they are not
     all that went into it."""
     sign = view.sign(root.state, node.state)
-    expected, number = sign * node.value, number_of(got)
+    expected = None if node.value is None else sign * node.value  # None: the reference raised
+    number = number_of(got)
     returned = f"this node's value is {_short(expected)}, but your search returned {got:.40}"
     if view != ROOT:
         returned += f" (your values are mostly from the view of {view.words})"
-    if number is not None and number == -expected != 0:
+    if number and expected is not None and number == -expected:
         returned += ", so its sign is turned round"
     if node.state.is_terminal():
         return f"{returned}; the game is over here, so this is the utility"
@@ -222,7 +223,7 @@ def _why_open(node: Visit, root: Visit) -> str:
 
 def _window(node: Visit, number: int, root: Visit) -> str | None:
     """How the value of the first `number` children compares with the bound that ends a node."""
-    values = [child.value for child in node.children[:number]]
+    values = [child.value for child in node.children[:number] if child.value is not None]
     if "beta" not in node.bounds or not values:
         return None
     if node.state.to_move == root.state.to_move:

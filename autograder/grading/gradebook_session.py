@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import best_match
@@ -36,7 +37,14 @@ ONE_WRITER = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")
 # Table by table: PostgreSQL would log of each of its own, every time, that it is not ours to count.
 COUNT_ROWS = [text(f'ANALYZE "{name}"') for name in api.Base.metadata.tables]
 FIRST_COUNT = 100  # blocks (a submission has about ten) before it is told to; then twice as many
-USERS = (autograde, latesubmissions, overwritecells, overwritekernelspec, saveautogrades, step)
+USERS: tuple[Any, ...] = (
+    autograde,
+    latesubmissions,
+    overwritecells,
+    overwritekernelspec,
+    saveautogrades,
+    step,
+)
 
 
 class _Batch(Session):
@@ -49,6 +57,8 @@ class _Batch(Session):
 
 class OpenGradebook(api.Gradebook):
     """A gradebook that stays open when a block that uses it ends, with one writer at a time."""
+
+    engine: Engine
 
     def __init__(self, db_url: str, course_id: str, lock: Path) -> None:
         super().__init__(db_url, course_id)

@@ -233,7 +233,7 @@ def _within_limits(entries: list[Entry], wanted: Collection[str]) -> Iterator[En
         yield replace(entry, ignored="too much") if entry.name in full else entry
 
 
-def shown(name: Path | str) -> str:
+def shown(name: PurePath | str) -> str:
     """A name, which may be any bytes, as a person can read it on one line."""
     text = str(name).encode("utf-8", "backslashreplace").decode()
     if len(text) > MAX_SHOWN:

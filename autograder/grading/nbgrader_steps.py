@@ -294,8 +294,10 @@ class GradingStep(NbGraderPreprocessor):
             number: released for number, cell in enumerate(cells) if "nbgrader" in cell.metadata
         }
 
-        def run(sandbox: Sandbox) -> Ran:
-            outside = Outside(self._sandbox("tests"), numbers, known["imports"]) if tests else None
+        def run(sandbox: Sandbox | ClusterSandbox) -> Ran:
+            other = self._sandbox("tests") if tests else None
+            here = other if isinstance(other, Sandbox) else None  # a cluster's worker has its own
+            outside = Outside(here, numbers, known["imports"]) if tests else None
             return sandbox.run_cells(
                 _files(folder),
                 [cell.source for cell in cells],
@@ -340,7 +342,7 @@ class GradingStep(NbGraderPreprocessor):
             explain_replies(replies, path.read_bytes(), GRADING_USES) if path.is_file() else replies
         )
 
-    def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
+    def _inside(self, work: Callable[[Sandbox | ClusterSandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""
         for attempt in (1, 2):
             try:

@@ -153,7 +153,8 @@ def _cells_before_damage(text: str, decoder: json.JSONDecoder) -> Iterator[Any]:
     found = CELLS.search(text)
     place = found.end() if found else len(text)
     while True:
-        place = BETWEEN_CELLS.match(text, place).end()
+        if between := BETWEEN_CELLS.match(text, place):
+            place = between.end()
         try:
             cell, place = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):

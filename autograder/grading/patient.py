@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ def run_patiently(
     tasks: Iterable[Any],
     jobs: int,
     seconds: float | None = None,
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any], None, None]:
     """`run_tasks`, but for results that are `Later`: their tasks are done once the server answers.
 
     Only this process waits, and says so: until it takes the next result, workers get no new task.

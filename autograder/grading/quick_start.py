@@ -6,4 +6,5 @@ imported, where the package `rfc3987_syntax` is installed; notebooks hold no suc
 
 import sys
 
-sys.modules.setdefault("rfc3987_syntax", None)
+# None is documented to prevent an import; typeshed knows only modules.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -139,14 +139,20 @@ def _move_answers(notebook: NotebookNode, released: NotebookNode) -> Iterator[st
     answers = {_grade_id(cell): cell for cell in released.cells if _is_answer(cell)}
     known = _KnownCells(released)
     used: set[int] = set()  # places of cells that were moved
-    waiting = []
+    waiting: list[str] = []
     for place, cell in enumerate(notebook.cells):
-        answer = answers.get(_grade_id(cell))
-        if answer is None or not _is_untouched(cell, answer) or cell.get("attachments"):
+        name = _grade_id(cell)
+        answer = answers.get(name)
+        if (
+            name is None
+            or answer is None
+            or not _is_untouched(cell, answer)
+            or cell.get("attachments")
+        ):
             continue
         found = [near for near in _near(place, notebook, known) if near not in used]
         if not found:
-            waiting.append(_grade_id(cell))
+            waiting.append(name)
             continue
         used |= set(found)
         cells = [notebook.cells[near] for near in found]
@@ -157,10 +163,7 @@ def _move_answers(notebook: NotebookNode, released: NotebookNode) -> Iterator[st
             cell.attachments = NotebookNode(attached)
         where = "below" if found[0] > place else "above"
         what = "cell" if len(found) == 1 else f"{len(found)} cells"
-        yield (
-            f"{_grade_id(cell)} is unchanged, so the text in the {what} {where} it was taken "
-            "as the answer"
-        )
+        yield (f"{name} is unchanged, so the text in the {what} {where} it was taken as the answer")
     others = [
         place
         for place, cell in enumerate(notebook.cells)

@@ -128,11 +128,17 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     known.machine[check_id] = _machine_slips(asked)
     if outcome.is_wrong_somewhere and not outcome.is_match:
         asked.given = _better(asked, outcome, first_replies, values_of)
-    if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
+    if (
+        outcome.case is not None
+        and outcome.is_wrong_somewhere
+        and check.ask in TRACED
+        and not asked.given
+    ):
         asked.trace = briefly(trace_check(check, outcome.case["asked"]))
     shown = _in_its_light(asked, known)
     if (
-        not shown.full
+        shown.case is not None
+        and not shown.full
         and not shown.is_match
         and not _is_unshown(asked, shown)
         and _shows_replies(asked, shown)
@@ -165,7 +171,7 @@ def _is_unshown(asked: Asked, outcome: Outcome) -> bool:
 def _shows_replies(asked: Asked, shown: Outcome) -> bool:
     """Whether a page would show something that the module said."""
     case = shown.case
-    return bool(
+    return case is not None and bool(
         asked.replies.broken
         or case["errors"]
         or any(value is not None for value in case["got"].values())
@@ -260,11 +266,16 @@ def explain(check_id: str, known: Known) -> Outcome:
     asked = known.asked[check_id]
     outcome = _in_its_light(asked, known)
     if _is_unshown(asked, outcome):
-        kind = outcome.divergence and kind_of(outcome.divergence["sentence"])
+        kind = kind_of(outcome.divergence["sentence"]) if outcome.divergence else None
         return replace(
             without_case(outcome),
-            divergence=kind
-            and {"board": None, "path": [], "sentence": f"at a position that is not shown, {kind}"},
+            divergence={
+                "board": None,
+                "path": [],
+                "sentence": f"at a position that is not shown, {kind}",
+            }
+            if kind
+            else None,
         )
     if asked.alone is None:
         return outcome
@@ -296,8 +307,8 @@ def _explained(asked: Asked, known: Known) -> Outcome:
     )
     if outcome.full or asked.check.ask in MATCHES:
         return outcome
-    alone = asked.trace and found_alone(asked.trace)
-    if alone and outcome.slip is not None:
+    alone = found_alone(asked.trace) if asked.trace else None
+    if alone and outcome.slip is not None and outcome.case is not None:
         slips = [
             slip
             for slip in slips

@@ -8,15 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing.connection import Connection, wait
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autograder.descendants import kill_descendants
 from autograder.errors import in_words, is_for_all
 from autograder.grading.parent_watch import PARENT
 from sequence.league.clock import WATCH, Clock, Meter
 
+if TYPE_CHECKING:  # the first is missing on Windows
+    from multiprocessing.context import ForkServerContext, SpawnContext
+
 PARENT_WATCH = "autograder.grading.parent_watch"  # the first module that the server imports
-_context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
+_context: "ForkServerContext | SpawnContext" = (
+    multiprocessing.get_context("forkserver")
+    if os.name == "posix"
+    else multiprocessing.get_context("spawn")
+)
 Work = Callable[..., AbstractContextManager[Callable[[Any], Any]]]
 
 
@@ -42,7 +49,10 @@ class _Worker:
         self.process.start()
         theirs.close()
         self.task: Any = None  # what it has begun
-        self._meter = Meter(self.process.pid)
+        if self.process.pid is None:  # only before `start`
+            raise CannotWork("a worker process could not be started")
+        self._pid = self.process.pid
+        self._meter = Meter(self._pid)
         self._clock: Clock | None = None
 
     def begin(self, task: Any, seconds: float | None) -> None:
@@ -60,14 +70,14 @@ class _Worker:
 
     def kill(self) -> None:
         """Kill the process and all that it started: nothing else ends a task that has begun."""
-        kill_descendants(self.process.pid)
+        kill_descendants(self._pid)
         self.process.kill()
         self.process.join()
 
     def stop(self) -> Failed:
         """End a task whose time is over, and the process with it."""
         self.kill()
-        return Failed(f"stopped after {self._clock.within}")
+        return Failed(f"stopped after {self._clock.within}" if self._clock else "stopped")
 
     def result(self) -> Any:
         """The result of the task, once the pipe or the process has something to tell."""
@@ -214,6 +224,7 @@ def _end_with_parent() -> None:
     the parent. What tells of the end is a pipe of multiprocessing's: the parent alone holds its
     other end, and never writes to it, so that it becomes readable only when the parent ends.
     """
-    multiprocessing.parent_process().join()
+    if parent := multiprocessing.parent_process():
+        parent.join()
     kill_descendants(os.getpid())
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))

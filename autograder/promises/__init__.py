@@ -84,7 +84,9 @@ def sentences(stub: str) -> Iterator[tuple[str, str]]:
                 yield from ((name, sentence) for sentence in BETWEEN_SENTENCES.split(text))
 
 
-def _docstrings(node: ast.AST, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _docstrings(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef, path: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
     if docstring := ast.get_docstring(node):
         yield ".".join(path) or "module", docstring
     for child in ast.iter_child_nodes(node):
@@ -115,7 +117,7 @@ def faults(study: Study) -> list[str]:
 
 
 def _faults(
-    promise: Promise, aspects: Collection[str], lost: Mapping[str, Collection[str]]
+    promise: Promise, aspects: Collection[str], lost: Mapping[str, set[str]]
 ) -> Iterator[str]:
     for aspect in promise.asked:
         if aspect not in aspects:

@@ -32,7 +32,7 @@ from tictactoe.solver import values
 
 COURSE = Path(course.__file__).parent
 MOST_PUBLISHED = 300  # nodes of a reference search that students may look at
-Tick = Callable[[str], None]
+Tick = Callable[[str], object]
 
 
 def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
@@ -111,8 +111,9 @@ def _expected(
         )
     for check, reply in replies["reference"].items():
         for case, seen in zip(study.checks[check].cases, reply.observations, strict=True):
-            if reply.broken or reply.stopped or "errors" in seen:
-                why = reply.broken or reply.stopped or next(iter(seen["errors"].values()))
+            given = seen or {"errors": {"reply": "it gives none"}}
+            if reply.broken or reply.stopped or "errors" in given:
+                why = reply.broken or reply.stopped or next(iter(given["errors"].values()))
                 raise table_error(table, check, f"the reference fails on the case {case}: {why}")
     if "second" in replies:
         _confirm(study, table, replies["reference"], replies["second"])
@@ -147,7 +148,9 @@ def _confirm(
         for case, ours, theirs in zip(
             check.cases, first[name].observations, replies.observations, strict=True
         ):
-            wrong = [a for a in check.points if not is_right(check.ask, ours, theirs or {}, a)]
+            wrong = [
+                a for a in check.points if not is_right(check.ask, ours or {}, theirs or {}, a)
+            ]
             if wrong:
                 raise table_error(
                     table,

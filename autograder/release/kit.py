@@ -28,7 +28,7 @@ from stat import S_IFREG
 from string import Template
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from autograder import workspace
 from autograder.release.assignments import ReleaseError, released_files
@@ -174,7 +174,7 @@ def _stale(study: Study) -> Iterator[Path]:
 def packages(root: Path) -> Iterator[Path]:
     """The files of the public packages, except the studies' folders: for those the release's
     allowlist holds. Tests with a search in them, or that import tests, stay here: they show how."""
-    names = {Path(package.__file__).parent.name for package in PUBLIC_PACKAGES}
+    names = {Path(package.__path__[0]).name for package in PUBLIC_PACKAGES}
     for path in shipped(root):
         first, *rest = path.relative_to(root).parts
         in_study = first == COURSE.name and len(rest) > 1 and rest[0].startswith("study")
@@ -245,10 +245,11 @@ def own_run(template: str, run: str) -> str:
     does not define."""
     parts = {}
     for node in parsed(run).body:
+        text = ast.get_source_segment(run, node) or ""
         if isinstance(node, ast.FunctionDef):
-            parts[node.name] = "\n\n" + ast.get_source_segment(run, node)
-        elif isinstance(node, ast.Assign):
-            parts[node.targets[0].id] = ast.get_source_segment(run, node)
+            parts[node.name] = "\n\n" + text
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            parts[node.targets[0].id] = text
 
     def named(line: re.Match) -> str:
         if missing := [name for name in line[1].split() if name not in parts]:
@@ -290,7 +291,7 @@ def imports(found: Contents) -> set[str]:
     return names - inside - sys.stdlib_module_names
 
 
-def trees(path: str, data: bytes) -> Iterator[ast.AST]:
+def trees(path: str, data: str | bytes) -> Iterator[ast.AST]:
     """The module, or the code cells of the notebook; magic lines are no Python and left out."""
     if path.endswith(".py"):
         yield parsed(data)
@@ -305,12 +306,12 @@ def imported(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def distributions(modules: Iterable[str]) -> set[str]:
+def distributions(modules: Iterable[str]) -> set[NormalizedName]:
     """The packages that provide these modules; raises `ReleaseError` for a module that none does."""
     known = packages_distributions()
     if unknown := sorted(set(modules) - known.keys()):
@@ -411,7 +412,11 @@ def read(data: bytes) -> list[Member]:
             return [Member(name, archive.read(name)) for name in archive.namelist()]
     file.seek(0)
     with tarfile.open(fileobj=file) as archive:
-        return [Member(entry.name, archive.extractfile(entry).read()) for entry in archive]
+        return [
+            Member(entry.name, opened.read())
+            for entry in archive
+            if (opened := archive.extractfile(entry)) is not None
+        ]
 
 
 def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list[str]:

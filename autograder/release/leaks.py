@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import course
 import sequence
@@ -29,6 +30,17 @@ CELLS = b"xo_"  # of which the boards of tic-tac-toe and its larger kin are writ
 STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are not handed out
 
 
+class Readable(Protocol):
+    """What is searched for leaks: a `Path`, or the member of an archive."""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+
+    def read_bytes(self) -> bytes:
+        """Its contents."""
+
+
 def public_files() -> list[Path]:
     """Everything that a student may be given: all outside `autograder/`, in every home of studies.
 
@@ -38,7 +50,7 @@ def public_files() -> list[Path]:
     if (root / "pyproject.toml").is_file():
         roots = [root]
     else:
-        roots = [Path(package.__file__).parent for package in PUBLIC_PACKAGES]
+        roots = [Path(package.__path__[0]) for package in PUBLIC_PACKAGES]
     return [path for root in (*roots, *others) for path in shipped(root)]
 
 
@@ -64,7 +76,7 @@ def shipped(root: Path) -> Iterator[Path]:
         )
 
 
-def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> list[str]:
+def find_leaks(study: Study, files: Iterable[Readable], *, answers: bool = True) -> list[str]:
     """The leaks of hidden positions, expected replies or solutions in `files`, in sentences.
 
     Without `answers`, for what is handed out after the deadline, solutions are none.

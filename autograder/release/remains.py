@@ -136,7 +136,8 @@ class RemoveSolutionFiles(NbGraderPreprocessor):
         for path in sorted(source.glob("*.ipynb")):
             notebook = nbformat.read(path, as_version=4)
             written += [cell.source for cell in notebook.cells]
-            cleared, resources = deepcopy(notebook), {}
+            cleared = deepcopy(notebook)
+            resources: dict[str, Any] = {}
             for step in steps:
                 cleared, resources = step.preprocess(cleared, resources)
             kept += [cell.source for cell in cleared.cells]

@@ -13,6 +13,7 @@ import re
 import selectors
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -100,7 +101,7 @@ def _counted(said: Mapping[str, Any]) -> int | None:
 class Outside:
     """The cells that test a notebook from outside: what they import, and where they run."""
 
-    sandbox: "Sandbox"  # another one
+    sandbox: "Sandbox | None"  # another one; None until the worker of a cluster starts it
     tests: Mapping[int, Sequence[str] | None]  # by number: what may be called, None for anything
     imports: Sequence[str]  # the instructor's
 
@@ -131,8 +132,12 @@ class Sandbox:
         self, limits: Limits, hidden: Iterable[Path] = (), door: Path | None = None
     ) -> None:
         self.limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
         control = knock(door)
-        self._process, self._control = (None, control) if control else start(hidden)
+        if control:
+            self._control = control
+        else:
+            self._process, self._control = start(hidden)
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -174,7 +179,10 @@ class Sandbox:
         most = BYTES * self.limits.characters + ROOM
         with contextlib.ExitStack() as opened:
             job = opened.enter_context(self.job("cells", files, request, most))
+            other: Job | None = None
             if outside:
+                if outside.sandbox is None:
+                    raise ValueError("tests from outside need a sandbox of their own")
                 other = opened.enter_context(
                     outside.sandbox.job(
                         "tests",
@@ -198,7 +206,7 @@ class Sandbox:
                     seconds = limits.get(number, cell_seconds)
                     if ran.late:
                         seconds = min(seconds, later_seconds)
-                    if number in tests:
+                    if other and number in tests:
                         self._run_test(job, other, number, ran, notebook, seconds)
                     else:
                         self._run_cell(job, number, ran, notebook, seconds)
@@ -303,7 +311,8 @@ class Sandbox:
             )
         cases = [{**check.settings, **case} for case in check.cases]
         begun = time.monotonic()
-        stopped, frames = None, []
+        stopped: str | None = None
+        frames: list[dict[str, Any]] = []
         request = {"module": module, "ask": check.ask, "cases": cases}
         with self.job("questions", files, request, MAX_REPLIES) as job:
             try:
@@ -387,7 +396,8 @@ class Job:
     ) -> None:
         self.talk, self.pidfd, self.limits, self.left = talk, pidfd, limits, most
         self.cpu, self.status = 0.0, 0  # known at the end
-        self._budget, self._waiting = waiting, None
+        self._budget = waiting
+        self._waiting: Waiting | None = None
         self.meter = Meter(_pid(pidfd))
         self._whole = self.clock(limits.cpu_seconds, may_wait=True)
         self._buffer = bytearray()
@@ -429,7 +439,9 @@ class Job:
 
     def receive(self, *clocks: Clock) -> dict[str, Any]:
         """The next message; raises `TimeUp` for any of the clocks, `Ended` where there is none."""
-        waited = None  # as it was at the last look; what takes less than two looks does not count
+        waited: tuple[float, float] | None = (
+            None  # as it was at the last look; what takes less than two looks does not count
+        )
         while True:
             if len(self._buffer) >= LENGTH.size:
                 (size,) = LENGTH.unpack_from(self._buffer)
@@ -530,12 +542,15 @@ class SandboxPlayer:
 
         Raises `Late` and `Gone`.
         """
-        clock = self._job.clock(seconds, since=self._answered)  # who thinks on does so on its own
+        job = self._job
+        if job is None:
+            raise SandboxFault("an agent was asked although its process was not running")
+        clock = job.clock(seconds, since=self._answered)  # who thinks on does so on its own
         try:
             if request is not None:
-                self._job.tell(request, clock)
-            reply = _plain(self._job.receive(clock))
-            self._job.meter.look()
+                job.tell(request, clock)
+            reply = _plain(job.receive(clock))
+            job.meter.look()
             if clock.is_over:
                 raise TimeUp(clock)
             return reply
@@ -545,7 +560,7 @@ class SandboxPlayer:
             raise Gone(f"ended its process{f' ({error})' if str(error) else ''}") from error
         finally:
             self.spent = clock.spent
-            self._answered = self._job.meter.seconds()
+            self._answered = job.meter.seconds()
 
 
 def _absent(kind: str, request: Mapping[str, Any]) -> tuple[str, ...]:

@@ -91,7 +91,8 @@ class Cluster:
     ) -> None:
         self.address, self._tell, self._patience = address, tell, patience
         self._lock = threading.RLock()
-        self._client, self._closed = None, False
+        self._client: Any = None
+        self._closed = False
         self._unfit: dict[str, str] = {}  # workers that are not used, and why
         self._fit: set[str] = set()  # workers that were examined
 

@@ -246,10 +246,10 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
 
     What is the kit's own stands below /kit, wherever it stands outside, even below /tmp.
     """
-    public = [Path(package.__file__).parent for package in PACKAGES]
+    public = [Path(package.__path__[0]) for package in PACKAGES]
     others = homes()[1:]
     pythons = {Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]} - {*SHARED}
-    seen = {Path(path): Path(path) for path in (*SYSTEM, *sorted(pythons))}
+    seen = {path: path for path in (*map(Path, SYSTEM), *sorted(pythons))}
     if Path(sys.prefix) not in SHARED:
         seen[Path(sys.prefix)] = _prefix()
     seen = {path: place for path, place in seen.items() if path.exists()}
@@ -267,18 +267,18 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
         for root, place in seen.items()
         if path.is_relative_to(root) and path.exists()
     ]
-    for place in covers:  # what is installed beside what may be seen, and is not to be seen
-        yield from ("--tmpfs", place)
+    for cover in covers:  # what is installed beside what may be seen, and is not to be seen
+        yield from ("--tmpfs", cover)
     for path in public:
         yield from ("--ro-bind", str(path), str(KIT / "public" / path.name))
-    for home, place in zip(others, _homes_inside(), strict=True):
-        yield from ("--ro-bind", str(home / "course"), f"{place}/course")
+    for home, inside in zip(others, _homes_inside(), strict=True):
+        yield from ("--ro-bind", str(home / "course"), f"{inside}/course")
     yield from ("--ro-bind", str(HERE / "inside"), str(KIT / "inside"))
     yield from ("--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev", "--dir", "/dev/shm")
     for name in DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
-    for place in (*covers, "/dev", "/"):  # else an ordinary user's students could change them
-        yield from ("--remount-ro", place)
+    for cover in (*covers, "/dev", "/"):  # else an ordinary user's students could change them
+        yield from ("--remount-ro", cover)
 
 
 def _prefix() -> Path:

@@ -59,7 +59,7 @@ def kit_digest() -> str:
 def kit_folders() -> list[Path]:
     """The folders whose code asks submissions."""
     return [
-        *(Path(package.__file__).parent for package in PACKAGES),
+        *(Path(package.__path__[0]) for package in PACKAGES),
         HERE,
         *(home / "course" for home in homes()[1:]),
     ]

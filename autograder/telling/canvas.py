@@ -60,7 +60,7 @@ def identity(row: Row) -> dict[str, str]:
 def keep_identities(folder: CourseFolder, found: Mapping[str, Row]) -> None:
     """Add students' columns to those that the course keeps, by nbgrader's id."""
     if found:
-        write_json(folder.root / FILE, kept_identities(folder) | found)
+        write_json(folder.root / FILE, {**kept_identities(folder), **found})
 
 
 def kept_identities(folder: CourseFolder) -> dict[str, Row]:

@@ -176,13 +176,13 @@ def what_counts(marks: Marks | None, entry: Mapping[str, Any]) -> tuple[Marks | 
     that can be graded follows.
     """
     claimed, graded = entry.get("marks"), entry["status"] == "graded"
-    if graded and marks is None:
-        return None, "its marks are no longer in the gradebook: grade again"
+    if marks is None:
+        return None, "its marks are no longer in the gradebook: grade again" if graded else ""
     if graded and claimed is not None and not holds(marks.booked, claimed):
         return marks, (
             "the gradebook holds other marks than were given when it was graded: grade again"
         )
-    if graded or marks is None:
+    if graded:
         return marks, ""
     if stands(entry):
         return marks, OF_BEFORE

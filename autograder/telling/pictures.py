@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote, unquote_to_bytes
 
 from autograder.sandbox.limits import MAX_BYTES
@@ -176,7 +176,7 @@ def kind_of(content: bytes) -> str | None:
 def size_of(content: bytes, kind: str) -> tuple[int, int]:
     """Width and height in pixels as the header says; zeros where it does not, or need not."""
 
-    def number(at: int, size: int, order: str) -> int:
+    def number(at: int, size: int, order: Literal["big", "little"]) -> int:
         return int.from_bytes(content[at : at + size], order)
 
     if kind == "image/png":

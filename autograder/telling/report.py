@@ -198,7 +198,7 @@ def _facts(found: Class) -> dict[str, Any]:
     for row in graded:
         for sentence in {o["cause"] for o in row.outcomes.values() if o["cause"]}:
             slips[sentence].append(row.student)
-    scores = [row.score for row in graded]
+    scores = [row.marks.score for row in graded if row.marks]
     return {
         "study": found.study,
         "rows": found.rows,
@@ -214,8 +214,8 @@ def _facts(found: Class) -> dict[str, Any]:
         "faults": [row for row in found.rows if row.status == "fault"],
         "look": [row for row in found.rows if row.reasons and row.status != "fault"],
         "suspicious": [row for row in found.rows if row.suspicions],
-        "late": [row for row in graded if row.marks.seconds_late],
-        "waiting": sum(row.marks.waiting for row in graded),
+        "late": [row for row in graded if row.marks and row.marks.seconds_late],
+        "waiting": sum(row.marks.waiting for row in graded if row.marks),
         "out_of_date": found.out_of_date,
         "distribution": (
             histogram(found.max_points, scores) if scores and found.max_points else None
@@ -293,7 +293,9 @@ def _cells(found: Class) -> Iterator[dict[str, Any]]:
     """How the cells went that no check decides: assert cells and what people mark."""
     inside = {name for row in found.rows for name in row.inside}
     for name, cell in found.cells.items():
-        marks = [row.marks.cells[name] for row in found.graded if name in row.marks.cells]
+        marks = [
+            row.marks.cells[name] for row in found.graded if row.marks and name in row.marks.cells
+        ]
         given = [points for points in marks if points is not None]
         yield {
             "notebook": name[0],

@@ -6,7 +6,7 @@ nbgrader's templates call these two filters by the names of nbconvert's own, see
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -155,6 +155,8 @@ def _in_place_of(address: str, alternative: str, why: str) -> Iterator[dict[str,
 
 class _Cleaner(bleach.Cleaner):
     """Cleans HTML whose pictures are in these places."""
+
+    walker: Callable[..., Any]
 
     def __init__(self, pictures: Pictures) -> None:
         super().__init__(

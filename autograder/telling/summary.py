@@ -122,7 +122,8 @@ def _notebooks(
     )
     found = []
     for name, book in sorted(books.items()):
-        page, checks = names.of(name), ()
+        page = names.of(name)
+        checks: tuple[Line, ...] = ()
         path = Path(resources["metadata"]["path"], f"{name}.ipynb")
         if page is None and path.is_file():
             lines = _lines(nbformat.read(path, as_version=4), book, saved.get(name, {}))

@@ -8,7 +8,7 @@ student's file with the same text. May import `sandbox`, `mutants` and `verdicts
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -45,6 +45,8 @@ def load_answer(study: str) -> ModuleType:
     """The reference answer of a study ("study3"), imported as a module."""
     path = answer_path(load_study(study))
     spec = spec_from_file_location(f"reference_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python module")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -168,7 +170,7 @@ def _can_isolate() -> bool:
     return True
 
 
-def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) -> list[Outcome]:
+def outcomes_of(study: Study, text: str, checks: Collection[str] | None = None) -> list[Outcome]:
     """The outcomes of the hidden checks of a study for a module with this text."""
     hidden = verdicts.hidden_study(study.name)
     replies = ask_all(hidden, text, checks=checks)

@@ -38,7 +38,8 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
     """
     lines = source.removesuffix("\n").split("\n")  # as ast counts them: \f ends no line
     functions = _functions(source)
-    kept, start = [], 0  # `start`: the number of the line that opened the region we are in
+    kept: list[str] = []
+    start = 0  # `start`: the number of the line that opened the region we are in
     for number, line in enumerate(lines, 1):
         if line.strip() == BEGIN:
             if start:
@@ -134,7 +135,7 @@ def _functions(source: str) -> list[tuple[int, int, str, str, int]]:
                     found.append(
                         (
                             child.lineno,
-                            child.end_lineno,
+                            child.end_lineno or child.lineno,
                             ".".join(inner),
                             "method" if in_class else "function",
                             child.body[0].lineno if ast.get_docstring(child) else 0,

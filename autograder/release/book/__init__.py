@@ -45,7 +45,7 @@ FILES = ("book.css", "book.js", "theme.js")
 SEARCH_ENGINE = Path(__file__).parent / "minisearch"  # as npm has it, version 7.2.0
 INDEX = "search-index.js"  # JSON in a script: pages opened from a folder may not fetch a file
 INDEX_BEGINS = "window.bookIndex = "
-Tick = Callable[[str], None]  # is told the notebook of each cell that was run
+Tick = Callable[[str], object]  # is told the notebook of each cell that was run
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def write_book(
     folder: Path,
     wanted: Sequence[Source],
     tick: Tick = lambda name: None,
-    complain: Callable[[str], None] = lambda line: None,
+    complain: Callable[[str], object] = lambda line: None,
     live: Callable[[Path, Sequence[NotebookNode]], None] | None = None,
 ) -> Path:
     """Make the book of these notebooks in `folder`; returns its first page.
@@ -220,11 +220,11 @@ def _write_site(
     environment.filters.update(html=Markup, points=_points)
     contents = [
         (study, [c for c in chapters if c.study == study])
-        for study in dict.fromkeys(c.study.name for c in chapters)
-        for study in [load_study(study)]
+        for study in map(load_study, dict.fromkeys(c.study.name for c in chapters))
     ]
     beside = references()
-    order = [("index.html", TITLE), *((one.page, one.title) for one in [*chapters, *beside])]
+    pages: list[Chapter | Reference] = [*chapters, *beside]
+    order = [("index.html", TITLE), *((one.page, one.title) for one in pages)]
     (site / PICTURES).mkdir(parents=True)
 
     def write(page: str, template: str, **facts: object) -> None:
@@ -245,8 +245,8 @@ def _write_site(
     write("index.html", "landing.html", first=order[1])
     for one in chapters:
         write(one.page, "chapter.html", chapter=one)
-    for one in beside:
-        write(one.page, one.template, **one.facts)
+    for reference in beside:
+        write(reference.page, reference.template, **reference.facts)
     write_linked(site)
     write_packages(site)
     for name, content in pictures.items():
@@ -255,7 +255,7 @@ def _write_site(
     for name in FILES:
         (site / name).write_bytes((templates / name).read_bytes())
     (site / "minisearch.js").write_text(_search_engine(), "utf-8")
-    index = json.dumps(_index([*chapters, *beside]))
+    index = json.dumps(_index(pages))
     (site / INDEX).write_text(f"{INDEX_BEGINS}{index};\n", "utf-8")
     (site / MARK).write_text(MARKED, "utf-8")
 

@@ -53,9 +53,9 @@ class Fetched:
         (app,) = self.environment.rglob("jupyterlite-app-*.tgz")
         with tarfile.open(app) as archive:
             found |= {
-                hashlib.sha256(archive.extractfile(member).read()).digest()
+                hashlib.sha256(opened.read()).digest()
                 for member in archive
-                if member.isfile()
+                if member.isfile() and (opened := archive.extractfile(member)) is not None
             }
         return found
 
@@ -137,7 +137,7 @@ def _once(folder: Path, locks: Sequence[Path], make: Callable[[Path], object]) -
 def run(*command: str | Path, cwd: Path | None = None) -> None:
     """Run a command quietly; raises `SiteError` with its last lines if it fails."""
     done = subprocess.run(
-        [*map(os.fspath, command)],
+        [os.fspath(part) for part in command],
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -149,7 +149,7 @@ def run(*command: str | Path, cwd: Path | None = None) -> None:
     if done.returncode:
         last = " / ".join(done.stdout.strip().splitlines()[-LINES:])
         raise SiteError(
-            f"{' '.join(map(os.fspath, command[:4]))} failed (no network? a full "
+            f"{' '.join(os.fspath(part) for part in command[:4])} failed (no network? a full "
             f"disk?), and said: {last or 'nothing'}. Run the same command again to go "
             "on."
         )

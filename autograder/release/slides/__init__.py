@@ -19,7 +19,7 @@ from autograder.release.slides.cut import Slide, cut
 from course.probes import Study, load_study
 
 TEMPLATES = Path(__file__).parent / "templates"
-Tick = Callable[[str], None]  # is told the notebook of each cell that was run
+Tick = Callable[[str], object]  # is told the notebook of each cell that was run
 
 
 def sources_of(wanted: Sequence[Study]) -> list[Source]:

@@ -288,7 +288,7 @@ class _Written:
             outputs.write(name, file.read(outputs.characters + 1))
 
 
-def _no_input(prompt: str = "") -> str:
+def _no_input(prompt: object = "", stream: object = None) -> str:
     raise StdinNotImplementedError(
         "raw_input was called, but this frontend does not support input requests."
     )

@@ -18,7 +18,7 @@ import numpy as np
 DEPTH = 50  # of containers in containers
 ARRAY = re.compile(r"[<>|=][biufcSU]\d{1,6}")  # kinds of items that are no objects
 CONTAINERS = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
-BY_TEXT = {
+BY_TEXT: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "decimal": (Decimal, str, Decimal),
     "fraction": (Fraction, str, Fraction),
     "date": (date, date.isoformat, date.fromisoformat),
@@ -26,6 +26,17 @@ BY_TEXT = {
     "time": (time, time.isoformat, time.fromisoformat),
 }
 OWN_EQUALITY = (Counter, OrderedDict)  # of dictionaries that compare as such all the same
+BASES: tuple[type[Any], ...] = (
+    dict,
+    list,
+    tuple,
+    set,
+    frozenset,
+    str,
+    int,
+    float,
+    np.ndarray,
+)
 Other = Callable[[Any], list]
 
 
@@ -110,8 +121,8 @@ def decoded(data: Any, other: Callable[[list], Any], depth: int = 0) -> Any:
             case ["range", start, stop, step]:
                 return range(*(decoded(n, other) for n in (start, stop, step)))
             case ["array", str(kind), [*shape], str(text)] if ARRAY.fullmatch(kind):
-                items = np.frombuffer(base64.b64decode(text, validate=True), kind)
-                return items.reshape(shape).copy()
+                array = np.frombuffer(base64.b64decode(text, validate=True), kind)
+                return array.reshape(shape).copy()
             case ["number", str(kind), str(text)] if ARRAY.fullmatch(kind):
                 return np.frombuffer(base64.b64decode(text, validate=True), kind)[0]
     except (TypeError, ValueError, ArithmeticError, IndexError, MemoryError) as error:
@@ -126,7 +137,7 @@ def base_of(value: Any) -> Any:
 
     A `Counter` is a dictionary, a named tuple a tuple, a member of an `IntEnum` a number.
     """
-    for base in (dict, list, tuple, set, frozenset, str, int, float, np.ndarray):
+    for base in BASES:
         if isinstance(value, base) and type(value) is not base:
             own = type(value).__eq__ is base.__eq__ or isinstance(value, OWN_EQUALITY)
             return (np.array if base is np.ndarray else base)(value) if own else value

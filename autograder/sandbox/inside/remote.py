@@ -96,7 +96,7 @@ class Remote:
         return self._get({"attribute": name, "of": self._number}, f".{name}")
 
     @property
-    def __doc__(self) -> Any:
+    def __doc__(self) -> Any:  # type: ignore[override]  # `object` has an attribute
         return self._get({"attribute": "__doc__", "of": self._number}, ".__doc__")
 
     def __getitem__(self, key: Any) -> Any:

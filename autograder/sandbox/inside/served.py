@@ -24,7 +24,7 @@ class Served:
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one request: a value, or what was raised."""
-        changed = []
+        changed: list[Any] = []
         try:
             value = self._done(request, changed)
             if "name" in request and value is MISSING:

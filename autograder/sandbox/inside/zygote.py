@@ -49,7 +49,7 @@ def main() -> None:
     twin = _light_twin(walls, control, *door)
     if door:
         _jobs()
-        control = _visitor(control, *door, walls)
+        control = _visitor(control, door[0], walls)
         twin = _twin_of_ones_own(twin, walls)
     if not twin.recv(1 << 16):
         sys.exit("the light twin has ended")
@@ -96,7 +96,9 @@ def _serve(control: socket.socket, walls: isolate.Walls, twin: socket.socket | N
         talk.close()
         pidfd = os.pidfd_open(pid)
         socket.send_fds(control, [b'{"started": true}'], [pidfd])
-        if control in select.select([pidfd, control], [], [])[0]:  # the trusted side is gone
+        if (
+            control.fileno() in select.select([pidfd, control.fileno()], [], [])[0]
+        ):  # the trusted side is gone
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
             return
         os.close(pidfd)
