@@ -16,6 +16,8 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.abc import InspectLoader
+from importlib.util import find_spec
 
 from autograder.tables import print_table
 from course.probes.syntax import parsed
@@ -59,15 +61,20 @@ def available() -> dict[str, str]:
 
     The docstrings are read from the source files: importing all benchmarks takes seconds.
     """
-    found = {
-        module.name: module.module_finder.find_spec(module.name)
-        for module in pkgutil.iter_modules(__path__)
-        if not module.name.startswith("_")
-    }
+    found = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {
-        name: (_docstring(found[name].loader.get_source(name))).partition("\n")[0]
-        for name in sorted(found)
+        name: _docstring(_source(name)).partition("\n")[0]
+        for name in found
+        if not name.startswith("_")
     }
+
+
+def _source(name: str) -> str:
+    """The text of a module of this package, which is not imported."""
+    spec = find_spec(f"{__name__}.{name}")
+    if spec is None or not isinstance(spec.loader, InspectLoader):
+        return ""
+    return spec.loader.get_source(spec.name) or ""
 
 
 def run(name: str, size: int | None = None, scheduler: str | None = None) -> list[Result]:

@@ -31,7 +31,8 @@ def calls(scheduler: str | None = None) -> Iterator[Call]:
         yield partial
         return
     try:
-        with executor(scheduler) as workers:
+        with executor(scheduler) as made:
+            workers: Any = made  # Dask's, like one of `concurrent.futures`
             yield (
                 lambda function, *arguments: (
                     workers.submit(called, kit_digest(), _packed(function, arguments)).result
@@ -49,7 +50,9 @@ def _packed(function: Callable, arguments: tuple) -> bytes:
     cloudpickle does that but for functions with a cache: these get a new one.
     """
 
-    class Pickler(import_module("cloudpickle").Pickler):  # which comes with Dask
+    base: Any = import_module("cloudpickle").Pickler  # which comes with Dask
+
+    class Pickler(base):
         def reducer_override(self, found):
             if isinstance(found, type(cache(len))) and found.__module__ not in sys.modules:
                 return operator.call, (lru_cache(**found.cache_parameters()), found.__wrapped__)

@@ -15,6 +15,7 @@ from sequence.board.layout import BIT, PLAYABLE
 from sequence.engine.state import State
 from tictactoe import Qubic, WinOrBlock
 from tictactoe import Random as RandomPlayer
+from tictactoe.contract import Agent, Player
 from tictactoe.games.play import play as play_cells
 from tictactoe.games.tactics import winning_cells
 
@@ -125,7 +126,7 @@ def threats_left(agents: Mapping[str, Any], games: int) -> dict[str, float]:
     All agents are asked about the same turns, of games between `Greedy` players; the opponent's
     cards lie open to whoever counts.
     """
-    found = {name: [] for name in agents}
+    found: dict[str, list[bool]] = {name: [] for name in agents}
     for state in _turns([Greedy(), Greedy()], games):
         for name, agent in agents.items():
             after = state.after(agent.choose(state.observation()))
@@ -252,7 +253,7 @@ def blocked(agent: Any, games: int) -> float:
     win: the share in which the agent blocks."""
     blocks = []
     for number in range(games):
-        players = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
+        players: dict[Player, Agent] = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
         for state in play_cells(players, Qubic()).states[:-1]:
             threats = winning_cells(state, "x")
             if state.to_move == "o" and threats and not winning_cells(state, "o"):

@@ -65,6 +65,11 @@ class LocalCluster:
         self.wait(self._workers)
         return self
 
+    @property
+    def processes(self) -> list[subprocess.Popen]:
+        """The scheduler, once it was started, and the workers."""
+        return [*([] if self.scheduler is None else [self.scheduler]), *self.workers]
+
     def start_scheduler(self, **environment: str) -> None:
         """Start the scheduler, again at the same address."""
         protocol, _, place = self.address.partition("://")
@@ -121,7 +126,8 @@ class LocalCluster:
 
     def restart_scheduler(self, away: float = 0.0) -> None:
         """Kill the scheduler and, after some seconds, start everything anew: workers end with it."""
-        _end(self.scheduler, signal.SIGKILL)
+        if self.scheduler is not None:
+            _end(self.scheduler, signal.SIGKILL)
         time.sleep(away)
         self.end_workers()
         self.start_scheduler()

@@ -64,7 +64,7 @@ class Value:
     Closed lines have a weight, too: 0, as `features` does not count them.
     """
 
-    def __init__(self, weights: np.ndarray) -> None:
+    def __init__(self, weights: np.ndarray | Sequence[Sequence[float]]) -> None:
         self._weights = np.array(weights, float).reshape(len(TABLES), len(KINDS))
 
     @classmethod
@@ -101,7 +101,8 @@ def seen(states: Sequence[State], turn: bool) -> tuple[np.ndarray, np.ndarray, n
     The number of their table, of shape (n,); the number of the kind of each line and the heart,
     (n, 193); and the numbers of the last three kinds, (n, 3).
     """
-    table, masks, others = [], [], []
+    masks: list[int] = []
+    table, others = [], []
     for state in states:
         side = state.to_move if turn else 1 - state.to_move
         hand, empty = state.hand_piles[side], state.empty_mask
@@ -111,8 +112,8 @@ def seen(states: Sequence[State], turn: bool) -> tuple[np.ndarray, np.ndarray, n
         table.append(2 * turn + (state.sequences[side] > 0))
         others.append((_jacks(hand, WILD), _jacks(hand, REMOVERS), 1))
     cells = (_bits(masks) @ _IN_LINE).astype(np.int64).reshape(len(states), 5, len(_SIZES))
-    own, theirs, held, row, locked = cells.transpose(1, 0, 2)
-    kinds = _NUMBERS[_IS_HEART.astype(int), _SIZES.astype(int) - own, held, row]
+    own, theirs, in_hand, in_row, locked = cells.transpose(1, 0, 2)
+    kinds = _NUMBERS[_IS_HEART.astype(int), _SIZES.astype(int) - own, in_hand, in_row]
     return (
         np.array(table),
         np.where((theirs == 0) & (locked <= _MOST_LOCKED), kinds, 0),

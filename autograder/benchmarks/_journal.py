@@ -44,6 +44,10 @@ class Journal:
             self._write()
         return self._known[name]
 
+    def keep(self, key: Sequence[str | int], value: object) -> None:
+        """Keep what was measured elsewhere under this key, unless there is something already."""
+        self.measured(key, lambda: value)
+
     def close(self) -> None:
         """Forget it all: the next run measures anew."""
         self.path.unlink(missing_ok=True)
@@ -114,8 +118,7 @@ def _deciding(path: Path) -> bytes:
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
     ]
     for said in sorted(documented, key=lambda node: -node.lineno):
+        last = said.end_lineno or said.lineno
         before = lines[said.lineno - 1][: said.col_offset]
-        lines[said.lineno - 1 : said.end_lineno] = [
-            before + lines[said.end_lineno - 1][said.end_col_offset :]
-        ]
+        lines[said.lineno - 1 : last] = [before + lines[last - 1][said.end_col_offset :]]
     return b"".join(lines)

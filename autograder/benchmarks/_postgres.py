@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from autograder.benchmarks._cluster import free_port
 
@@ -27,7 +28,7 @@ class Server:
         # PostgreSQL refuses to run as root; Debian's package brings a user for it.
         names = {user.pw_name for user in pwd.getpwall()}
         user = "postgres" if "postgres" in names else "nobody"
-        self._as = {"user": user, "extra_groups": []} if os.geteuid() == 0 else {}
+        self._as: dict[str, Any] = {"user": user, "extra_groups": []} if os.geteuid() == 0 else {}
         if self._as:
             shutil.chown(place, user)
         password = place / "password"

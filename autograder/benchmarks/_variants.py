@@ -255,7 +255,7 @@ def _changed(state: State, chip_masks: tuple[int, ...], **fields) -> State:
     """The state with other fields."""
     known = {
         name: getattr(state, name)
-        for name in state.__class__.__mro__[1].__slots__
+        for name in vars(state.__class__.__mro__[1])["__slots__"]
         if name != "_legal"
     }
     taken = chip_masks[0] | chip_masks[1]

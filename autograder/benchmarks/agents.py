@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,16 +77,17 @@ def run(scheduler: str | None = None) -> list[Result]:
     """Play every pair of agents, and measure every agent's times."""
     make, journal = agents(), _journal()
     pairs = list(combinations(make, 2))
+
+    def measure(pair: tuple[str, str]) -> Any:
+        return _plain(timed(pair, matches[pair]()))
+
     with calls(scheduler) as call:
         matches = {
             pair: call(*_match(pair, make, scheduler is None))
             for pair in pairs
             if pair not in journal
         }
-        pairings = [
-            _pairing(journal.measured(pair, lambda pair=pair: _plain(timed(pair, matches[pair]()))))
-            for pair in pairs
-        ]
+        pairings = [_pairing(journal.measured(pair, partial(measure, pair))) for pair in pairs]
     PAGE.write_text(page(list(make), pairings), "utf-8")
     journal.close()
     print(f"table: {PAGE}", file=sys.stderr)
@@ -105,11 +106,12 @@ def _match(pair: tuple[str, str], make: Mapping[str, Callable], here: bool) -> t
 
 def timed(pair: tuple[str, str], found: Comparison) -> Pairing:
     """A comparison of two agents with their times in ms."""
+    first, second = found.seconds
     return Pairing(
         pair,
         found,
-        tuple(1000 * float(np.mean(seconds)) for seconds in found.seconds),
-        tuple(1000 * float(np.percentile(seconds, 99)) for seconds in found.seconds),
+        (1000 * float(np.mean(first)), 1000 * float(np.mean(second))),
+        (1000 * float(np.percentile(first, 99)), 1000 * float(np.percentile(second, 99))),
     )
 
 

@@ -71,9 +71,11 @@ def _class(root: Path, size: int, db_url: str | None = None) -> CourseFolder:
     for number, student in enumerate(sorted(folder.submitted(study.assignment)), 1):
         for every, text in ODD.items():
             module = folder.submission(study.assignment, student) / study.module
-            if number % every == 0 and text is None:
+            if number % every:
+                continue
+            if text is None:
                 module.unlink()
-            elif number % every == 0:
+            else:
                 module.write_text(text, "utf-8")
     return folder
 

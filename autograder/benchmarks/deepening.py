@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from statistics import mean
+from typing import Any
 
 import course
 from autograder.benchmarks import Result
@@ -52,7 +53,9 @@ def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> Ent
     orders = {"board": study.board_order, "centre": centre_first}
     depths: list[int] = []
 
-    class Watched(getattr(study, PARTS[parts])):
+    base: Any = getattr(study, PARTS[parts])
+
+    class Watched(base):
         def search(self, state):
             found = super().search(state)
             if CELLS - state.text.count(EMPTY) <= EARLY:

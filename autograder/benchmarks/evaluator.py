@@ -7,6 +7,7 @@ from both seats; a tie counts half. Intervals are Wilson's, 95 %.
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
@@ -66,7 +67,7 @@ def run() -> list[Result]:
         "blocking": study.Evaluator(study.BLOCKING),
         "line counter": study.LineCounter(),
     }
-    results = []
+    results: list[Result] = []
 
     def measured(what: Callable[[], Result]) -> None:
         before = time.perf_counter()
@@ -76,42 +77,34 @@ def run() -> list[Result]:
             file=sys.stderr,
         )
 
+    def compared(title: str, first: Any, second: Any, target: str | None = None) -> None:
+        measured(lambda: result(title, compare(first, second, DEALS), target))
+
+    def first_seats(title: str, first: Any, second: Any) -> None:
+        measured(lambda: _first(title, first, second))
+
+    def timed(name: str, agent: Any) -> None:
+        title = f"99th percentile of a move, {name}"
+        measured(lambda: Result(title, round(1000 * percentile_99(agent), 2), "ms", "<= 50"))
+
     for name, agent in agents.items():
-        measured(
-            lambda a=agent, n=name: result(
-                f"{n} against Random", compare(a, Random(), DEALS), ">= 0.95"
-            )
-        )
-        measured(lambda a=agent, n=name: result(f"{n} against Greedy", compare(a, Greedy(), DEALS)))
+        compared(f"{name} against Random", agent, Random(), ">= 0.95")
+        compared(f"{name} against Greedy", agent, Greedy())
     for name, other in (
         ("blocking", "recipe"),
         ("line counter", "recipe"),
         ("line counter", "blocking"),
     ):
-        measured(
-            lambda n=name, o=other: result(f"{n} against {o}", compare(agents[n], agents[o], DEALS))
-        )
+        compared(f"{name} against {other}", agents[name], agents[other])
     for weight in WEIGHTS:
         agent = study.Evaluator(study.RECIPE._replace(blocking=weight))
-        measured(
-            lambda a=agent, w=weight: result(
-                f"threat with weight {w} against Greedy", compare(a, Greedy(), DEALS)
-            )
-        )
+        compared(f"threat with weight {weight} against Greedy", agent, Greedy())
     for name, agent in {"Random": Random(), "Greedy": Greedy(), **agents}.items():
-        other = Random() if name == "Random" else agent
-        measured(lambda a=agent, o=other, n=name: _first(f"{n} against itself", a, o))
-        measured(
-            lambda a=agent, o=other, n=name: _first(
-                f"{n} against itself, first action at random", Opening(a), o
-            )
-        )
+        rival = Random() if name == "Random" else agent
+        first_seats(f"{name} against itself", agent, rival)
+        first_seats(f"{name} against itself, first action at random", Opening(agent), rival)
     for name, agent in agents.items():
-        measured(
-            lambda a=agent, n=name: Result(
-                f"99th percentile of a move, {n}", round(1000 * percentile_99(a), 2), "ms", "<= 50"
-            )
-        )
+        timed(name, agent)
     return results
 
 

@@ -48,7 +48,8 @@ class Positions(NamedTuple):
 
 def run(size: int = GAMES) -> list[Result]:
     """Play and fit all generations and write the weights: about seven minutes on two cores."""
-    results, weights, first = [], None, FIRST_GAME
+    results, first = [], FIRST_GAME
+    weights: np.ndarray | None = None
     for generation, share in enumerate(SHARES, 1):
         games = max(2 * HELD_OUT, size // share)
         positions = _played(generation, weights, first, games)
@@ -70,7 +71,8 @@ def run(size: int = GAMES) -> list[Result]:
             )
         )
         first += games
-    _fitted.WEIGHTS.write_text(as_text(weights), "utf-8")
+    if weights is not None:
+        _fitted.WEIGHTS.write_text(as_text(weights), "utf-8")
     return results
 
 
@@ -114,7 +116,7 @@ def log_loss(predicted: np.ndarray, won: np.ndarray) -> float:
     return float(-np.mean(won * np.log(predicted) + (1 - won) * np.log(1 - predicted)))
 
 
-def as_text(weights: Sequence[float]) -> str:
+def as_text(weights: np.ndarray) -> str:
     """The weights as JSON, by table and by kind."""
     tables = np.round(np.reshape(weights, (len(TABLES), len(KINDS))), 3).tolist()
     return (

@@ -89,4 +89,4 @@ def draw(timed: Match, grown: dict[int, Match]) -> None:
     axes.minorticks_off()
     axes.legend(loc="lower left", frameon=False, ncols=2)
     PLOT.parent.mkdir(parents=True, exist_ok=True)
-    axes.figure.savefig(PLOT, dpi=150)
+    axes.figure.savefig(PLOT, dpi=150)  # type: ignore[union-attr]  # no axes of a subfigure

@@ -92,7 +92,7 @@ def stopped(folder: CourseFolder, study: Study) -> dict[tuple[str, ...], Any]:
 
     By how much a limit was scaled is left out.
     """
-    found = {}
+    found: dict[tuple[str, ...], Any] = {}
     for path in folder.root.glob(f"results/{study.assignment}/*/*.json"):
         results, student = json.loads(path.read_text("utf-8")), path.parent.name
         if results.get("stopped"):

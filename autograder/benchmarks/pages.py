@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -96,14 +97,15 @@ def repaints(folder: Path, kind: str) -> Iterator[Result]:
 
 def _steps(browser: Browser, widget: Widget) -> list[float]:
     """The milliseconds of so many clicks or keys; none where there is nothing to click."""
+
+    def are_shown(number: int) -> bool:
+        return browser.evaluate("() => times.length") >= number
+
     widget.root.evaluate(STOPWATCH)
     for number in range(1, STEPS + 1):
         if not _step(widget, *(("next", "ArrowRight") if number % 2 else ("back", "ArrowLeft"))):
             return []
-        browser.wait_until(
-            lambda n=number: browser.evaluate("() => times.length") >= n,
-            "a click changed no picture",
-        )
+        browser.wait_until(partial(are_shown, number), "a click changed no picture")
     return browser.evaluate("() => times")
 
 
@@ -132,6 +134,8 @@ def first_notebook(folder: Path) -> Iterator[Result]:
         browser.wait_for_notebook(server, PAGE)
         yield Result("from run.py lab to the start page", time.monotonic() - server.started, "s")
         first = start_page(root).next
+        if first is None:
+            raise RuntimeError("the start page of a new folder names no next notebook")
         browser.page.get_by_role("link", name=first.title, exact=True).first.click()
         browser.wait_for_notebook(server, first.path.relative_to(root).as_posix())
         yield Result(

@@ -10,6 +10,7 @@ command have changed; docs/positions.md is made of it.
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from autograder import doctor, mutants, verdicts
@@ -100,7 +101,7 @@ def of_study(name: str, seeds: range) -> list[Result]:
     journal, drawn = _journal(name), []
     same = set(journal.measured(("equivalent",), lambda: sorted(equivalent_mutants(name))))
     for seed in seeds:
-        drawn.append(journal.measured((seed,), lambda seed=seed: _drawn(name, seed, same)))
+        drawn.append(journal.measured((seed,), partial(_drawn, name, seed, same)))
         print(f"{name}: {len(drawn)} of {len(seeds)} seeds", file=sys.stderr)
 
     def most(what: str) -> float:

@@ -84,7 +84,8 @@ def lanes(study) -> list[Result]:
             "control: lane learner, untrained", _both(study, untrained), WinOrBlock(), MATCH // 2
         )
     ]
-    scores, spent = [], []
+    scores: list[float] = []
+    spent = []
     for seed in SEEDS:
         learner = study.LaneLearner(seed)
         spent.append(_seconds(study.train_lanes, learner, LANE_GAMES, Qubic()))
@@ -96,7 +97,8 @@ def lanes(study) -> list[Result]:
                 MATCH // 2,
             )
         )
-        scores.append(results[-1].value)
+        if (score := results[-1].value) is not None:
+            scores.append(score)
     return [
         *results,
         Result(

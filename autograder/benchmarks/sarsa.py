@@ -120,7 +120,8 @@ class Training:
 
     def __init__(self, sarsa, method: str) -> None:
         print(f"training by {method}", file=sys.stderr)
-        self.method, self.entries, self.changes = method, [0], []
+        self.method, self.entries = method, [0]
+        self.changes: list[float] = []
         self.table = sarsa.train(CONVERGENCE_GAMES, method, seed=1, progress=self._note)
 
     def _note(self, game, table, changes) -> None:

@@ -10,6 +10,7 @@ measured again.
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ def run(size: int = MANY) -> list[Result]:
     need("scale", "distributed")
     journal = journal_of_grading(Path(__file__), STUDY)
     found = {
-        title: journal.measured((title, *case), lambda case=case: measured(case))
+        title: journal.measured((title, *case), partial(measured, case))
         for title, case in cases(size).items()
     }
     if size >= MANY:
@@ -82,9 +83,7 @@ def measured(case: Case) -> dict[str, float]:
             cluster = opened.enter_context(local_cluster(root, case.workers))
             between = opened.enter_context(relay(cluster.address))
             options = ["--scheduler", between.address]
-            processes = [
-                psutil.Process(process.pid) for process in (cluster.scheduler, *cluster.workers)
-            ]
+            processes = [psutil.Process(process.pid) for process in cluster.processes]
         dask, started = Use(*processes), Use(*processes)
         started.look()
         print(f"grading {case} ...", file=sys.stderr)

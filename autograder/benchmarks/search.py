@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from autograder.benchmarks import Result
 from autograder.workspace import load_answer
@@ -131,7 +132,9 @@ def compare_counting(agent) -> Result:
         def __init__(self):
             self.visited = 0
 
-    counters, traces = [], []
+    counters: list[Counter] = []
+    traces: list[object] = []
+    base: Any = type(agent)
 
     def counted(value_function):
         @functools.wraps(value_function)
@@ -144,8 +147,8 @@ def compare_counting(agent) -> Result:
 
         return visit
 
-    class Shared(type(agent)):
-        value = counted(type(agent).value.__wrapped__)
+    class Shared(base):
+        value = counted(base.value.__wrapped__)
 
     def theirs():
         counters.append(counter := Counter())

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from autograder.benchmarks import Result
 from autograder.benchmarks._classes import booked, generated_class
@@ -31,7 +32,8 @@ PEER = f"{SPINNING} spinning processes"
 
 def run(size: int = SIGNALS) -> list[Result]:
     """Send the signals, measure, and compare the gradebooks."""
-    chance, slowest = random.Random(SEED), defaultdict(float)
+    chance = random.Random(SEED)
+    slowest: defaultdict[signal.Signals, float] = defaultdict(float)
     same, written = [], 0
     with tempfile.TemporaryDirectory(prefix="bench-stopping-") as temporary, adopting():
         for study, students in STUDIES.items():
@@ -81,7 +83,7 @@ def run(size: int = SIGNALS) -> list[Result]:
     ]
 
 
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def _grade(folder: CourseFolder, study: str, jobs: int) -> list[str]:

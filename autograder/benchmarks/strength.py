@@ -10,6 +10,7 @@ that was stopped goes on with the next match.
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import sequence
@@ -30,15 +31,18 @@ class Seer(ISMCTS):
 
     def __init__(self, iterations: int, deal: int) -> None:
         super().__init__(iterations=iterations)
-        self._deal, self._now = deal, None
+        self._deal = deal
+        self._now: State | None = None
 
     def _sample(self, observation: Observation) -> State:
         """The state that the game is in."""
-        if self._now is None or self._now.history != observation.history:
-            self._now = State.deal(observation.rules, self._deal)
+        now = self._now
+        if now is None or now.history != observation.history:
+            now = State.deal(observation.rules, self._deal)
             for action in observation.history:
-                self._now = self._now.after(action)
-        return self._now
+                now = now.after(action)
+            self._now = now
+        return now
 
 
 def run(size: int = DEALS) -> list[Result]:
@@ -50,9 +54,7 @@ def run(size: int = DEALS) -> list[Result]:
         match = Match(
             *journal.measured(
                 (more, sees, fewer),
-                lambda more=more, sees=sees, fewer=fewer, title=title: _played(
-                    title, contestant(more, sees), fewer, size
-                ),
+                partial(_played, title, contestant(more, sees), fewer, size),
             )
         )
         low, high = match.interval

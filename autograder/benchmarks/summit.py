@@ -12,7 +12,7 @@ from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sequence
 from autograder.benchmarks import Result, _fitted, fitting
@@ -61,7 +61,7 @@ class Row(NamedTuple):
     """An agent of the page: what it does, in words, how it is made, and the share it should win."""
 
     words: str
-    settings: dict[str, int]
+    settings: dict[str, Any]
     target: str | None = None
     is_shown: bool = False  # what is hidden
 
@@ -107,7 +107,7 @@ class Shown(Fitted):
     `deal` is the seed of the game; with that and the history it finds the state that it is in.
     """
 
-    def __init__(self, deal: int, deck: bool = False, **settings: int) -> None:
+    def __init__(self, deal: int, deck: bool = False, **settings: Any) -> None:
         super().__init__(**settings)
         self._deal, self._deck = State.deal(seed=deal), deck
 
@@ -150,7 +150,7 @@ def run(size: int = DEALS) -> list[Result]:
     ]
     for key, found in on_all_cores(played, missing, f"times {CHUNK} deals"):
         name, deal = key
-        journals[name].measured((deal,), lambda found=found: found)
+        journals[name].keep((deal,), found)
         PAGE.write_text(page(), "utf-8")
     return [result for name, so_far in kept().items() for result in _results(name, so_far)]
 
@@ -183,8 +183,8 @@ def kept(same: bool = False) -> dict[str, Played]:
     }
     common = set.intersection(*map(set, lines.values())) if lines else set()
     return {
-        name: Played(
-            *together(value for deal, value in found.items() if deal in common or not same)
+        name: Played._make(
+            together(value for deal, value in found.items() if deal in common or not same)
         )
         for name, found in lines.items()
         if common or not same
@@ -195,7 +195,7 @@ def page() -> str:
     """The page, of the games that were played so far."""
     found, same = kept(), kept(same=True)
     deals = min((so_far.match().games // 2 for so_far in same.values()), default=0)
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             "what it plays",
             "share of the points",

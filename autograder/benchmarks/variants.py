@@ -77,7 +77,7 @@ def run(size: int = DEALS) -> list[Result]:
     ]
     for key, found in on_all_cores(played, missing, f"times {CHUNK} deals"):
         name, deal = key
-        journals[name].measured((deal,), lambda found=found: found)
+        journals[name].keep((deal,), found)
         PAGE.write_text(page(), "utf-8")
     return [result for name, so_far in kept().items() for result in _results(name, so_far.match())]
 
@@ -100,8 +100,8 @@ def kept() -> dict[str, Played]:
     """All games of each variant that were played so far, in the order of the variants."""
     paths = {variant.__name__: KEPT / f"{variant.__name__}.jsonl" for variant in VARIANTS}
     return {
-        name: Played(
-            *together(json.loads(line)[2] for line in path.read_text("utf-8").splitlines())
+        name: Played._make(
+            together(json.loads(line)[2] for line in path.read_text("utf-8").splitlines())
         )
         for name, path in paths.items()
         if path.is_file()
@@ -116,7 +116,9 @@ def together(parts: Iterable[list[float]]) -> list[float]:
 
 def page() -> str:
     """The page, of the games that were played so far."""
-    rows = [("idea", "share of the points", "games", "time", "the given one is")]
+    rows: list[tuple[object, ...]] = [
+        ("idea", "share of the points", "games", "time", "the given one is")
+    ]
     for name, so_far in kept().items():
         match = so_far.match()
         low, high = match.interval

@@ -57,7 +57,7 @@ def definitions() -> dict[str, Any]:
         for cell in jupytext.read(path).cells:
             if cell.cell_type == "code":
                 tree = parsed(FOR_THE_SHELL.sub("", cell.source))
-                body = [node for node in tree.body if isinstance(node, ONLY)]
+                body: list[ast.stmt] = [node for node in tree.body if isinstance(node, ONLY)]
                 exec(compile(ast.Module(body, []), path.name, "exec"), found)
     finally:
         del sys.modules["sarsa"]
@@ -87,16 +87,20 @@ def learned(
             FIRST_DEAL,
         )
         low, high = found.interval
+        loss_seen, loss_held_out = (
+            round(float(code["loss"](weights, *of)), 3)
+            for of in (seen, (others[:, 1:-1], others[:, -1]))
+        )
         entries.append(
             Entry(
                 name,
                 number,
-                *(
-                    round(float(code["loss"](weights, *of)), 3)
-                    for of in (seen, (others[:, 1:-1], others[:, -1]))
-                ),
+                loss_seen,
+                loss_held_out,
                 2 * deals,
-                *(round(value, 3) for value in (found.score, low, high)),
+                round(found.score, 3),
+                round(low, 3),
+                round(high, 3),
             )
         )
     return entries
