@@ -31,8 +31,7 @@ def calls(scheduler: str | None = None) -> Iterator[Call]:
         yield partial
         return
     try:
-        with executor(scheduler) as made:
-            workers: Any = made  # Dask's, like one of `concurrent.futures`
+        with executor(scheduler) as workers:
             yield (
                 lambda function, *arguments: (
                     workers.submit(called, kit_digest(), _packed(function, arguments)).result

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -15,7 +15,7 @@ from sequence.board.layout import BIT, PLAYABLE
 from sequence.engine.state import State
 from tictactoe import Qubic, WinOrBlock
 from tictactoe import Random as RandomPlayer
-from tictactoe.contract import Agent, Player
+from tictactoe.contract import Player
 from tictactoe.games.play import play as play_cells
 from tictactoe.games.tactics import winning_cells
 
@@ -56,7 +56,9 @@ def takes(observation: Observation) -> list[Action]:
     return [
         action
         for action in observation.legal_actions()
-        if action.kind == PLACE and _completes(observation, own, BIT[action.coords])
+        if action.kind == PLACE
+        and action.coords
+        and _completes(observation, own, BIT[action.coords])
     ]
 
 
@@ -148,7 +150,7 @@ def forks(agent: Any, games: int) -> dict[str, float]:
         found = [
             cell
             for cell in {action.coords for action in state.legal_actions() if action.kind == PLACE}
-            if _is_fork(state, cell)
+            if cell and _is_fork(state, cell)
         ]
         if found and not takes(state.observation()):
             there += 1
@@ -253,8 +255,9 @@ def blocked(agent: Any, games: int) -> float:
     win: the share in which the agent blocks."""
     blocks = []
     for number in range(games):
-        players: dict[Player, Agent] = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
-        for state in play_cells(players, Qubic()).states[:-1]:
+        players: dict[Player, Any] = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
+        states: Sequence[Any] = play_cells(players, Qubic()).states  # of the cube
+        for state in states[:-1]:
             threats = winning_cells(state, "x")
             if state.to_move == "o" and threats and not winning_cells(state, "o"):
                 blocks.append(agent.choose(state) in threats)
