@@ -7,6 +7,7 @@ Needs Python 3.11 or newer with venv, and nothing else; uses uv where it is inst
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -63,6 +64,8 @@ LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the li
 BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024",
            # Parts of widgets that the live site's own Lab has already.
            "--no-emit-package", "jupyterlab-widgets", "--no-emit-package", "widgetsnbextension"]
+# Programs that start with Ctrl-C blocked, and unblock it when they can end without a traceback.
+UNBLOCKING = ("autograder", "autograder.benchmarks", "sequence.league")
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 AUTOGRADER = ("book", "build", "collect", "doctor", "evening", "export", "feedback", "grade",
               "hand-back", "hand-out", "late", "plan", "positions", "release", "report", "roster",
@@ -153,6 +156,8 @@ def become(command, cwd, env):
     if cwd:
         os.chdir(cwd)
     sys.stdout.flush()
+    if "-m" in command and command[command.index("-m") + 1] in UNBLOCKING:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return os.execve(command[0], command, env)
 
 
@@ -305,4 +310,7 @@ def pinned(locked):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
