@@ -20,5 +20,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long = [item.nodeid for item in items if len(item.nodeid) > LONGEST]
     if long:
         raise pytest.UsageError(f"give the values of this test short ids: {long[0][:LONGEST]}...")
-    items.sort(key=lambda item: (not item.get_closest_marker("xdist_group"),
-                                 not item.get_closest_marker("slow")))
+    items.sort(
+        key=lambda item: (
+            not item.get_closest_marker("xdist_group"),
+            not item.get_closest_marker("slow"),
+        )
+    )

@@ -50,9 +50,25 @@ stand before or after the folder, for example
 `python3 run.py lab --help-all` lists the others.
 """
 # JupyterLab's options that have a value, next to those with a dot such as --ServerApp.port.
-LAB_VALUES = ("app-dir", "browser", "certfile", "client-ca", "config", "gateway-url", "ip",
-              "keyfile", "log-level", "notebook-dir", "port", "port-retries", "preferred-dir",
-              "pylab", "sock", "sock-mode", "transport")
+LAB_VALUES = (
+    "app-dir",
+    "browser",
+    "certfile",
+    "client-ca",
+    "config",
+    "gateway-url",
+    "ip",
+    "keyfile",
+    "log-level",
+    "notebook-dir",
+    "port",
+    "port-retries",
+    "preferred-dir",
+    "pylab",
+    "sock",
+    "sock-mode",
+    "transport",
+)
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
@@ -61,38 +77,78 @@ LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (5, 57)  # on two cores: the quick tests, and all; .ci/run measures both
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
-BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024",
-           # Parts of widgets that the live site's own Lab has already.
-           "--no-emit-package", "jupyterlab-widgets", "--no-emit-package", "widgetsnbextension"]
+BROWSER = [
+    "--python-version",
+    "3.14",
+    "--python-platform",
+    "wasm32-pyodide2024",
+    # Parts of widgets that the live site's own Lab has already.
+    "--no-emit-package",
+    "jupyterlab-widgets",
+    "--no-emit-package",
+    "widgetsnbextension",
+]
 # Programs that start with Ctrl-C blocked, and unblock it when they can end without a traceback.
 UNBLOCKING = ("autograder", "autograder.benchmarks", "sequence.league")
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
-AUTOGRADER = ("book", "build", "collect", "doctor", "evening", "export", "feedback", "grade",
-              "hand-back", "hand-out", "late", "plan", "positions", "release", "report", "roster",
-              "site", "slides", "solutions")
+AUTOGRADER = (
+    "book",
+    "build",
+    "collect",
+    "doctor",
+    "evening",
+    "export",
+    "feedback",
+    "grade",
+    "hand-back",
+    "hand-out",
+    "late",
+    "plan",
+    "positions",
+    "release",
+    "report",
+    "roster",
+    "site",
+    "slides",
+    "solutions",
+)
 
 
 def main(arguments):
     """Run one command; returns the exit status."""
     if sys.version_info < (3, 11):
-        return say("this needs Python 3.11 or newer, and python3 is "
-                   "{}.{}: run it with a newer one".format(*sys.version_info))
+        return say(
+            "this needs Python 3.11 or newer, and python3 is {}.{}: run it with a newer one".format(
+                *sys.version_info
+            )
+        )
     command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
     if command in ("help", "-h", "--help"):
         print(HELP, end="")
         return 0
     if command == "lock":
         return lock()
-    if command not in ("demo", "test", "lab", "league", "bench", "setup", "autograder",
-                       *AUTOGRADER):
+    if command not in (
+        "demo",
+        "test",
+        "lab",
+        "league",
+        "bench",
+        "setup",
+        "autograder",
+        *AUTOGRADER,
+    ):
         return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
     extras = rest if command == "setup" else []
     unknown = [extra for extra in extras if extra not in EXTRAS]
     if unknown:
         return say("there is no extra {!r}; there are {}".format(unknown[0], ", ".join(EXTRAS)))
     if command == "test" and rest in ([], ["--all"]):
-        print("On two cores, the quick tests take about {} minutes; all of them, with `python3 "
-              "run.py test --all`, about {}".format(*TEST_MINUTES), file=sys.stderr)
+        print(
+            "On two cores, the quick tests take about {} minutes; all of them, with `python3 "
+            "run.py test --all`, about {}".format(*TEST_MINUTES),
+            file=sys.stderr,
+        )
     try:
         problem = set_up(*extras)
     except KeyboardInterrupt:
@@ -111,8 +167,9 @@ def main(arguments):
     if command == "league":
         return run(["-P", "-m", "sequence.league", *rest], None)
     # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
-    return run(["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest],
-               None)
+    return run(
+        ["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest], None
+    )
 
 
 def test_options(rest):
@@ -121,8 +178,11 @@ def test_options(rest):
     options = ["-rs"]
     if not any(a.startswith("-n") for a in rest):
         options += ["-n", "auto", "--dist", "loadgroup"]
-    selects = any(a.startswith(("-k", "-m", "--lf", "--last-failed"))
-                  or os.path.exists(os.path.join(ROOT, a.partition("::")[0])) for a in rest)
+    selects = any(
+        a.startswith(("-k", "-m", "--lf", "--last-failed"))
+        or os.path.exists(os.path.join(ROOT, a.partition("::")[0]))
+        for a in rest
+    )
     if "--all" not in rest and not selects:
         options += ["-m", "not slow"]
     return [*options, *(a for a in rest if a != "--all")]
@@ -136,8 +196,9 @@ def say(problem):
 
 def run(arguments, folder=ROOT):
     """Run the environment's Python in `folder` (None: where we are); returns the exit status."""
-    environment = dict(os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""),
-                       VIRTUAL_ENV=VENV)
+    environment = dict(
+        os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""), VIRTUAL_ENV=VENV
+    )
     environment.pop("PYTHONHOME", None)
     for threads in THREADS:  # an agent's products are small: more threads only wait for one another
         environment.setdefault(threads, "1")
@@ -236,14 +297,18 @@ def install(locked, first):
         shutil.rmtree(VENV, ignore_errors=True)
         # Not sys.executable: where .venv is activated, that was just removed.
         python = getattr(sys, "_base_executable", None) or sys.executable
-        make = ([uv, "venv", "-q", "--python", python, VENV] if uv
-                else [python, "-m", "venv", VENV])
+        make = [uv, "venv", "-q", "--python", python, VENV] if uv else [python, "-m", "venv", VENV]
         if subprocess.call(make) != 0:
             shutil.rmtree(VENV, ignore_errors=True)
-            return ("Python's venv or pip is missing. Install it (on Debian and Ubuntu: "
-                    "sudo apt install python3-venv), or install uv, and run this again.")
-    pip = ([uv, "pip", "install", "--compile-bytecode", "--python", PYTHON] if uv
-           else [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"])
+            return (
+                "Python's venv or pip is missing. Install it (on Debian and Ubuntu: "
+                "sudo apt install python3-venv), or install uv, and run this again."
+            )
+    pip = (
+        [uv, "pip", "install", "--compile-bytecode", "--python", PYTHON]
+        if uv
+        else [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
+    )
     quiet = [] if sys.stderr.isatty() else ["-q"]  # where somebody watches, pip shows how it goes
     pins = ["-r", LOCK] if first else ["-r", LOCK, "-r", locked]
     steps = [[*pip, *quiet, "--require-hashes", *pins]]
@@ -251,8 +316,10 @@ def install(locked, first):
         steps.append([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", ROOT])
     for step in steps:
         if subprocess.call(step) != 0:
-            return ("the installation failed; its last lines say why (no network? a full disk?). "
-                    "Run the same command again to go on.")
+            return (
+                "the installation failed; its last lines say why (no network? a full disk?). "
+                "Run the same command again to go on."
+            )
     return None
 
 
@@ -260,7 +327,7 @@ def set_up_before():
     """The optional extras that the environment has, or had before a set-up that was stopped."""
     names = os.listdir(VENV) if os.path.isdir(VENV) else []
     begin = os.path.basename(extra_stamp(""))
-    extras = {name[len(begin):] for name in names if name.startswith(begin)}
+    extras = {name[len(begin) :] for name in names if name.startswith(begin)}
     return {extra for extra in extras if os.path.exists(extra_lock(extra))}
 
 
@@ -288,18 +355,38 @@ def lock():
     uv = shutil.which("uv")
     if not uv:
         return say("`lock` needs uv: see its installation page, or `pip install uv`")
-    compile_ = [uv, "pip", "compile", "-q", "--upgrade", "--generate-hashes", "--no-annotate",
-                "--no-header"]
+    compile_ = [
+        uv,
+        "pip",
+        "compile",
+        "-q",
+        "--upgrade",
+        "--generate-hashes",
+        "--no-annotate",
+        "--no-header",
+    ]
     ours = ["--universal", "--python-version", "3.11"]
     outputs = [["pyproject.toml", *ours, "--extra", "test", "--extra", "build", "-o", LOCK]]
-    outputs += [[os.path.join(LIVE, name + ".in"), *options, "-o",
-                 os.path.join(LIVE, name + ".lock")]
-                for name, options in (("build", ours), ("browser", BROWSER))]
+    outputs += [
+        [os.path.join(LIVE, name + ".in"), *options, "-o", os.path.join(LIVE, name + ".lock")]
+        for name, options in (("build", ours), ("browser", BROWSER))
+    ]
     status = max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
     # An extra's lock has only what the first lock lacks, in versions that fit it.
-    extras = [["pyproject.toml", *ours, "--extra", extra, "-c", LOCK, "-o", extra_lock(extra),
-               *(word for name in pinned(LOCK) for word in ("--no-emit-package", name))]
-              for extra in EXTRAS]
+    extras = [
+        [
+            "pyproject.toml",
+            *ours,
+            "--extra",
+            extra,
+            "-c",
+            LOCK,
+            "-o",
+            extra_lock(extra),
+            *(word for name in pinned(LOCK) for word in ("--no-emit-package", name)),
+        ]
+        for extra in EXTRAS
+    ]
     return max(status, *(subprocess.call([*compile_, *extra], cwd=ROOT) for extra in extras))
 
 

@@ -5,16 +5,20 @@ import unicodedata
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?", re.ASCII)
 LONGEST = 100  # characters; a folder in the exchange has the student and the time in its name too
-RULE = (f"use letters from A to Z, digits, '_', '-' and '.', beginning with a letter or a digit, "
-        f"not ending with '.', and at most {LONGEST} characters")
+RULE = (
+    f"use letters from A to Z, digits, '_', '-' and '.', beginning with a letter or a digit, "
+    f"not ending with '.', and at most {LONGEST} characters"
+)
 
 
 def name_problem(name: str) -> str:
     """Why an assignment should not have this name, with another one that it may have; or ""."""
     if len(name) <= LONGEST and NAME.fullmatch(name):
         return ""
-    return (f"the assignment name {name!r} does not work in all of nbgrader's commands and pages: "
-            f"{RULE}; for example {suggested(name)!r}")
+    return (
+        f"the assignment name {name!r} does not work in all of nbgrader's commands and pages: "
+        f"{RULE}; for example {suggested(name)!r}"
+    )
 
 
 def suggested(name: str) -> str:

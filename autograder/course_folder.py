@@ -82,12 +82,13 @@ class CourseFolder:
             raise CourseFolderError(f"{root} is not a folder")
         if not (root / CONFIG_FILE).exists():
             if root.exists() and any(root.iterdir()):
-                raise CourseFolderError(f"{root} is not empty and has no {CONFIG_FILE}: "
-                                        "name a new or an empty folder for the course")
+                raise CourseFolderError(
+                    f"{root} is not empty and has no {CONFIG_FILE}: "
+                    "name a new or an empty folder for the course"
+                )
             root.mkdir(parents=True, exist_ok=True)
             root.chmod(0o700)  # marks, answers and what students handed in are nobody else's
-            (root / CONFIG_FILE).write_text(
-                CONFIG_TEXT.replace("ZONE", machine_zone()), "utf-8")
+            (root / CONFIG_FILE).write_text(CONFIG_TEXT.replace("ZONE", machine_zone()), "utf-8")
             (root / EXCHANGE).mkdir()
         return cls(root)
 
@@ -95,8 +96,10 @@ class CourseFolder:
     def open(cls, root: Path) -> "CourseFolder":
         """The course folder at `root`; raises `CourseFolderError` if there is none."""
         if not (root / CONFIG_FILE).is_file():
-            raise CourseFolderError(f"{root.resolve()} is not a course folder (no {CONFIG_FILE}); "
-                                    "`autograder release` creates one")
+            raise CourseFolderError(
+                f"{root.resolve()} is not a course folder (no {CONFIG_FILE}); "
+                "`autograder release` creates one"
+            )
         _require_plain_path(root.resolve())
         return cls(root.resolve())
 
@@ -116,7 +119,8 @@ class CourseFolder:
         if "root" not in config.CourseDirectory:
             raise CourseFolderError(
                 f"{path} does not set up this course: it needs the lines `from "
-                "autograder.course_folder import configure` and `configure(c, __file__)`")
+                "autograder.course_folder import configure` and `configure(c, __file__)`"
+            )
         for name in ("CourseDirectory.db_url", "Exchange.root"):  # nbgrader looks at the others
             section, setting = name.split(".")
             if not isinstance(value := config[section].get(setting, ""), str):
@@ -146,7 +150,8 @@ class CourseFolder:
             raise CourseFolderError(
                 f"{path} does not hold a secret of {LEAST_SECRET} characters or more, so anybody "
                 "could work out the deals of graded games: put back the file of your backup. "
-                "Without one, delete it: the next grading draws a new secret, with other deals")
+                "Without one, delete it: the next grading draws a new secret, with other deals"
+            )
         return secret
 
     def exchange(self) -> Path:
@@ -156,8 +161,16 @@ class CourseFolder:
     def student_settings(self) -> str:
         """The text of a student's `nbgrader_config.json`, by which nbgrader's list of assignments
         finds this course."""
-        return json.dumps({"Exchange": {"root": str(self.exchange())},
-                           "CourseDirectory": {"course_id": COURSE_ID}}, indent=1) + "\n"
+        return (
+            json.dumps(
+                {
+                    "Exchange": {"root": str(self.exchange())},
+                    "CourseDirectory": {"course_id": COURSE_ID},
+                },
+                indent=1,
+            )
+            + "\n"
+        )
 
     def assignment(self, name: str) -> Study:
         """A study of the kit, or an assignment of the instructor's own that was released here.
@@ -168,29 +181,40 @@ class CourseFolder:
             return load_study(name)
         except UnknownCheck as unknown:
             if not self.release(name).is_dir():
-                raise UnknownCheck(f"{unknown}; nor was an assignment {name!r} released in "
-                                   f"{self.root}") from None
-        return Study(name, title=name, assignment=name, module="", checks={}, written={},
-                     home=self.root)
+                raise UnknownCheck(
+                    f"{unknown}; nor was an assignment {name!r} released in {self.root}"
+                ) from None
+        return Study(
+            name, title=name, assignment=name, module="", checks={}, written={}, home=self.root
+        )
 
     def submitted(self, assignment: str) -> dict[str, Path]:
         """The submissions to one assignment, by student."""
         found = [path for path in self._handed_in(assignment) if _is_name(path.parent.name)]
         # A folder whose name is NFC already comes last, and counts.
-        return {nfc(path.parent.name): path for path in sorted(
-            found, key=lambda path: (path.parent.name == nfc(path.parent.name), path))}
+        return {
+            nfc(path.parent.name): path
+            for path in sorted(
+                found, key=lambda path: (path.parent.name == nfc(path.parent.name), path)
+            )
+        }
 
     def misnamed(self, assignment: str) -> dict[str, str]:
         """Why folders below `submitted` are no student's, by their names as they can be shown."""
-        return {repr(path.parent.name): f"the folder submitted/{path.parent.name!r} was left out: "
-                "its name cannot be a student's, as it has blanks at an end or characters that "
-                "cannot be printed, or that stand for others (* ? [); rename it"
-                for path in self._handed_in(assignment) if not _is_name(path.parent.name)} | {
+        return {
+            repr(path.parent.name): f"the folder submitted/{path.parent.name!r} was left out: "
+            "its name cannot be a student's, as it has blanks at an end or characters that "
+            "cannot be printed, or that stand for others (* ? [); rename it"
+            for path in self._handed_in(assignment)
+            if not _is_name(path.parent.name)
+        } | {
             ascii(path.parent.name): f"the folder submitted/{path.parent.name!a} was left "
-                "out: another one has the same name in another Unicode form (NFC); remove one"
-                for path in self._handed_in(assignment)
-                if _is_name(path.parent.name) and path.parent.name != nfc(path.parent.name)
-                and (self.root / "submitted" / nfc(path.parent.name) / assignment).is_dir()}
+            "out: another one has the same name in another Unicode form (NFC); remove one"
+            for path in self._handed_in(assignment)
+            if _is_name(path.parent.name)
+            and path.parent.name != nfc(path.parent.name)
+            and (self.root / "submitted" / nfc(path.parent.name) / assignment).is_dir()
+        }
 
     def _handed_in(self, assignment: str) -> list[Path]:
         return sorted(self.root.glob(f"submitted/*/{assignment}"))
@@ -200,8 +224,14 @@ class CourseFolder:
         path = self.root / "submitted" / nfc(student) / assignment
         if path.exists() or student.isascii():
             return path
-        return next((other for other in self._handed_in(assignment)
-                     if nfc(other.parent.name) == nfc(student)), path)
+        return next(
+            (
+                other
+                for other in self._handed_in(assignment)
+                if nfc(other.parent.name) == nfc(student)
+            ),
+            path,
+        )
 
     def release(self, assignment: str) -> Path:
         """The released assignment: the folder that students receive."""
@@ -211,13 +241,23 @@ class CourseFolder:
         """Raise `CourseFolderError` unless `study` has been released here, as files and folders."""
         release = self.release(study.assignment)
         if not release.is_dir():
-            raise CourseFolderError(f"{study.assignment} has not been released in {self.root}: "
-                                    f"run `autograder release {study.name}` first")
-        odd = next((path for path in sorted(release.rglob("*"))
-                    if not path.is_file() and not path.is_dir()), None)
+            raise CourseFolderError(
+                f"{study.assignment} has not been released in {self.root}: "
+                f"run `autograder release {study.name}` first"
+            )
+        odd = next(
+            (
+                path
+                for path in sorted(release.rglob("*"))
+                if not path.is_file() and not path.is_dir()
+            ),
+            None,
+        )
         if odd is not None:  # a pipe would block whoever reads it
-            raise CourseFolderError(f"{odd} is neither a file nor a folder: remove it, and run "
-                                    f"`autograder release {study.name}`")
+            raise CourseFolderError(
+                f"{odd} is neither a file nor a folder: remove it, and run "
+                f"`autograder release {study.name}`"
+            )
 
     def results(self, assignment: str, student: str) -> Path:
         """The folder of one submission's results: the outcome of each check, and the ledger."""
@@ -244,20 +284,26 @@ def _slip(path: Path, error: Exception) -> str:
             if step.f_code.co_filename == str(path):
                 line = number
     where = f"line {line} of {place}" if line else str(place)
-    return (f"{where} cannot be used ({type(error).__name__}: {why}): mend it, and give the same "
-            "command again")
+    return (
+        f"{where} cannot be used ({type(error).__name__}: {why}): mend it, and give the same "
+        "command again"
+    )
 
 
 def _require_plain_path(root: Path) -> None:
     """Raise `CourseFolderError` for a path that nbgrader takes for a pattern, or that no address
     of a gradebook can hold."""
     if not str(root).isprintable():
-        raise CourseFolderError(f"{str(root)!r} cannot be a course folder, as its path has "
-                                "characters that cannot be printed: rename it, or name another")
+        raise CourseFolderError(
+            f"{str(root)!r} cannot be a course folder, as its path has "
+            "characters that cannot be printed: rename it, or name another"
+        )
     if patterns := sorted(set("*?[") & set(str(root))):
-        raise CourseFolderError(f"{root} cannot be a course folder, as nbgrader takes "
-                                f"{' '.join(patterns)} in its path for a pattern and would look "
-                                "elsewhere: rename it, or name another")
+        raise CourseFolderError(
+            f"{root} cannot be a course folder, as nbgrader takes "
+            f"{' '.join(patterns)} in its path for a pattern and would look "
+            "elsewhere: rename it, or name another"
+        )
 
 
 def configure(c: Config, config_file: str) -> None:
@@ -277,19 +323,38 @@ def configure(c: Config, config_file: str) -> None:
     c.ExchangeFactory.collect = "autograder.grading.collecting.CarefulCollect"
     c.ClearSolutions.text_stub = ANSWER_STUB
     c.Autograde.exclude_overwriting = {
-        assignment: [module] for assignment, module in modules().items()}
+        assignment: [module] for assignment, module in modules().items()
+    }
     # nbgrader's own steps; one of ours tries the tests that they generate, one clears what they
     # leave of solutions: at first before cells are saved, and again after regions are removed.
-    ours = {"RefuseUngradable": "autograder.release.refuse_ungradable.RefuseUngradable",
-            "TellInside": "autograder.grading.own_tests.TellInside",
-            "ClearRemains": "autograder.release.remains.ClearRemains",
-            "RemoveSolutionFiles": "autograder.release.remains.RemoveSolutionFiles"}
+    ours = {
+        "RefuseUngradable": "autograder.release.refuse_ungradable.RefuseUngradable",
+        "TellInside": "autograder.grading.own_tests.TellInside",
+        "ClearRemains": "autograder.release.remains.ClearRemains",
+        "RemoveSolutionFiles": "autograder.release.remains.RemoveSolutionFiles",
+    }
     c.GenerateAssignment.preprocessors = [
-        ours.get(name, f"nbgrader.preprocessors.{name}") for name in (
-            "RefuseUngradable", "IncludeHeaderFooter", "InstantiateTests", "TellInside",
-            "LockCells", "ClearSolutions", "ClearOutput", "ClearRemains", "CheckCellMetadata",
-            "ComputeChecksums", "SaveCells", "ClearHiddenTests", "ClearMarkScheme",
-            "ClearRemains", "RemoveSolutionFiles", "ComputeChecksums", "CheckCellMetadata")]
+        ours.get(name, f"nbgrader.preprocessors.{name}")
+        for name in (
+            "RefuseUngradable",
+            "IncludeHeaderFooter",
+            "InstantiateTests",
+            "TellInside",
+            "LockCells",
+            "ClearSolutions",
+            "ClearOutput",
+            "ClearRemains",
+            "CheckCellMetadata",
+            "ComputeChecksums",
+            "SaveCells",
+            "ClearHiddenTests",
+            "ClearMarkScheme",
+            "ClearRemains",
+            "RemoveSolutionFiles",
+            "ComputeChecksums",
+            "CheckCellMetadata",
+        )
+    ]
     c.Autograde.exporter_class = "autograder.grading.careful_exporter.CarefulExporter"
     # nbgrader's own steps without `ClearOutput`: what is run gets new outputs, and what is not run
     # keeps those that were handed in.
@@ -320,16 +385,22 @@ def configure(c: Config, config_file: str) -> None:
     # Students' HTML must not run in the pages of whoever grades, see
     # `autograder.telling.safe_html`.
     c.HTMLExporter.sanitize_html = True
-    c.HTMLExporter.filters = {"clean_html": "autograder.telling.safe_html.clean_output",
-                              "markdown2html": "autograder.telling.safe_html.markdown"}
+    c.HTMLExporter.filters = {
+        "clean_html": "autograder.telling.safe_html.clean_output",
+        "markdown2html": "autograder.telling.safe_html.markdown",
+    }
     # Pages are read without a network: our two templates are nbgrader's, less what asks for one.
     # Feedback has an exporter of its own, because formgrader's pages are made by HTMLExporter.
-    templates = [str(Path(__file__).parent / "telling" / "templates"),
-                 str(_nbgrader() / "server_extensions" / "formgrader" / "templates")]
+    templates = [
+        str(Path(__file__).parent / "telling" / "templates"),
+        str(_nbgrader() / "server_extensions" / "formgrader" / "templates"),
+    ]
     c.HTMLExporter.template_name = "offline_formgrade"
     c.HTMLExporter.extra_template_basedirs = templates
     c.GenerateFeedback.preprocessors = [
-        "autograder.telling.safe_html.HideTests", "autograder.telling.summary.Summarise"]
+        "autograder.telling.safe_html.HideTests",
+        "autograder.telling.summary.Summarise",
+    ]
     c.GenerateFeedback.exporter_class = "autograder.telling.feedback_page.FeedbackExporter"
     c.FeedbackExporter.template_name = "offline_feedback"
     c.FeedbackExporter.optimistic_validation = True  # once, after all steps
@@ -356,10 +427,14 @@ def rule_of(folder: CourseFolder) -> dict[str, float]:
         rule = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise CourseFolderError(f"{path} cannot be read ({error}): {mend}") from error
-    if (not isinstance(rule, dict) or not rule.keys() <= {"percent_a_day", "at_most"} or not all(
-            isinstance(value, int | float) and 0 <= value <= 100 for value in rule.values())):
-        raise CourseFolderError(f"{path} must contain only the percentages percent_a_day and "
-                                f"at_most: {mend}")
+    if (
+        not isinstance(rule, dict)
+        or not rule.keys() <= {"percent_a_day", "at_most"}
+        or not all(isinstance(value, int | float) and 0 <= value <= 100 for value in rule.values())
+    ):
+        raise CourseFolderError(
+            f"{path} must contain only the percentages percent_a_day and at_most: {mend}"
+        )
     return rule
 
 
@@ -397,8 +472,7 @@ def run_quietly(converter, log_file: Path) -> None:
 
 
 class _Log(logging.FileHandler):
-    """A log that keeps the first error which it is told of: nbgrader's own only says to look there.
-    """
+    """A log that keeps the first error which it is told of: nbgrader's own only says to look there."""
 
     cause: BaseException | None = None
 

@@ -28,8 +28,17 @@ ATTEMPTS = 6  # at the same work, each after the server has answered
 PASSES = ("08", "57P01", "57P02", "57P03", "53300", "23505", "40001", "40P01")
 # A connection that was never made has no code, and `refusals` cannot always tell it. What these
 # words are in stays as it is; some are libpq's, some a server's whose language is English.
-STAYS = ("authentication failed", "no password supplied", "pg_hba.conf", "does not exist",
-         "not permitted", "permission denied", "certificate", "SSL was required", "root.crt")
+STAYS = (
+    "authentication failed",
+    "no password supplied",
+    "pg_hba.conf",
+    "does not exist",
+    "not permitted",
+    "permission denied",
+    "certificate",
+    "SSL was required",
+    "root.crt",
+)
 
 Done = TypeVar("Done")
 log = logging.getLogger(__name__)  # without other orders, a warning is a line on stderr
@@ -49,11 +58,15 @@ def engine(db_url: str) -> Engine:
     try:
         return create_engine(db_url, poolclass=NullPool)
     except ImportError as error:
-        raise Refused(f"c.CourseDirectory.db_url asks for {error.name}, which is not installed; "
-                      "for PostgreSQL run `python3 run.py setup postgres`") from error
+        raise Refused(
+            f"c.CourseDirectory.db_url asks for {error.name}, which is not installed; "
+            "for PostgreSQL run `python3 run.py setup postgres`"
+        ) from error
     except Exception as error:
-        raise Refused("c.CourseDirectory.db_url in the course's configuration is no address of a "
-                      f"database ({type(error).__name__})") from None
+        raise Refused(
+            "c.CourseDirectory.db_url in the course's configuration is no address of a "
+            f"database ({type(error).__name__})"
+        ) from None
 
 
 def db_url(folder: CourseFolder) -> str:
@@ -80,8 +93,9 @@ def _passes(cause: BaseException) -> bool:
         return False
     if cause.sqlstate is not None:
         return cause.sqlstate.startswith(PASSES)
-    return (isinstance(cause, psycopg.OperationalError)
-            and not any(words in str(cause) for words in STAYS))
+    return isinstance(cause, psycopg.OperationalError) and not any(
+        words in str(cause) for words in STAYS
+    )
 
 
 def _is_refused(error: BaseException) -> bool:
@@ -119,12 +133,18 @@ def reach(folder: CourseFolder) -> None:
             why = str(error.__cause__).partition("\n")[0]
             left = end - time.monotonic()
             if left <= 0:
-                raise NoAnswer(f"the gradebook of {folder.root} has not answered for {patience:g} "
-                               f"seconds ({why}); {GO_ON}") from error
+                raise NoAnswer(
+                    f"the gradebook of {folder.root} has not answered for {patience:g} "
+                    f"seconds ({why}); {GO_ON}"
+                ) from error
             if not waited:
                 until = time.strftime("%H:%M:%S", time.localtime(time.time() + left))
-                log.warning("the gradebook of %s does not answer (%s); trying again until %s",
-                            folder.root, why, until)
+                log.warning(
+                    "the gradebook of %s does not answer (%s); trying again until %s",
+                    folder.root,
+                    why,
+                    until,
+                )
             waited = True
             time.sleep(min(pause, left))
             pause = min(2 * pause, longest)
@@ -135,8 +155,7 @@ def reach(folder: CourseFolder) -> None:
 
 
 def patiently(folder: CourseFolder, work: Callable[[], Done]) -> Done:
-    """The result of work that can be done again; it is, whenever the gradebook's server was away.
-    """
+    """The result of work that can be done again; it is, whenever the gradebook's server was away."""
     for attempt in range(1, ATTEMPTS + 1):
         reach(folder)
         try:

@@ -16,9 +16,16 @@ GO_ON = "when that is mended, the same command goes on from here"
 ROOM = 1_000_000  # bytes; with less SQLite says that it is full, cannot read, or is locked
 EVERYWHERE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-REFUSALS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
-            sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB)
+REFUSALS = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOTADB,
+)
 
 
 class Refused(Exception):
@@ -56,9 +63,11 @@ def is_for_all(error: BaseException, shared: Iterable[Path] = ()) -> bool:
     numbers = EVERYWHERE
     if any(place.exists() and not os.access(place, os.W_OK) for place in shared):
         numbers += FORBIDDEN
-    return any(getattr(cause, "for_all", False) or (
-        cause.errno in numbers if isinstance(cause, OSError) else _is_of_the_database(cause))
-        for cause in _causes(error))
+    return any(
+        getattr(cause, "for_all", False)
+        or (cause.errno in numbers if isinstance(cause, OSError) else _is_of_the_database(cause))
+        for cause in _causes(error)
+    )
 
 
 def _is_of_the_database(error: BaseException) -> bool:
@@ -66,7 +75,8 @@ def _is_of_the_database(error: BaseException) -> bool:
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in REFUSALS
     return not hasattr(error, "orig") and "OperationalError" in {  # SQLAlchemy's own has a cause
-        kind.__name__ for kind in type(error).__mro__}
+        kind.__name__ for kind in type(error).__mro__
+    }
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

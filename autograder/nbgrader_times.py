@@ -61,8 +61,11 @@ def read_times_strictly(config: Config) -> None:
 
     def submitted(self: Any, assignment_id: str, student_id: str) -> datetime | None:
         place = self.coursedir
-        return _logged_time(Path(place.format_path(
-            place.submitted_directory, student_id, assignment_id)), config, self.log)
+        return _logged_time(
+            Path(place.format_path(place.submitted_directory, student_id, assignment_id)),
+            config,
+            self.log,
+        )
 
     parse_utc.lenient = lenient
     for name, module in list(sys.modules.items()):

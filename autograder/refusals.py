@@ -22,8 +22,12 @@ def code_of(failed: Any) -> str | None:
     from psycopg import Error, conninfo  # an extra; whoever failed has imported it
 
     try:
-        address = conninfo.make_conninfo("", **{
-            option.keyword.decode(): option.val.decode() for option in failed.info if option.val})
+        address = conninfo.make_conninfo(
+            "",
+            **{
+                option.keyword.decode(): option.val.decode() for option in failed.info if option.val
+            },
+        )
         # Never on a disk: where a server asks for an open password, the trace holds it.
         with os.fdopen(os.memfd_create("libpq"), "r+b") as trace:
             _connect(address, trace.fileno())
@@ -42,7 +46,9 @@ def _connect(address: str, trace: int) -> None:
     try:
         connection.trace(trace)
         while (wants := connection.connect_poll()) in (
-                PollingStatus.READING, PollingStatus.WRITING):
+            PollingStatus.READING,
+            PollingStatus.WRITING,
+        ):
             waiting = [connection.socket]
             reads = wants == PollingStatus.READING
             left = max(0, end - time.monotonic())

@@ -31,10 +31,17 @@ NO_ZONES = ("Factory", "localtime", "posixrules")  # files of the database that 
 ODD_REGIONS = ("Etc", "SystemV", "posix", "right")  # Etc/GMT+2 is UTC-02:00; "right" counts leaps
 CLOCK = r"(?P<hour>\d\d){0}(?P<minute>\d\d)(?:{0}(?P<second>\d\d)(?:[.,](?P<part>\d{{1,6}}))?)?"
 EXTENDED = re.compile(
-    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ]" + CLOCK.format(":")
-    + r"(?: ?(?P<offset>Z|[+-]\d\d(?::?\d\d)?)| (?P<zone>[A-Za-z][A-Za-z0-9_+/-]*))?", re.ASCII)
-BASIC = re.compile(r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T" + CLOCK.format("")
-                   + r"(?P<offset>Z|[+-]\d\d(?:\d\d)?)?(?P<zone>(?!))?", re.ASCII)
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ]"
+    + CLOCK.format(":")
+    + r"(?: ?(?P<offset>Z|[+-]\d\d(?::?\d\d)?)| (?P<zone>[A-Za-z][A-Za-z0-9_+/-]*))?",
+    re.ASCII,
+)
+BASIC = re.compile(
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T"
+    + CLOCK.format("")
+    + r"(?P<offset>Z|[+-]\d\d(?:\d\d)?)?(?P<zone>(?!))?",
+    re.ASCII,
+)
 MACHINE_ZONE = Path("/etc/localtime")
 
 
@@ -54,8 +61,9 @@ def parse_due(text: str, zone: tzinfo) -> datetime:
     found = EXTENDED.fullmatch(text) or BASIC.fullmatch(text)
     if found is None:
         raise _refusal(text, zone, _hint(text))
-    numbers = [int(found[name] or 0) for name in (
-        "year", "month", "day", "hour", "minute", "second")]
+    numbers = [
+        int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
+    ]
     try:
         local = datetime(*numbers, int((found["part"] or "").ljust(6, "0")))
     except ValueError as error:  # such as the 30th of February
@@ -91,8 +99,11 @@ def zone_named(name: str) -> ZoneInfo:
     """A time zone by its name in the IANA database, like Europe/Berlin. Raises `TimeError`."""
     if name in _names():
         return ZoneInfo(name)
-    alike = [other for other in sorted(_names())
-             if name.lower() in (other.lower(), other.lower().rpartition("/")[2])]
+    alike = [
+        other
+        for other in sorted(_names())
+        if name.lower() in (other.lower(), other.lower().rpartition("/")[2])
+    ]
     meant = f"{alike[0]}, if that is meant" if alike else "a name like Europe/Berlin"
     raise TimeError(f"{name!r} is not the name of a time zone: write {meant}")
 
@@ -120,8 +131,14 @@ def machine_zone() -> str:
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset({"UTC"} | {name for name in available_timezones() if name not in NO_ZONES
-                                and name.partition("/")[0] not in ODD_REGIONS})
+    return frozenset(
+        {"UTC"}
+        | {
+            name
+            for name in available_timezones()
+            if name not in NO_ZONES and name.partition("/")[0] not in ODD_REGIONS
+        }
+    )
 
 
 def _at_offset(local: datetime, offset: str, text: str, zone: tzinfo) -> datetime:
@@ -142,8 +159,11 @@ def _in_zone(local: datetime, there: tzinfo, text: str, zone: tzinfo) -> datetim
         raise _refusal(text, zone, f"the clocks skip this time in {there}")
     if len(found) > 1:
         offsets = " or ".join(_offset_text(when.astimezone(there)) for when in found)
-        raise _refusal(text, zone, f"this time occurs twice in {there}, where the clocks are "
-                                   f"put back: add {offsets}")
+        raise _refusal(
+            text,
+            zone,
+            f"this time occurs twice in {there}, where the clocks are put back: add {offsets}",
+        )
     return found[0]
 
 
@@ -157,21 +177,32 @@ def _by_abbreviation(local: datetime, name: str, text: str, zone: tzinfo) -> dat
     zones: list[tzinfo] = [zone]
     if name in _names():
         zones.append(ZoneInfo(name))
-    found = {when for there in zones for when in _instants(local, there)
-             if when.astimezone(there).tzname() == name}
+    found = {
+        when
+        for there in zones
+        for when in _instants(local, there)
+        if when.astimezone(there).tzname() == name
+    }
     if len(found) == 1:
         return found.pop()
     if found:
         raise _refusal(text, zone, f"{name} has several meanings here")
-    raise _refusal(text, zone, _hint(text) or (
-        f"{name} is neither a time zone nor the abbreviation of one that is certain at that time"))
+    raise _refusal(
+        text,
+        zone,
+        _hint(text)
+        or (
+            f"{name} is neither a time zone nor the abbreviation of one that is certain at that time"
+        ),
+    )
 
 
 def _instants(local: datetime, there: tzinfo) -> list[datetime]:
     """The instants, in UTC and in order, at which the clocks of a zone show a local time."""
     found = {local.replace(tzinfo=there, fold=fold).astimezone(UTC) for fold in (0, 1)}
-    return sorted(when for when in found
-                  if when.astimezone(there).replace(tzinfo=None, fold=0) == local)
+    return sorted(
+        when for when in found if when.astimezone(there).replace(tzinfo=None, fold=0) == local
+    )
 
 
 def _hint(text: str) -> str:
@@ -191,7 +222,8 @@ def _refusal(text: str, zone: tzinfo, why: str) -> TimeError:
     return TimeError(
         f"{text[:60]!r} is not a valid time{f' ({why})' if why else ''}: write it like "
         f"'2026-03-02 10:00' ({zone}, the course's time zone), "
-        "'2026-03-02 10:00 Europe/Berlin', '2026-03-02 10:00 UTC' or '2026-03-02T10:00+01:00'")
+        "'2026-03-02 10:00 Europe/Berlin', '2026-03-02 10:00 UTC' or '2026-03-02T10:00+01:00'"
+    )
 
 
 def _minutes(when: datetime) -> str:

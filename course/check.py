@@ -49,11 +49,11 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return as_html(self.outcome) + (
-            f"<p><strong>Warning:</strong> {escape(self.warning)}</p>" if self.warning else "")
+            f"<p><strong>Warning:</strong> {escape(self.warning)}</p>" if self.warning else ""
+        )
 
 
-def check(check_id: str, folder: str | Path = ".",
-          seconds: float | None = None) -> Points | None:
+def check(check_id: str, folder: str | Path = ".", seconds: float | None = None) -> Points | None:
     """Run the public questions of a check and show what to look at.
 
     Returns the points earned on the public positions, for the checks that carry marks; None for
@@ -67,16 +67,22 @@ def check(check_id: str, folder: str | Path = ".",
     study = load_study(asked.study)
     module = Path(folder) / study.module
     if not module.is_file():
-        raise MissingModule(f"{module.name} is not in {Path(folder).resolve()}: "
-                            "open the notebook in the folder that holds it")
+        raise MissingModule(
+            f"{module.name} is not in {Path(folder).resolve()}: "
+            "open the notebook in the folder that holds it"
+        )
     line = Line()
-    replies = ask_module(module, asked, seconds, tell=lambda said: line.tell(
-        f"{asked.id}: {said} ..."))
+    replies = ask_module(
+        module, asked, seconds, tell=lambda said: line.tell(f"{asked.id}: {said} ...")
+    )
     source = module.read_bytes()
     replies = explain_replies(replies, source, "this is Python")
-    outcome = mark_by_file(asked, replies, study.expected_file,
-                           others_of(asked.id, [c.id for c in study.checks.values()],
-                                     shown(module)))
+    outcome = mark_by_file(
+        asked,
+        replies,
+        study.expected_file,
+        others_of(asked.id, [c.id for c in study.checks.values()], shown(module)),
+    )
     note(module, outcome)
     line.show(Explanation(outcome, warning(source, grading_version())))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and outcome.earned < outcome.points:

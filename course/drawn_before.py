@@ -51,8 +51,9 @@ class DrawnBefore(Picture):
 def drawn_before(alt: str) -> DrawnBefore:
     """What the running cell shows instead of the picture that `alt` describes."""
     pictures = _table("pictures").get(key(running()), [])
-    return DrawnBefore(alt, next(((words, svg) for words, svg in pictures
-                                  if _first(words) == _first(alt)), None))
+    return DrawnBefore(
+        alt, next(((words, svg) for words, svg in pictures if _first(words) == _first(alt)), None)
+    )
 
 
 def outputs_before(cell: str) -> list[str]:

@@ -16,15 +16,42 @@ from course.start import CALL, FOLLOWED, put_out, start_page
 FOLLOW = Path(__file__).with_name("follow.js")
 
 # What students have no use for there. It can be opened all the same, by whoever knows its name.
-INTERNALS = frozenset({
-    "__init__.py", "check.py", "depth_strength.json", "depth_strength.py", "drawn_before.py",
-    "files.py", "follow.js", "greedily.py", "hand_in.py", "imported_names.py", "jupyter",
-    "live_modules.py", "mcts_strength.json", "mcts_strength.py", "node_counts.json",
-    "node_counts.py", "notebook.py", "plots.py", "probes", "progress.py",
-    "reference_searches.json", "reference_searches.py", "renewal.py", "reply_games.json",
-    "reply_games.py", "start.py", "unwritten.py", "validate.py", "validate_server.py",
-    "weights_from_games.json", "weights_from_games.py", "without_numpy.py",
-})
+INTERNALS = frozenset(
+    {
+        "__init__.py",
+        "check.py",
+        "depth_strength.json",
+        "depth_strength.py",
+        "drawn_before.py",
+        "files.py",
+        "follow.js",
+        "greedily.py",
+        "hand_in.py",
+        "imported_names.py",
+        "jupyter",
+        "live_modules.py",
+        "mcts_strength.json",
+        "mcts_strength.py",
+        "node_counts.json",
+        "node_counts.py",
+        "notebook.py",
+        "plots.py",
+        "probes",
+        "progress.py",
+        "reference_searches.json",
+        "reference_searches.py",
+        "renewal.py",
+        "reply_games.json",
+        "reply_games.py",
+        "start.py",
+        "unwritten.py",
+        "validate.py",
+        "validate_server.py",
+        "weights_from_games.json",
+        "weights_from_games.py",
+        "without_numpy.py",
+    }
+)
 
 
 class CourseFiles(AsyncLargeFileManager):
@@ -35,8 +62,9 @@ class CourseFiles(AsyncLargeFileManager):
     again while it is in sight.
     """
 
-    async def get(self, path: str, content: bool = True, *arguments: Any,
-                  **options: Any) -> dict[str, Any]:
+    async def get(
+        self, path: str, content: bool = True, *arguments: Any, **options: Any
+    ) -> dict[str, Any]:
         """A file or a folder, as the Contents API has it."""
         model = await super().get(path, content, *arguments, **options)
         if model["type"] == "directory" and content and self._is_course(model["content"]):

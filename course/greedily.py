@@ -22,8 +22,12 @@ class Greedily:
     the first of the best moves.
     """
 
-    def __init__(self, best_moves: Callable[[Mapping[Move, float]], Sequence[Move]],
-                 learners: Mapping[str, Learner], first: bool = False) -> None:
+    def __init__(
+        self,
+        best_moves: Callable[[Mapping[Move, float]], Sequence[Move]],
+        learners: Mapping[str, Learner],
+        first: bool = False,
+    ) -> None:
         self.best_moves, self.learners, self.first = best_moves, learners, first
 
     def reset(self, seed: int | None) -> None:

@@ -31,7 +31,8 @@ LINK = "data:application/zip;base64,"
 MOST_IN_LINK = 2_000_000  # bytes of an archive that the notebook itself holds
 PICTURES = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
 MENTIONED = re.compile(  # a picture in Markdown, as ![](a.png), ![](<a b.png>) or <img src="a.png">
-    r"""!\[[^\]]*\]\(\s*(?:<([^>]+)>|([^)\s]+))|<img\b[^>]*?\bsrc=["']([^"']+)""")
+    r"""!\[[^\]]*\]\(\s*(?:<([^>]+)>|([^)\s]+))|<img\b[^>]*?\bsrc=["']([^"']+)"""
+)
 ELSEWHERE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|/|#)", re.IGNORECASE)
 IN_GRADING = "NBGRADER_EXECUTION"
 
@@ -61,8 +62,10 @@ class Packed:
         where = f" It is also in <code>{escape(str(self.path))}</code>." if self.path else ""
         warnings = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
         below = f"<p>Before you hand it in:</p><ul>{warnings}</ul>" if warnings else ""
-        return (f'<p><a download="{self.name}" href="{self._address()}">Download {self.name}</a>, '
-                f"with {escape(self._files())}.{where}</p>{below}")
+        return (
+            f'<p><a download="{self.name}" href="{self._address()}">Download {self.name}</a>, '
+            f"with {escape(self._files())}.{where}</p>{below}"
+        )
 
     def _address(self) -> str:
         """What the link leads to: the archive itself, or its file if it is large."""
@@ -92,8 +95,10 @@ def hand_in(study: str = "", folder: str | Path = ".") -> Packed | None:
     if not (place / chosen.module).is_file():
         place = folder.parent / chosen.assignment  # called in the folder of another study
     if not (place / chosen.module).is_file():
-        raise FileNotFoundError(f"{chosen.module} of {chosen.assignment} is not in {folder}: "
-                                "name the folder that holds it")
+        raise FileNotFoundError(
+            f"{chosen.module} of {chosen.assignment} is not in {folder}: "
+            "name the folder that holds it"
+        )
     notebooks = sorted(place.glob(NOTEBOOKS))
     pictures, missing = _pictures(place, notebooks)
     files = [place / chosen.module, *notebooks, *pictures]
@@ -105,9 +110,14 @@ def hand_in(study: str = "", folder: str | Path = ".") -> Packed | None:
     warnings = [*_warnings(place, chosen, notebooks), *missing, *_unsaved(folder, place, notebooks)]
     path = place.parent / f"{chosen.assignment}.zip"
     written = sys.platform != "emscripten" and _write(path, packed.getvalue())
-    return Packed(chosen, tuple(path.relative_to(place).as_posix() for path in files),
-                  packed.getvalue(), path if written else None,
-                  tuple(path.stat().st_mtime for path in files), tuple(warnings))
+    return Packed(
+        chosen,
+        tuple(path.relative_to(place).as_posix() for path in files),
+        packed.getvalue(),
+        path if written else None,
+        tuple(path.stat().st_mtime for path in files),
+        tuple(warnings),
+    )
 
 
 def _write(path: Path, data: bytes) -> bool:
@@ -125,8 +135,11 @@ def _write(path: Path, data: bytes) -> bool:
 def _ago(moment: float) -> str:
     """How long ago that was, in words."""
     minutes = max(0, int(time.time() - moment)) // 60
-    for number, unit in ((minutes // (24 * 60), "day"), (minutes // 60, "hour"),
-                         (minutes, "minute")):
+    for number, unit in (
+        (minutes // (24 * 60), "day"),
+        (minutes // 60, "hour"),
+        (minutes, "minute"),
+    ):
         if number:
             return f"{number} {unit}{'s' if number > 1 else ''} ago"
     return "just now"
@@ -147,8 +160,10 @@ def _pictures(place: Path, notebooks: Sequence[Path]) -> tuple[list[Path], list[
                 if path.is_file() and path.resolve().is_relative_to(place.resolve()):
                     found.add(path)
                     continue
-            missing.append(f"{name}, which {notebook.name} shows, is not in the folder "
-                           f"{place.name}: put it there, or the marker cannot see it")
+            missing.append(
+                f"{name}, which {notebook.name} shows, is not in the folder "
+                f"{place.name}: put it there, or the marker cannot see it"
+            )
     inside = {path for path in found if path.is_file() and not path.is_symlink()}
     return sorted(inside), missing
 
@@ -171,8 +186,10 @@ def _warnings(place: Path, study: Study, notebooks: Sequence[Path]) -> Iterator[
         if not p.cells and not p.questions:
             yield f"{p.path.name} cannot be read as a notebook"
         if left := p.questions - p.answered:
-            yield (f"{p.path.name} has {left} of {p.questions} "
-                   f"question{'s' if p.questions > 1 else ''} without an answer")
+            yield (
+                f"{p.path.name} has {left} of {p.questions} "
+                f"question{'s' if p.questions > 1 else ''} without an answer"
+            )
         if p.unchecked:
             yield f"{p.path.name}: not checked yet: {', '.join(p.unchecked)}"
         if p.changed:
@@ -183,15 +200,21 @@ def _unsaved(folder: Path, place: Path, notebooks: Sequence[Path]) -> Iterator[s
     """A sentence if the cell that is running was never saved in a notebook of the study."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = shell.user_ns.get("In", [""])[-1].strip() if shell else ""
-    if cell and folder == place and not any(
+    if (
+        cell
+        and folder == place
+        and not any(
             json.dumps(line)[1:-1] in path.read_text("utf-8", "replace")
-            for line in cell.splitlines()[-1:] for path in notebooks):
+            for line in cell.splitlines()[-1:]
+            for path in notebooks
+        )
+    ):
         yield "the cell that you ran is not in a saved notebook: save all, then run it again"
 
 
 def _study_of(folder: Path) -> str:
     if folder.name not in modules():
-        raise FileNotFoundError("say which study you hand in: hand_in(\"study3\")")
+        raise FileNotFoundError('say which study you hand in: hand_in("study3")')
     return folder.name
 
 
@@ -209,8 +232,9 @@ def _tidied(path: Path) -> bytes:
         notebook["metadata"]["kernelspec"] = KERNEL
         for cell in notebook["cells"]:
             if "outputs" in cell:
-                cell["outputs"] = [output for output in cell["outputs"]
-                                   if LINK not in json.dumps(output)]
+                cell["outputs"] = [
+                    output for output in cell["outputs"] if LINK not in json.dumps(output)
+                ]
     except (ValueError, KeyError, TypeError):  # for whoever marks it to see
         return data
     return json.dumps(notebook, indent=1).encode()

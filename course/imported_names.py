@@ -26,8 +26,9 @@ class ImportedNames:
     `expected` are modules that belong in the notebook's folder, even if they are missing there.
     """
 
-    def __init__(self, namespace: dict[str, Any], modules: LiveModules,
-                 expected: frozenset[str]) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], modules: LiveModules, expected: frozenset[str]
+    ) -> None:
         self._namespace, self._modules, self._expected = namespace, modules, expected
         self._names: dict[str, Source] = {}
         self._all_of: list[str] = []  # modules of which `import *` was asked
@@ -58,7 +59,8 @@ class ImportedNames:
                 if name not in self._namespace:
                     self._names.setdefault(name, Source(module, name))
                 elif name not in self._names and (
-                        self._namespace[name] is self._modules.value(module, name)):
+                    self._namespace[name] is self._modules.value(module, name)
+                ):
                     self._names[name] = Source(module, name, self._namespace[name])
         for name, source in list(self._names.items()):
             if self._namespace.get(name, MISSING) is not source.value:
@@ -76,12 +78,21 @@ class ImportedNames:
         name = getattr(error, "name", None)
         if _globals_of(error) is not self._namespace:
             return None
-        if isinstance(error, NameError) and name in self._names and (
-                self._names[name].value is MISSING):
+        if (
+            isinstance(error, NameError)
+            and name in self._names
+            and (self._names[name].value is MISSING)
+        ):
             return self._why(self._names[name])
         if isinstance(error, NameError):
-            return next((self._modules.broken[module] for module in self._all_of
-                         if module in self._modules.broken), None)
+            return next(
+                (
+                    self._modules.broken[module]
+                    for module in self._all_of
+                    if module in self._modules.broken
+                ),
+                None,
+            )
         if isinstance(error, ModuleNotFoundError) and name and self._is_live(name):
             return f"{name}.py is missing"
         if isinstance(error, ImportError) and name and self._is_live(name):
@@ -126,8 +137,13 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, Source | None]]:
         match child:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield child.name, None
-            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | (
-                    ast.GeneratorExp()):
+            case (
+                ast.Lambda()
+                | ast.ListComp()
+                | ast.SetComp()
+                | ast.DictComp()
+                | (ast.GeneratorExp())
+            ):
                 pass
             case ast.Import():
                 for alias in child.names:
@@ -135,8 +151,10 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, Source | None]]:
                     yield alias.asname or root, Source(alias.name if alias.asname else root, None)
             case ast.ImportFrom():
                 for alias in child.names:
-                    yield alias.asname or alias.name, (
-                        None if child.level else Source(child.module or "", alias.name))
+                    yield (
+                        alias.asname or alias.name,
+                        (None if child.level else Source(child.module or "", alias.name)),
+                    )
             case ast.Name(ctx=ast.Store() | ast.Del()):
                 yield child.id, None
             case ast.ExceptHandler(name=str(name)):

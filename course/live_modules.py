@@ -27,8 +27,16 @@ from tictactoe.errors import text
 KIT = frozenset({"autograder", "course", "sequence", "tictactoe"})  # never reloaded
 _owners: dict[str, "LiveModules"] = {}  # by the module's name
 MISSING: Any = object()  # what a name stands for that is not there
-BY_IMPORT = ("__name__", "__loader__", "__package__", "__spec__", "__path__", "__file__",
-             "__cached__", "__builtins__")
+BY_IMPORT = (
+    "__name__",
+    "__loader__",
+    "__package__",
+    "__spec__",
+    "__path__",
+    "__file__",
+    "__cached__",
+    "__builtins__",
+)
 
 
 class BrokenModule(ImportError):
@@ -82,15 +90,23 @@ class LiveModules(MetaPathFinder, Loader):
         if found is None or not found.origin or not self._is_inside(name, found.origin):
             return None
         return spec_from_file_location(
-            name, found.origin, loader=self,
-            submodule_search_locations=found.submodule_search_locations)
+            name,
+            found.origin,
+            loader=self,
+            submodule_search_locations=found.submodule_search_locations,
+        )
 
     def _is_inside(self, name: str, file: str) -> bool:
         place = Path(file).parent.resolve()
-        return (file.endswith(".py") and name.partition(".")[0] not in KIT
-                and place.is_relative_to(self.folder)
-                and not any(part == "site-packages" or part.startswith(".")
-                            for part in place.relative_to(self.folder).parts))
+        return (
+            file.endswith(".py")
+            and name.partition(".")[0] not in KIT
+            and place.is_relative_to(self.folder)
+            and not any(
+                part == "site-packages" or part.startswith(".")
+                for part in place.relative_to(self.folder).parts
+            )
+        )
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """The module as it was imported before; None if it is new."""
@@ -139,8 +155,11 @@ class LiveModules(MetaPathFinder, Loader):
         self._tried.clear()
         changed = self.have_changed()
         others = _files_of(self.folder) if self.broken or changed else self._others
-        stale = list(self._files) if changed else [
-            name for name in self.broken if others != self._others]
+        stale = (
+            list(self._files)
+            if changed
+            else [name for name in self.broken if others != self._others]
+        )
         self._others = others
         importlib.invalidate_caches()
         for name in stale:
@@ -168,8 +187,11 @@ class LiveModules(MetaPathFinder, Loader):
     def value(self, name: str, attribute: str | None) -> Any:
         """What a module defines, or the module itself; `MISSING` if it is broken or does not."""
         module = MISSING if name in self.broken else sys.modules.get(name, MISSING)
-        return module if attribute is None or module is MISSING else vars(module).get(
-            attribute, MISSING)
+        return (
+            module
+            if attribute is None or module is MISSING
+            else vars(module).get(attribute, MISSING)
+        )
 
     def current(self, name: str, path: str) -> Any:
         """As `successor`."""
@@ -182,8 +204,9 @@ class LiveModules(MetaPathFinder, Loader):
         said = text(error)
         if isinstance(error, BrokenModule):
             return said
-        frames = [(frame.filename, frame.lineno)
-                  for frame in traceback.extract_tb(error.__traceback__)]
+        frames = [
+            (frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)
+        ]
         if isinstance(error, SyntaxError):
             said = error.msg
             frames.append((error.filename or "", error.lineno))

@@ -26,8 +26,10 @@ class Entry(NamedTuple):
         """What played, in words."""
         words = [self.agent]
         if self.leaf:
-            words += [f"{self.leaf} leaf",
-                      "all actions" if self.width is None else f"the best {self.width}"]
+            words += [
+                f"{self.leaf} leaf",
+                "all actions" if self.width is None else f"the best {self.width}",
+            ]
         if self.iterations:
             words.append(f"{self.iterations} iterations")
         return ", ".join(words)

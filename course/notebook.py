@@ -45,8 +45,10 @@ class NotebookSupport:
         self._explained: BaseException | None = None  # the error of the cell, if it is explained
         self._modules = LiveModules(Path.cwd())
         self._names = ImportedNames(
-            shell.user_ns, self._modules,
-            frozenset(load_study(name).module.removesuffix(".py") for name in studies()))
+            shell.user_ns,
+            self._modules,
+            frozenset(load_study(name).module.removesuffix(".py") for name in studies()),
+        )
         sys.meta_path.insert(0, self._modules)
 
     def before_cell(self, info: Any) -> None:
@@ -55,7 +57,8 @@ class NotebookSupport:
             self._names.update()
             for value in list(self._shell.user_ns.values()):
                 if getattr(value, "__module__", None) == "__main__" and hasattr(
-                        value, "cache_clear"):
+                    value, "cache_clear"
+                ):
                     value.cache_clear()
 
     def after_cell(self, result: Any) -> None:
@@ -77,8 +80,14 @@ class NotebookSupport:
             return "A module was saved while this cell ran. Run the cell again."
         return stub_message(error)
 
-    def show_error(self, shell: Any, kind: type, error: BaseException, trace: TracebackType,
-                   tb_offset: int | None = None) -> None:
+    def show_error(
+        self,
+        shell: Any,
+        kind: type,
+        error: BaseException,
+        trace: TracebackType,
+        tb_offset: int | None = None,
+    ) -> None:
         """Show an error of a cell: IPython calls this for the kinds in `EXPLAINED`."""
         message = self.message(error)
         if message:
@@ -96,8 +105,10 @@ def stub_message(error: BaseException | None) -> str | None:
     if not (frame.line or "").startswith(TO_WRITE):
         return None
     name = str(error).partition(STUB_MESSAGE)[0]
-    return (f"Not written yet: {name}, in {Path(frame.filename).name}, line {frame.lineno}. "
-            "Write it, save the module, and run this cell again.")
+    return (
+        f"Not written yet: {name}, in {Path(frame.filename).name}, line {frame.lineno}. "
+        "Write it, save the module, and run this cell again."
+    )
 
 
 def _is_of_a_stub(error: BaseException | None) -> bool:
@@ -134,8 +145,13 @@ def _explain_what_is_missing(shell: Any, support: NotebookSupport) -> None:
 
     explained = Explained()
 
-    def show(shell: Any, kind: type, error: BaseException, trace: TracebackType,
-             tb_offset: int | None = None) -> None:
+    def show(
+        shell: Any,
+        kind: type,
+        error: BaseException,
+        trace: TracebackType,
+        tb_offset: int | None = None,
+    ) -> None:
         found = None if support.message(error) else explained.outputs(error, running())
         if isinstance(error, NeedsProcesses):
             print(f"Not here: {error}.")

@@ -60,8 +60,16 @@ def board_figure(title: str, width: float = 5.8, height: float = 5.0) -> "Axes |
     Rows are counted from the top.
     """
     axes = figure(width, height)
-    axes.set(xlim=(-0.5, 9.5), ylim=(9.5, -0.5), aspect="equal", title=title, xlabel="column",
-             ylabel="row", xticks=range(10), yticks=range(10))
+    axes.set(
+        xlim=(-0.5, 9.5),
+        ylim=(9.5, -0.5),
+        aspect="equal",
+        title=title,
+        xlabel="column",
+        ylabel="row",
+        xticks=range(10),
+        yticks=range(10),
+    )
     axes.grid(visible=False)
     return axes
 
@@ -74,7 +82,7 @@ def picture(axes: "Axes | NoAxes", alt: str) -> Picture:
     with _style():
         axes.figure.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()
-    return Picture(svg[svg.index("<svg"):], alt)
+    return Picture(svg[svg.index("<svg") :], alt)
 
 
 def boards(states, captions=(), lanes=(), columns: int = 4) -> Picture:
@@ -92,18 +100,25 @@ def boards(states, captions=(), lanes=(), columns: int = 4) -> Picture:
     down = side + line * max(len(rows) for rows in lines) + 24
     columns = min(columns, len(states))
     width, height = across * columns, down * -(-len(states) // columns)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-             f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>']
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>'
+    ]
     for i, (state, rows, lane) in enumerate(zip(states, lines, lanes, strict=True)):
         left, top = i % columns * across + (across - side) / 2, i // columns * down + 6
-        parts.append(f'<g transform="translate({left:g} {top:g})">{_shade(lane)}'
-                     f'{board_marks(state)}')
-        parts += [f'<text x="{side / 2}" y="{side + line * (k + 1)}" font-family="sans-serif" '
-                  f'font-size="12.5" text-anchor="middle" fill="#222">{html.escape(text)}</text>'
-                  for k, text in enumerate(rows)]
+        parts.append(
+            f'<g transform="translate({left:g} {top:g})">{_shade(lane)}{board_marks(state)}'
+        )
+        parts += [
+            f'<text x="{side / 2}" y="{side + line * (k + 1)}" font-family="sans-serif" '
+            f'font-size="12.5" text-anchor="middle" fill="#222">{html.escape(text)}</text>'
+            for k, text in enumerate(rows)
+        ]
         parts.append("</g>")
-    words = [f"{caption}: {state.describe()}" if caption else state.describe()
-             for state, caption in zip(states, captions, strict=True)]
+    words = [
+        f"{caption}: {state.describe()}" if caption else state.describe()
+        for state, caption in zip(states, captions, strict=True)
+    ]
     return Picture("".join(parts) + "</svg>", "Boards. " + ". ".join(words).replace("\n", ", "))
 
 
@@ -111,7 +126,10 @@ def _shade(lane) -> str:
     """A grey band under the cells of a lane, as an SVG element."""
     if not lane:
         return ""
-    (x1, y1), (x2, y2) = ((cell % 3 * CELL + CELL / 2, cell // 3 * CELL + CELL / 2)
-                          for cell in (lane[0], lane[-1]))
-    return (f'<path d="M{x1} {y1}L{x2} {y2}" stroke="#d8d8d8" stroke-width="{CELL * 0.8}" '
-            f'stroke-linecap="round"/>')
+    (x1, y1), (x2, y2) = (
+        (cell % 3 * CELL + CELL / 2, cell // 3 * CELL + CELL / 2) for cell in (lane[0], lane[-1])
+    )
+    return (
+        f'<path d="M{x1} {y1}L{x2} {y2}" stroke="#d8d8d8" stroke-width="{CELL * 0.8}" '
+        f'stroke-linecap="round"/>'
+    )

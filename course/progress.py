@@ -27,9 +27,13 @@ CHECK_CALL = re.compile(r"""^check\((["'])([a-z0-9_.]+)\1\)""", re.MULTILINE)
 def note(module: Path, outcome: Outcome) -> None:
     """Save what a check saw of `module` for the start page, if the folder can be written to."""
     notes = read_notes(module.parent)
-    notes[outcome.check] = {"earned": outcome.earned, "points": outcome.points,
-                            "full": outcome.full, "slips": outcome.matching,
-                            "module": _digest(module)}
+    notes[outcome.check] = {
+        "earned": outcome.earned,
+        "points": outcome.points,
+        "full": outcome.full,
+        "slips": outcome.matching,
+        "module": _digest(module),
+    }
     with contextlib.suppress(OSError):
         (module.parent / NOTES).write_text(json.dumps(notes, indent=1) + "\n", "utf-8")
 
@@ -40,16 +44,22 @@ def read_notes(folder: Path) -> dict[str, dict[str, Any]]:
     What somebody else has written into the file, and is no note, is left out.
     """
     notes = _json(folder / NOTES)
-    return {check: noted for check, noted in notes.items() if _is_note(noted)} if isinstance(
-        notes, dict) else {}
+    return (
+        {check: noted for check, noted in notes.items() if _is_note(noted)}
+        if isinstance(notes, dict)
+        else {}
+    )
 
 
 def _is_note(noted: Any) -> bool:
     match noted:
         case {"earned": int() | float(), "points": int() | float(), "module": str()}:
             slips = noted.get("slips", [])
-            return (isinstance(noted.get("full", True), bool) and isinstance(slips, list)
-                    and all(isinstance(slip, str) for slip in slips))
+            return (
+                isinstance(noted.get("full", True), bool)
+                and isinstance(slips, list)
+                and all(isinstance(slip, str) for slip in slips)
+            )
     return False
 
 
@@ -64,8 +74,11 @@ def _json(path: Path) -> Any:
 def shown(module: Path) -> dict[str, Shown]:
     """What the checks have shown of `module` as it is now, by id."""
     now = _digest(module)
-    return {check: Shown(noted.get("full", True), noted.get("slips", ()))
-            for check, noted in read_notes(module.parent).items() if noted.get("module") == now}
+    return {
+        check: Shown(noted.get("full", True), noted.get("slips", ()))
+        for check, noted in read_notes(module.parent).items()
+        if noted.get("module") == now
+    }
 
 
 def _digest(module: Path) -> str:
@@ -120,25 +133,47 @@ def markdown_cells(path: Path) -> Iterator[str]:
 def _of_notebook(path: Path, study: Study) -> Progress:
     cells = list(_cells(path))
     by_id = {check.id: check for check in study.checks.values() if not check.extra_credit}
-    code = [was_run for kind, _, metadata, was_run in cells
-            if kind == "code" and SKIPPED not in (metadata.get("tags") or ())]
-    found = {check: by_id[check] for kind, source, *_ in cells if kind == "code"
-             for _, check in CHECK_CALL.findall(source) if check in by_id}
+    code = [
+        was_run
+        for kind, _, metadata, was_run in cells
+        if kind == "code" and SKIPPED not in (metadata.get("tags") or ())
+    ]
+    found = {
+        check: by_id[check]
+        for kind, source, *_ in cells
+        if kind == "code"
+        for _, check in CHECK_CALL.findall(source)
+        if check in by_id
+    }
     notes = {check: noted for check, noted in read_notes(path.parent).items() if check in found}
     now = _digest(path.parent / study.module)
-    answers = [source for kind, source, metadata, _ in cells if kind == "markdown"
-               and isinstance(metadata.get("nbgrader"), dict)
-               and metadata["nbgrader"].get("solution")]
-    titles = (line[2:].strip() for kind, source, *_ in cells if kind == "markdown"
-              for line in source.splitlines() if line.startswith("# "))
+    answers = [
+        source
+        for kind, source, metadata, _ in cells
+        if kind == "markdown"
+        and isinstance(metadata.get("nbgrader"), dict)
+        and metadata["nbgrader"].get("solution")
+    ]
+    titles = (
+        line[2:].strip()
+        for kind, source, *_ in cells
+        if kind == "markdown"
+        for line in source.splitlines()
+        if line.startswith("# ")
+    )
     return Progress(
-        path, next(titles, path.stem), tuple(found),
+        path,
+        next(titles, path.stem),
+        tuple(found),
         earned=sum(noted["earned"] for noted in notes.values()),
         points=sum(check.max_points for check in found.values()),
         unchecked=tuple(check for check in found if check not in notes),
         changed=any(noted["module"] != now for noted in notes.values()),
         answered=sum(ANSWER_STUB not in source and bool(source.strip()) for source in answers),
-        questions=len(answers), run=sum(code), cells=len(code))
+        questions=len(answers),
+        run=sum(code),
+        cells=len(code),
+    )
 
 
 def _cells(path: Path) -> Iterator[tuple[str, str, dict, bool]]:
@@ -149,6 +184,9 @@ def _cells(path: Path) -> Iterator[tuple[str, str, dict, bool]]:
         match cell:
             case {"cell_type": str(kind), "source": str() | [*_] as source}:
                 metadata = cell.get("metadata")
-                yield (kind, "".join(map(str, source)),
-                       metadata if isinstance(metadata, dict) else {},
-                       cell.get("execution_count") is not None)
+                yield (
+                    kind,
+                    "".join(map(str, source)),
+                    metadata if isinstance(metadata, dict) else {},
+                    cell.get("execution_count") is not None,
+                )

@@ -31,8 +31,11 @@ def reference_search(agent: str, state: State, **options: Any) -> Visit:
     Raises ValueError if it is not published; the message lists what is.
     """
     for case in _cases():
-        if (case["agent"] == agent and read_position(case["on"]) == state
-                and options.items() <= case["options"].items()):
+        if (
+            case["agent"] == agent
+            and read_position(case["on"]) == state
+            and options.items() <= case["options"].items()
+        ):
             return _tree(state, case["search"])
     known = "; ".join(reference_positions(agent)) or "none"
     raise ValueError(f"no search of {agent} from\n{state}\nis published; there are: {known}")
@@ -44,7 +47,7 @@ def as_text(root: Visit) -> str:
 
 
 def _tree(state: State, text: str) -> Visit:
-    root, = read_trees(text)
+    (root,) = read_trees(text)
     return _visit(root, state, None, 0)
 
 

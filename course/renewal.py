@@ -41,8 +41,11 @@ def classes_of(namespace: dict[str, Any]) -> dict[str, type]:
 
     def visit(members: dict[str, Any]) -> None:
         for value in list(members.values()):
-            if (isinstance(value, type) and value.__module__ == namespace["__name__"]
-                    and value.__qualname__ not in found):
+            if (
+                isinstance(value, type)
+                and value.__module__ == namespace["__name__"]
+                and value.__qualname__ not in found
+            ):
                 found[value.__qualname__] = value
                 visit(vars(value))
 
@@ -77,8 +80,8 @@ def classes_renewed(before: dict[str, type], namespace: dict[str, Any]) -> Itera
 def _take(old: type, new: type) -> bool:
     """Move what `new` has to `old`; False if the instances of the two differ in layout."""
     if type(old) is not type(new) or any(
-            getattr(old, name, None) != getattr(new, name, None) for name in (
-                "__slots__", "_fields")):
+        getattr(old, name, None) != getattr(new, name, None) for name in ("__slots__", "_fields")
+    ):
         return False
     try:
         if old.__bases__ != new.__bases__:
@@ -97,8 +100,9 @@ def _take(old: type, new: type) -> bool:
 def forward(namespace: dict[str, Any]) -> None:
     """From now on the functions and methods that a module defines call their successors."""
     name = namespace["__name__"]
-    members = {"": namespace} | {qualified + ".": vars(one)
-                                 for qualified, one in classes_of(namespace).items()}
+    members = {"": namespace} | {
+        qualified + ".": vars(one) for qualified, one in classes_of(namespace).items()
+    }
     for prefix, values in members.items():
         for key, value in list(values.items()):
             for function, suffix in _functions_in(value):
@@ -131,9 +135,15 @@ def _functions_in(value: Any) -> Iterator[tuple[FunctionType, str]]:
 def _call(function: FunctionType, module: str, path: str) -> CodeType:
     """Code for `function` that calls whatever is at `path` of the module by then."""
     name = function.__name__ if function.__name__.isidentifier() else "function"
-    kind, give, after = (ASYNC_GENERATOR if isasyncgenfunction(function)
-                         else COROUTINE if iscoroutinefunction(function)
-                         else GENERATOR if isgeneratorfunction(function) else PLAIN)
+    kind, give, after = (
+        ASYNC_GENERATOR
+        if isasyncgenfunction(function)
+        else COROUTINE
+        if iscoroutinefunction(function)
+        else GENERATOR
+        if isgeneratorfunction(function)
+        else PLAIN
+    )
     made: dict[str, FunctionType] = {}
     exec(CALL.format(kind=kind, name=name, module=module, path=path, give=give, after=after), made)
     return made[name].__code__.replace(co_freevars=function.__code__.co_freevars)

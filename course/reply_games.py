@@ -1,5 +1,4 @@
-"""Games of look-ahead with and without a reply term, played by `bench lookahead`, to be analysed.
-"""
+"""Games of look-ahead with and without a reply term, played by `bench lookahead`, to be analysed."""
 
 import json
 from pathlib import Path

@@ -88,8 +88,10 @@ class StartPage:
             yield f"{study.title}: {_module_words(self.root, study)}"
             for p in notebooks:
                 mark = "next" if p == self.next else ""
-                yield (f"  {mark:<5}{p.title}: {p.state}; {_points(p) or 'no checks'}"
-                       f"{'; ' + _answers(p) if p.questions else ''}")
+                yield (
+                    f"  {mark:<5}{p.title}: {p.state}; {_points(p) or 'no checks'}"
+                    f"{'; ' + _answers(p) if p.questions else ''}"
+                )
         for study in self.missing:
             yield f"{study.title}: not in this folder yet"
 
@@ -102,8 +104,12 @@ def start_page(folder: str | Path = ".") -> StartPage:
     missing = [study for study in every if study not in here]
     if sys.platform == "emscripten":  # in a live course, where nothing is fetched later
         missing = []
-    return StartPage(root, [(study, progress(root / study.assignment, study)) for study in here],
-                     missing, bool(missing) and has_exchange(root))
+    return StartPage(
+        root,
+        [(study, progress(root / study.assignment, study)) for study in here],
+        missing,
+        bool(missing) and has_exchange(root),
+    )
 
 
 def has_exchange(root: Path) -> bool:
@@ -125,8 +131,10 @@ def _configured(place: Path) -> Path | None:
     from traitlets.config import JSONFileConfigLoader, PyFileConfigLoader
 
     found = None
-    for name, loader in ((f"{CONFIG}.py", PyFileConfigLoader),
-                         (f"{CONFIG}.json", JSONFileConfigLoader)):
+    for name, loader in (
+        (f"{CONFIG}.py", PyFileConfigLoader),
+        (f"{CONFIG}.json", JSONFileConfigLoader),
+    ):
         if (place / name).is_file():
             with contextlib.suppress(Exception):  # JupyterLab reports it when nbgrader reads it
                 named = loader(name, path=str(place)).load_config().Exchange.get("root")
@@ -181,41 +189,61 @@ def _page(page: StartPage) -> Iterator[str]:
     """The page as HTML that notebooks show even before they are trusted: what is next, the total,
     and each study on a line, with its notebooks below it, unfolded where the next one is."""
     if page.next:
-        yield (f"<p style='font-size:1.2em'><strong>Next: "
-               f"{link(page.root, page.next.path, page.next.title)}</strong></p>")
+        yield (
+            f"<p style='font-size:1.2em'><strong>Next: "
+            f"{link(page.root, page.next.path, page.next.title)}</strong></p>"
+        )
     elif page.found:
         yield "<p style='font-size:1.2em'><strong>Everything in this folder is done.</strong></p>"
     if page.found:
-        yield (f"<p>So far: {_total(page.notebooks)}. Points are for the public positions; marks "
-               "come from other positions of the same kind.</p>")
+        yield (
+            f"<p>So far: {_total(page.notebooks)}. Points are for the public positions; marks "
+            "come from other positions of the same kind.</p>"
+        )
     for study, notebooks in page.found:
         unfolded = " open" if page.next in notebooks else ""
-        yield (f"<details{unfolded}><summary><strong>{escape(study.title)}</strong>: "
-               f"{_of_study(notebooks)}</summary>")
-        yield table(f"You write {_module_link(page.root, study)}.",
-                    ("Notebook", "State", "Points and questions"),
-                    [_row(page, p) for p in notebooks])
+        yield (
+            f"<details{unfolded}><summary><strong>{escape(study.title)}</strong>: "
+            f"{_of_study(notebooks)}</summary>"
+        )
+        yield table(
+            f"You write {_module_link(page.root, study)}.",
+            ("Notebook", "State", "Points and questions"),
+            [_row(page, p) for p in notebooks],
+        )
         yield "</details>"
     if page.missing:
-        fetch = (" Once released, fetch it: menu <em>Nbgrader</em>, <em>Assignment List</em>, "
-                 "<em>Fetch</em>." if page.can_fetch else "")
-        yield ("<p>Not in this folder yet: "
-               f"{', '.join(escape(study.title) for study in page.missing)}.{fetch}</p>")
+        fetch = (
+            " Once released, fetch it: menu <em>Nbgrader</em>, <em>Assignment List</em>, "
+            "<em>Fetch</em>."
+            if page.can_fetch
+            else ""
+        )
+        yield (
+            "<p>Not in this folder yet: "
+            f"{', '.join(escape(study.title) for study in page.missing)}.{fetch}</p>"
+        )
 
 
 def _row(page: StartPage, p: Progress) -> Sequence[str]:
     mark = "<strong>next:</strong> " if p == page.next else ""
-    return (link(page.root, p.path, p.title), mark + WORDS[p.state],
-            (escape(_points(p)) or "no checks") + (f"<br>{_answers(p)}" if p.questions else ""))
+    return (
+        link(page.root, p.path, p.title),
+        mark + WORDS[p.state],
+        (escape(_points(p)) or "no checks") + (f"<br>{_answers(p)}" if p.questions else ""),
+    )
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table, all cells of which are HTML already; in a narrow window it is scrolled by itself."""
     heads = "".join(f"<th scope='col' {LEFT}>{column}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td {LEFT}>{cell}</td>" for cell in cells) + "</tr>"
-                   for cells in rows)
-    return (f"<div style='overflow-x:auto'><table><caption {LEFT}>{caption}</caption>"
-            f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>")
+    body = "".join(
+        "<tr>" + "".join(f"<td {LEFT}>{cell}</td>" for cell in cells) + "</tr>" for cells in rows
+    )
+    return (
+        f"<div style='overflow-x:auto'><table><caption {LEFT}>{caption}</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def link(root: Path, path: Path, text: str) -> str:
@@ -232,8 +260,16 @@ def _module_link(root: Path, study: Study) -> str:
     return link(root, path, name) + comma + escape(rest)
 
 
-def write_page(root: Path, welcome: str, call: str, shown: object, below: str = "",
-               last: str = "", *, folded: bool = False) -> bool:
+def write_page(
+    root: Path,
+    welcome: str,
+    call: str,
+    shown: object,
+    below: str = "",
+    last: str = "",
+    *,
+    folded: bool = False,
+) -> bool:
     """Write `start.ipynb` with the output of its code cell; return whether that worked.
 
     The call is folded away if `folded` is set or there are words `below` it; `last` is the source
@@ -244,16 +280,40 @@ def write_page(root: Path, welcome: str, call: str, shown: object, below: str = 
         return False
     output = put_out(shown._repr_html_(), repr(shown))
     metadata = {"jupyter": {"source_hidden": True}} if below or folded else {}
-    cells = [{"cell_type": "markdown", "id": "welcome", "metadata": {}, "source": welcome},
-             {"cell_type": "code", "id": "page", "metadata": metadata, "execution_count": 1,
-              "source": call, "outputs": [output]}]
+    cells = [
+        {"cell_type": "markdown", "id": "welcome", "metadata": {}, "source": welcome},
+        {
+            "cell_type": "code",
+            "id": "page",
+            "metadata": metadata,
+            "execution_count": 1,
+            "source": call,
+            "outputs": [output],
+        },
+    ]
     if below:
         cells.append({"cell_type": "markdown", "id": "below", "metadata": {}, "source": below})
     if last:
-        cells.append({"cell_type": "code", "id": "last", "metadata": {}, "execution_count": None,
-                      "source": last, "outputs": []})
-    page = {"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {
-        "kernelspec": KERNEL, "language_info": {"name": "python"}, MADE_BY: "start page"}}
+        cells.append(
+            {
+                "cell_type": "code",
+                "id": "last",
+                "metadata": {},
+                "execution_count": None,
+                "source": last,
+                "outputs": [],
+            }
+        )
+    page = {
+        "cells": cells,
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {
+            "kernelspec": KERNEL,
+            "language_info": {"name": "python"},
+            MADE_BY: "start page",
+        },
+    }
     try:
         path.write_text(json.dumps(page, indent=1) + "\n", "utf-8")
     except OSError:
@@ -263,8 +323,12 @@ def write_page(root: Path, welcome: str, call: str, shown: object, below: str = 
 
 def put_out(html: str, text: str) -> dict[str, Any]:
     """The output of the page's one code cell, as notebooks keep it."""
-    return {"output_type": "execute_result", "execution_count": 1, "metadata": {},
-            "data": {"text/html": html, "text/plain": text}}
+    return {
+        "output_type": "execute_result",
+        "execution_count": 1,
+        "metadata": {},
+        "data": {"text/html": html, "text/plain": text},
+    }
 
 
 def _is_ours(path: Path) -> bool:
@@ -274,8 +338,9 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def open_lab(root: Path, page: bool, arguments: Sequence[str],
-             defaults: Sequence[Path] = (LAB_DEFAULTS,)) -> None:
+def open_lab(
+    root: Path, page: bool, arguments: Sequence[str], defaults: Sequence[Path] = (LAB_DEFAULTS,)
+) -> None:
     """Run JupyterLab with `root` as its root folder, at the start page if there is one.
 
     The user's own settings take precedence over the folders of `defaults`.
@@ -293,8 +358,9 @@ def main(folder: str = ".", *arguments: str) -> None:
     root = Path(folder).resolve()
     page, exchange = start_page(root), has_exchange(root)
     written = write_page(root, WELCOME, CALL, page, below(page, exchange), hand_in_cell(page))
-    open_lab(root, written, arguments,
-             (LAB_DEFAULTS, STUDENTS, *(() if exchange else (NO_EXCHANGE,))))
+    open_lab(
+        root, written, arguments, (LAB_DEFAULTS, STUDENTS, *(() if exchange else (NO_EXCHANGE,)))
+    )
 
 
 def below(page: StartPage, exchange: bool) -> str:

@@ -93,14 +93,20 @@ class Watch:
 def _problem(spent: float, passed: float, limits: Limits) -> str | None:
     """Why a cell must be stopped that has computed for `spent` of `passed` seconds."""
     if spent > limits.cell:
-        return (f"This cell ran too long: Validate stopped it after {limits.cell:g} seconds of "
-                "computing time. Does it call a loop or a recursion that never ends?")
+        return (
+            f"This cell ran too long: Validate stopped it after {limits.cell:g} seconds of "
+            "computing time. Does it call a loop or a recursion that never ends?"
+        )
     if spent > limits.notebook:
-        return (f"Validate stopped at this cell, because the notebook had used {NOTEBOOK_SECONDS} "
-                "seconds of computing time.")
+        return (
+            f"Validate stopped at this cell, because the notebook had used {NOTEBOOK_SECONDS} "
+            "seconds of computing time."
+        )
     if passed - spent > limits.waiting:
-        return (f"This cell ran too long: Validate stopped it after it had waited for "
-                f"{limits.waiting:g} seconds without computing.")
+        return (
+            f"This cell ran too long: Validate stopped it after it had waited for "
+            f"{limits.waiting:g} seconds without computing."
+        )
     return None
 
 
@@ -120,8 +126,9 @@ class Execute(preprocessors.Execute):
     stopped = AnyTrait(None, help="The error that was added to a cell when the run was stopped.")
     spent = AnyTrait(0.0, help="Seconds of computing time of the cells so far.")
 
-    def preprocess_cell(self, cell: NotebookNode, resources: dict,
-                        index: int) -> tuple[NotebookNode, dict]:
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict, index: int
+    ) -> tuple[NotebookNode, dict]:
         """Run one cell, unless the run was stopped above it."""
         if self.stopped:
             return cell, resources
@@ -150,8 +157,12 @@ class TimedValidator(Validator):
     preprocessors = [preprocessors.CheckCellMetadata, preprocessors.ClearOutput, Execute]
 
     def _get_failed_cells(self, nb: NotebookNode) -> list[NotebookNode]:
-        stopped = [cell for cell in nb.cells if cell.cell_type == "code" and any(
-            output.get("ename") == STOPPED for output in cell.outputs)]
+        stopped = [
+            cell
+            for cell in nb.cells
+            if cell.cell_type == "code"
+            and any(output.get("ename") == STOPPED for output in cell.outputs)
+        ]
         return stopped + [cell for cell in super()._get_failed_cells(nb) if cell not in stopped]
 
 
@@ -162,14 +173,20 @@ def validate(notebook: Path, config: Config) -> dict[str, Any]:
     try:
         return {"success": True, "value": TimedValidator(config=config).validate(str(notebook))}
     except SchemaTooOldError:
-        return _failure(f"{notebook.name} uses an old version of nbgrader's metadata. Make a copy, "
-                        f"then run: nbgrader update {notebook.name}")
+        return _failure(
+            f"{notebook.name} uses an old version of nbgrader's metadata. Make a copy, "
+            f"then run: nbgrader update {notebook.name}"
+        )
     except SchemaTooNewError:
-        return _failure(f"{notebook.name} uses a newer version of nbgrader's metadata: update "
-                        "nbgrader to validate it.")
+        return _failure(
+            f"{notebook.name} uses a newer version of nbgrader's metadata: update "
+            "nbgrader to validate it."
+        )
     except NoSuchKernel as error:
-        return _failure(f"{notebook.name} needs the kernel {error.name!r}, which is not installed: "
-                        "choose another with Kernel > Change Kernel, save, then validate again.")
+        return _failure(
+            f"{notebook.name} needs the kernel {error.name!r}, which is not installed: "
+            "choose another with Kernel > Change Kernel, save, then validate again."
+        )
     except Exception as error:
         words = (str(error).strip().splitlines() or [type(error).__name__])[0]
         return _failure(f"{notebook.name} could not be validated ({type(error).__name__}): {words}")

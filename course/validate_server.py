@@ -67,7 +67,8 @@ async def _post(self: handlers.ValidateAssignmentHandler) -> None:
     self.gone = threading.Event()
     config = self.load_config()
     answer = await asyncio.get_running_loop().run_in_executor(
-        _threads, validate, target, config, self.gone)
+        _threads, validate, target, config, self.gone
+    )
     if not self.gone.is_set():
         self.finish(json.dumps(answer))
 
@@ -103,17 +104,28 @@ def validate(notebook: Path, config: Settings, gone: threading.Event) -> dict[st
         finally:
             end_all(mark)
     why = (": " + said[-1]) if ended and said else ""
-    return {"success": False, "value": (
-        f"Validate ended before it had a result{why}. Restart JupyterLab and try again." if ended
-        else f"Validate was stopped after {MOST_SECONDS / 60:g} minutes: run the cells of the "
-        "notebook one by one to find out which of them takes so long.")}
+    return {
+        "success": False,
+        "value": (
+            f"Validate ended before it had a result{why}. Restart JupyterLab and try again."
+            if ended
+            else f"Validate was stopped after {MOST_SECONDS / 60:g} minutes: run the cells of the "
+            "notebook one by one to find out which of them takes so long."
+        ),
+    }
 
 
 def _run(request: str, mark: str, log: Any, gone: threading.Event) -> bool:
     """Run one request; whether its process ended before the time was up."""
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", STARTED], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-        stderr=log, text=True, encoding="utf-8", env=clean(os.environ) | {MARK: mark})
+        [sys.executable, "-P", "-m", STARTED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=log,
+        text=True,
+        encoding="utf-8",
+        env=clean(os.environ) | {MARK: mark},
+    )
     try:
         with contextlib.suppress(BrokenPipeError):  # its log says why
             process.stdin.write(request + "\n")
@@ -143,6 +155,9 @@ def end_all(mark: str) -> None:
 
 def _is_marked(process: psutil.Process, mark: str) -> bool:
     with contextlib.suppress(psutil.Error, OSError):
-        return (process.environ().get(MARK) == mark and process.is_running()
-                and process.status() != psutil.STATUS_ZOMBIE)
+        return (
+            process.environ().get(MARK) == mark
+            and process.is_running()
+            and process.status() != psutil.STATUS_ZOMBIE
+        )
     return False

@@ -14,8 +14,10 @@ from typing import Any
 from course.drawn_before import NoAxes, outputs_before
 from course.probes.syntax import parsed
 
-SAID = ("This cell needs {}, which is not in this browser. It shows what it showed when this site "
-        "was made:")
+SAID = (
+    "This cell needs {}, which is not in this browser. It shows what it showed when this site "
+    "was made:"
+)
 
 
 class NotHere(ModuleNotFoundError):
@@ -65,8 +67,11 @@ class Explained:
     def outputs(self, error: BaseException, cell: str) -> tuple[str, list[str]] | None:
         """Words and outputs to be shown instead of the error; None if it is another one."""
         name = getattr(error, "name", None)
-        missing = self._unset.get(name) if isinstance(error, NameError) else (
-            _root(name or "") if isinstance(error, ModuleNotFoundError) else None)
+        missing = (
+            self._unset.get(name)
+            if isinstance(error, NameError)
+            else (_root(name or "") if isinstance(error, ModuleNotFoundError) else None)
+        )
         if missing not in STAND_INS:
             return None
         self._unset |= dict.fromkeys(_set_in(cell), missing)

@@ -41,12 +41,23 @@ def prepare(spawner) -> None:
     umask = "007" if grades else "077"
     folder = str(COURSE) if grades else pwd.getpwnam(name).pw_dir
     # nbgrader reads its configuration in the folder where the server is started.
-    spawner.cmd = ["/bin/sh", "-c", f'umask {umask}; cd "$0" && exec "$@"', folder,
-                   str(environment / "bin/python"), "-P", "-m", "jupyterhub.singleuser"]
+    spawner.cmd = [
+        "/bin/sh",
+        "-c",
+        f'umask {umask}; cd "$0" && exec "$@"',
+        folder,
+        str(environment / "bin/python"),
+        "-P",
+        "-m",
+        "jupyterhub.singleuser",
+    ]
     spawner.notebook_dir = folder
-    spawner.environment = {"PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
-                           "JUPYTER_PREFER_ENV_PATH": "1", "OMP_NUM_THREADS": "1",
-                           "OPENBLAS_NUM_THREADS": "1"}  # a class shares the machine's cores
+    spawner.environment = {
+        "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # a class shares the machine's cores
 
 
 c.Spawner.pre_spawn_hook = prepare

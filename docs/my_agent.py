@@ -30,9 +30,13 @@ class MyAgent:
             if action.kind == PLACE and action.coords not in worth:
                 worth[action.coords] = longest(observation, action.coords)
         best = max(worth.values(), default=0)
-        return self._random.choice([
-            action for action in observation.legal_actions()
-            if not worth or worth.get(action.coords) == best])
+        return self._random.choice(
+            [
+                action
+                for action in observation.legal_actions()
+                if not worth or worth.get(action.coords) == best
+            ]
+        )
 
 
 def longest(observation: Observation, cell: tuple[int, int]) -> int:

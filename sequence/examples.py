@@ -34,8 +34,9 @@ def _state(text: str) -> State:
         raise ValueError(f"an example is a seed and a number of actions like '7/23', not {text!r}")
     states = _game(int(seed)).states
     if int(actions) >= len(states) - 1:
-        raise ValueError(f"there is no example {text!r}: that game ends after {len(states) - 1} "
-                         "actions")
+        raise ValueError(
+            f"there is no example {text!r}: that game ends after {len(states) - 1} actions"
+        )
     return states[int(actions)]
 
 
@@ -77,19 +78,34 @@ def sketch(text: str) -> Observation:
             chips[side] |= mask
             locked |= mask if completed else 0
         else:
-            raise ValueError(f"a sketch has the parts {', '.join(CHIPS)}, hand, row and score, "
-                             f"like 'score 1 0', not {' '.join(part)!r}")
+            raise ValueError(
+                f"a sketch has the parts {', '.join(CHIPS)}, hand, row and score, "
+                f"like 'score 1 0', not {' '.join(part)!r}"
+            )
     for name, most in (("hand", DRAFT.hand), ("row", DRAFT.row)):
         if piles[name].bit_count() > most:
             raise ValueError(f"a {name} has at most {most} cards, and there are more in {text!r}")
     if max(score) >= DRAFT.sequences:
-        raise ValueError(f"{DRAFT.sequences} sequences end the game, so that nobody is to move in "
-                         f"{text!r}")
+        raise ValueError(
+            f"{DRAFT.sequences} sequences end the game, so that nobody is to move in {text!r}"
+        )
     undealt = unseen(*piles.values()).bit_count() - DRAFT.hand
     return Observation(
-        rules=DRAFT, player=0, to_move=0, traded=False, passes=0, is_over=False, sequences=score,
-        hand_pile=piles["hand"], row_pile=piles["row"], chip_masks=tuple(chips),
-        locked_mask=locked, history=(), reshuffled=0, undealt=undealt)
+        rules=DRAFT,
+        player=0,
+        to_move=0,
+        traded=False,
+        passes=0,
+        is_over=False,
+        sequences=score,
+        hand_pile=piles["hand"],
+        row_pile=piles["row"],
+        chip_masks=tuple(chips),
+        locked_mask=locked,
+        history=(),
+        reshuffled=0,
+        undealt=undealt,
+    )
 
 
 def _cells(words: list[str], text: str) -> int:

@@ -32,8 +32,13 @@ def _said(error: BaseException) -> str:
 
 def _is_of_a_file(error: BaseException) -> bool:
     """Whether Python could not read a file of the person's own."""
-    return (isinstance(error, SyntaxError) and bool(error.msg) and bool(error.filename)
-            and bool(error.lineno) and _is_own(error.filename))
+    return (
+        isinstance(error, SyntaxError)
+        and bool(error.msg)
+        and bool(error.filename)
+        and bool(error.lineno)
+        and _is_own(error.filename)
+    )
 
 
 def _where(error: BaseException) -> str:

@@ -180,15 +180,18 @@ def counted(value_function):
 
 def _traced(value_function, args, kwargs):
     arguments = inspect.signature(value_function).bind(*args, **kwargs).arguments
-    state = next((a for name, a in arguments.items()
-                  if name != "self" and hasattr(a, "legal_moves")), None)
+    state = next(
+        (a for name, a in arguments.items() if name != "self" and hasattr(a, "legal_moves")), None
+    )
     if state is None:
         raise TypeError(f"{value_function.__qualname__} was called without a state to record")
-    bounds = {name: value for name, value in arguments.items()
-              if name != "self" and value is not state}
+    bounds = {
+        name: value for name, value in arguments.items() if name != "self" and value is not state
+    }
     tallies, traces = _open()
-    inside = tuple((trace, trace._record(parent, state, bounds))
-                   for trace, parent in traces if trace._is_open)
+    inside = tuple(
+        (trace, trace._record(parent, state, bounds)) for trace, parent in traces if trace._is_open
+    )
     token = _set_open(tallies, inside)
     try:
         result = value_function(*args, **kwargs)
@@ -214,8 +217,10 @@ def _less(entries: tuple, is_closed: Callable[[Any], bool]) -> tuple:
     """The entries without the one that is closed."""
     left = tuple(entry for entry in entries if not is_closed(entry))
     if len(left) == len(entries):
-        raise RuntimeError("a counter or a trace is closed in the thread or task that opened it, "
-                           "and this is another one")
+        raise RuntimeError(
+            "a counter or a trace is closed in the thread or task that opened it, "
+            "and this is another one"
+        )
     return left
 
 

@@ -18,8 +18,12 @@ def values() -> Mapping[Board, int]:
     >>> len(values()), values()[Board()]
     (5478, 0)
     """
-    return MappingProxyType({Board.from_masks(position & FULL_MASK, position >> 9): worth
-                             for position, worth in solve().items()})
+    return MappingProxyType(
+        {
+            Board.from_masks(position & FULL_MASK, position >> 9): worth
+            for position, worth in solve().items()
+        }
+    )
 
 
 def value(board: Board, player: str = "x") -> int:
@@ -40,10 +44,14 @@ def solve() -> dict[int, int]:
     layers: list[set[int]] = [{0}]
     for depth in range(9):
         mover, other = _shifts(depth)
-        layers.append({
-            position | 1 << cell + mover
-            for position in layers[depth] if not MASK_WINS[position >> other & FULL_MASK]
-            for cell in OPEN_CELLS[(position | position >> 9) & FULL_MASK]})
+        layers.append(
+            {
+                position | 1 << cell + mover
+                for position in layers[depth]
+                if not MASK_WINS[position >> other & FULL_MASK]
+                for cell in OPEN_CELLS[(position | position >> 9) & FULL_MASK]
+            }
+        )
     solved: dict[int, int] = {}
     for depth in range(9, -1, -1):
         mover, other = _shifts(depth)
@@ -53,8 +61,12 @@ def solve() -> dict[int, int]:
                 solved[position] = lost
             else:
                 solved[position] = best(
-                    [solved[position | 1 << cell + mover]
-                     for cell in OPEN_CELLS[(position | position >> 9) & FULL_MASK]], default=0)
+                    [
+                        solved[position | 1 << cell + mover]
+                        for cell in OPEN_CELLS[(position | position >> 9) & FULL_MASK]
+                    ],
+                    default=0,
+                )
     return solved
 
 

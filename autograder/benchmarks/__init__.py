@@ -60,10 +60,15 @@ def available() -> dict[str, str]:
 
     The docstrings are read from the source files: importing all benchmarks takes seconds.
     """
-    found = {module.name: module.module_finder.find_spec(module.name)
-             for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
-    return {name: (_docstring(found[name].loader.get_source(name))).partition("\n")[0]
-            for name in sorted(found)}
+    found = {
+        module.name: module.module_finder.find_spec(module.name)
+        for module in pkgutil.iter_modules(__path__)
+        if not module.name.startswith("_")
+    }
+    return {
+        name: (_docstring(found[name].loader.get_source(name))).partition("\n")[0]
+        for name in sorted(found)
+    }
 
 
 def run(name: str, size: int | None = None, scheduler: str | None = None) -> list[Result]:
@@ -82,26 +87,42 @@ def run(name: str, size: int | None = None, scheduler: str | None = None) -> lis
         raise LookupError(f"--size must be at least 1, not {size}")
     if scheduler is not None and "scheduler" not in can:
         raise LookupError(f"the benchmark {name!r} takes no --scheduler")
-    return measure(**{option: value for option, value in (
-        ("size", size), ("scheduler", scheduler)) if value is not None})
+    return measure(
+        **{
+            option: value
+            for option, value in (("size", size), ("scheduler", scheduler))
+            if value is not None
+        }
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command `bench`: list the benchmarks, or run one. Returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="bench", description="Run a benchmark; without a name, list the benchmarks.",
-        epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name, 130 if stopped.")
+        prog="bench",
+        description="Run a benchmark; without a name, list the benchmarks.",
+        epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name, 130 if stopped.",
+    )
     parser.add_argument("name", nargs="?", help="which benchmark to run")
-    parser.add_argument("--size", type=int, metavar="N",
-                        help="how many submissions, deals or seeds, for a benchmark that can be "
-                             "smaller or larger")
-    parser.add_argument("--scheduler", metavar="ADDRESS",
-                        help="a Dask scheduler whose workers play matches and train, like "
-                             "tcp://host:8786, for a benchmark that can use it")
-    parser.add_argument("--json", action="store_true",
-                        help="print only JSON, an array of objects: for a benchmark its results "
-                             "(name, value, unit, target, peer; null where there is none), for "
-                             "the list its entries (name, description)")
+    parser.add_argument(
+        "--size",
+        type=int,
+        metavar="N",
+        help="how many submissions, deals or seeds, for a benchmark that can be smaller or larger",
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler whose workers play matches and train, like "
+        "tcp://host:8786, for a benchmark that can use it",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print only JSON, an array of objects: for a benchmark its results "
+        "(name, value, unit, target, peer; null where there is none), for "
+        "the list its entries (name, description)",
+    )
     options = parser.parse_args(argv)
     if options.name is None:
         _print_listing(options.json)
@@ -135,8 +156,15 @@ def _module(name: str):
 
 def _print_listing(as_json: bool) -> None:
     if as_json:
-        print(json.dumps([{"name": name, "description": description}
-                          for name, description in available().items()], indent=2))
+        print(
+            json.dumps(
+                [
+                    {"name": name, "description": description}
+                    for name, description in available().items()
+                ],
+                indent=2,
+            )
+        )
         return
     width = max(map(len, available()), default=0)
     for name, description in available().items():
@@ -145,10 +173,18 @@ def _print_listing(as_json: bool) -> None:
 
 def _print_table(title: str, results: Sequence[Result]) -> None:
     print(title)
-    print_table(("value", "unit", "what"), [
-        (_number(result.value), result.unit,
-         result.name + (f" (beside {result.peer})" if result.peer else ""))
-        for result in results], right=[0])
+    print_table(
+        ("value", "unit", "what"),
+        [
+            (
+                _number(result.value),
+                result.unit,
+                result.name + (f" (beside {result.peer})" if result.peer else ""),
+            )
+            for result in results
+        ],
+        right=[0],
+    )
     for result in results:
         if result.target is not None:
             print(_statement(result))
@@ -158,8 +194,10 @@ def _statement(result: Result) -> str:
     if result.value is None:
         return f"{result.name}: not measured (target {result.target})."
     verdict = {True: "met", False: "NOT met", None: "not judged"}[result.met]
-    return (f"{result.name}: target {result.target} {verdict}, "
-            f"measured {_number(result.value)} {result.unit}.")
+    return (
+        f"{result.name}: target {result.target} {verdict}, "
+        f"measured {_number(result.value)} {result.unit}."
+    )
 
 
 def _number(value: float | None) -> str:

@@ -32,8 +32,11 @@ def calls(scheduler: str | None = None) -> Iterator[Call]:
         return
     try:
         with executor(scheduler) as workers:
-            yield lambda function, *arguments: workers.submit(
-                called, kit_digest(), _packed(function, arguments)).result
+            yield (
+                lambda function, *arguments: (
+                    workers.submit(called, kit_digest(), _packed(function, arguments)).result
+                )
+            )
     except LeagueError as error:
         raise LookupError(str(error)) from error
     except CancelledError as error:
@@ -45,6 +48,7 @@ def _packed(function: Callable, arguments: tuple) -> bytes:
 
     cloudpickle does that but for functions with a cache: these get a new one.
     """
+
     class Pickler(import_module("cloudpickle").Pickler):  # which comes with Dask
         def reducer_override(self, found):
             if isinstance(found, type(cache(len))) and found.__module__ not in sys.modules:

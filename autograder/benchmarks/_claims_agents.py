@@ -52,8 +52,11 @@ class Layered:
 def takes(observation: Observation) -> list[Action]:
     """The placements that complete a sequence."""
     own = observation.chip_masks[observation.side]
-    return [action for action in observation.legal_actions() if action.kind == PLACE
-            and _completes(observation, own, BIT[action.coords])]
+    return [
+        action
+        for action in observation.legal_actions()
+        if action.kind == PLACE and _completes(observation, own, BIT[action.coords])
+    ]
 
 
 def defends(observation: Observation) -> list[Action]:
@@ -63,16 +66,17 @@ def defends(observation: Observation) -> list[Action]:
     found = []
     for action in observation.legal_actions() if danger else ():
         bit = BIT[action.coords] if action.coords else -1
-        if (action.kind == PLACE and bit in danger) or (action.kind == REMOVE and not all(
-                _completes(observation, theirs & ~(1 << bit), cell) for cell in danger)):
+        if (action.kind == PLACE and bit in danger) or (
+            action.kind == REMOVE
+            and not all(_completes(observation, theirs & ~(1 << bit), cell) for cell in danger)
+        ):
             found.append(action)
     return found
 
 
 def _completes(position: Observation | State, chips: int, bit: int) -> bool:
     """Whether one more chip on the cell completes a sequence of these chips."""
-    return bool(new_sequences(chips | 1 << bit, position.locked_mask, bit,
-                              position.rules.heart)[0])
+    return bool(new_sequences(chips | 1 << bit, position.locked_mask, bit, position.rules.heart)[0])
 
 
 class Exploiter:
@@ -140,8 +144,11 @@ def forks(agent: Any, games: int) -> dict[str, float]:
     turns = there = played = 0
     for state in _turns([agent, Greedy()], games):
         turns += 1
-        found = [cell for cell in {action.coords for action in state.legal_actions()
-                                   if action.kind == PLACE} if _is_fork(state, cell)]
+        found = [
+            cell
+            for cell in {action.coords for action in state.legal_actions() if action.kind == PLACE}
+            if _is_fork(state, cell)
+        ]
         if found and not takes(state.observation()):
             there += 1
             played += agent.choose(state.observation()).coords in found
@@ -150,8 +157,9 @@ def forks(agent: Any, games: int) -> dict[str, float]:
 
 def _is_fork(state: State, cell: tuple[int, int]) -> bool:
     """Whether a chip on the cell leaves two ways to a sequence that no one reply takes away."""
-    action = next(action for action in state.legal_actions()
-                  if action.kind == PLACE and action.coords == cell)
+    action = next(
+        action for action in state.legal_actions() if action.kind == PLACE and action.coords == cell
+    )
     after, player = state.after(action), state.to_move
     if after.to_move == player or after.is_terminal():
         return False
@@ -165,8 +173,7 @@ def _is_fork(state: State, cell: tuple[int, int]) -> bool:
 
 
 def _can_complete(state: State, player: int) -> bool:
-    return not state.is_terminal() and state.to_move == player and bool(
-        takes(state.observation()))
+    return not state.is_terminal() and state.to_move == player and bool(takes(state.observation()))
 
 
 def live_threes(sarsa: Any, games: int) -> dict[str, float]:
@@ -177,18 +184,22 @@ def live_threes(sarsa: Any, games: int) -> dict[str, float]:
             mine, _ = sarsa.views(state.observation())
             for middle in _in_the_middle(sarsa, mine):
                 results[middle].append(0.5 + 0.5 * game.states[-1].utility(state.to_move))
-    return {"threes_middle": mean(results[True]), "threes_edge": mean(results[False]),
-            "threes_middle_seen": len(results[True]), "threes_edge_seen": len(results[False])}
+    return {
+        "threes_middle": mean(results[True]),
+        "threes_edge": mean(results[False]),
+        "threes_middle_seen": len(results[True]),
+        "threes_edge_seen": len(results[False]),
+    }
 
 
 def _in_the_middle(sarsa: Any, board: str) -> Iterable[bool]:
-    """For each live three on the board, whether all of its chips lie in the 36 cells in the middle.
-    """
+    """For each live three on the board, whether all of its chips lie in the 36 cells in the middle."""
     numbers = "".join(map(chr, range(len(board))))  # a board that says which cell is which
     for text, cells in zip(sarsa.lines_of(board), sarsa.lines_of(numbers), strict=True):
         for found in re.finditer(sarsa.PATTERNS["LIVE_THREE"], text):
-            chips = [ord(cells[place]) for place in range(*found.span())
-                     if text[place] == sarsa.MINE]
+            chips = [
+                ord(cells[place]) for place in range(*found.span()) if text[place] == sarsa.MINE
+            ]
             yield all(2 <= place < 8 for chip in chips for place in divmod(chip, 10))
 
 
@@ -207,8 +218,11 @@ def rewards_and_results(sarsa: Any, games: int) -> dict[str, float]:
 def _turns(agents: list, games: int) -> Iterable[State]:
     """The states in which the first agent is to move and no card can be traded."""
     for game in _games(agents, games):
-        yield from (state for state in game.states[:-1] if state.to_move == 0
-                    and any(action.coords for action in state.legal_actions()))
+        yield from (
+            state
+            for state in game.states[:-1]
+            if state.to_move == 0 and any(action.coords for action in state.legal_actions())
+        )
 
 
 def _games(agents: list, games: int) -> Iterable[Any]:

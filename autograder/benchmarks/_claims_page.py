@@ -29,11 +29,19 @@ def page(numbers: Mapping[str, float]) -> str:
     found = _with_intervals(numbers) | _node_counts()
     lines = [HEAD]
     for source in tomllib.loads(TABLE.read_text("utf-8"))["source"]:
-        lines += [f"## {source['name']}", "", source["of"], "",
-                  "| | it is said | does it hold? | what was found | where |", "|-|-|-|-|-|"]
-        lines += [f"| {claim['kind']} | {claim['says']} | **{claim['verdict']}** | "
-                  f"{claim['found'].format(**found)} | {claim['where']} |"
-                  for claim in source["claim"]]
+        lines += [
+            f"## {source['name']}",
+            "",
+            source["of"],
+            "",
+            "| | it is said | does it hold? | what was found | where |",
+            "|-|-|-|-|-|",
+        ]
+        lines += [
+            f"| {claim['kind']} | {claim['says']} | **{claim['verdict']}** | "
+            f"{claim['found'].format(**found)} | {claim['where']} |"
+            for claim in source["claim"]
+        ]
         lines.append("")
     return "\n".join(lines)
 
@@ -46,13 +54,15 @@ def measured() -> Mapping[str, float]:
 def _with_intervals(numbers: Mapping[str, float]) -> dict[str, float | str]:
     """The numbers, and where there is an interval, one in words: "0.34 to 0.40"."""
     return dict(numbers) | {
-        f"{name.removesuffix('_low')}_interval":
-            f"{low:.2f} to {numbers[name.removesuffix('low') + 'high']:.2f}"
-        for name, low in numbers.items() if name.endswith("_low")}
+        f"{name.removesuffix('_low')}_interval": f"{low:.2f} to {numbers[name.removesuffix('low') + 'high']:.2f}"
+        for name, low in numbers.items()
+        if name.endswith("_low")
+    }
 
 
 def _node_counts() -> dict[str, int]:
     """Nodes from the empty board, and over all boards with one mark, from the published counts."""
     totals = node_counts()["totals"]
     return {f"{name}_nodes": counts[0] for name, counts in totals.items()} | {
-        f"{name}_ply1": counts[1] for name, counts in totals.items()}
+        f"{name}_ply1": counts[1] for name, counts in totals.items()
+    }

@@ -15,8 +15,9 @@ KINDS = 12  # reference, stub and the first slips of the study
 UNUSED = "\n\ndef unused_{0}(state):\n    return state.to_move, {0}\n"
 
 
-def generated_class(root: Path, study_name: str, students: int, db_url: str | None = None,
-                    length: int = 1) -> CourseFolder:
+def generated_class(
+    root: Path, study_name: str, students: int, db_url: str | None = None, length: int = 1
+) -> CourseFolder:
     """Make a course folder in which so many students have handed in modules of several kinds.
 
     With `db_url` the gradebook is there, and not in the folder. `length`: how many times as long

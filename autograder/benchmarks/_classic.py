@@ -31,22 +31,36 @@ SOLUTION = '''def smooth(values, width):
     window = np.ones(width) / width
     return np.convolve(values, window, mode="valid")
     ### END SOLUTION'''
-TESTS = ("assert len(smooth(np.arange(10.0), 3)) == 8",
-         "assert np.allclose(smooth(np.arange(10.0), 3), np.arange(1.0, 9.0))",
-         "assert np.allclose(smooth(np.ones(5), 5), [1.0])",
-         "noise = np.random.default_rng(0).normal(size=2000)\n"
-         "assert smooth(noise, 50).std() < 0.3 * noise.std()")
+TESTS = (
+    "assert len(smooth(np.arange(10.0), 3)) == 8",
+    "assert np.allclose(smooth(np.arange(10.0), 3), np.arange(1.0, 9.0))",
+    "assert np.allclose(smooth(np.ones(5), 5), [1.0])",
+    "noise = np.random.default_rng(0).normal(size=2000)\n"
+    "assert smooth(noise, 50).std() < 0.3 * noise.std()",
+)
 RIGHT = (
     '    return np.convolve(values, np.ones(width) / width, mode="valid")',
     "    return np.array([values[i:i + width].mean() for i in range(len(values) - width + 1)])",
     "    sums = np.cumsum(np.insert(values, 0, 0.0))\n"
-    "    return (sums[width:] - sums[:-width]) / width")
+    "    return (sums[width:] - sums[:-width]) / width",
+)
 WRONG = (
     '    return np.convolve(values, np.ones(width), mode="valid")',
     '    return np.convolve(values, np.ones(width) / width, mode="same")',
-    "    raise NotImplementedError()")
-WAYS = (RIGHT[0], RIGHT[1], WRONG[0], RIGHT[2], RIGHT[0], WRONG[1], RIGHT[1], RIGHT[2], WRONG[2],
-        RIGHT[0])  # seven of ten right
+    "    raise NotImplementedError()",
+)
+WAYS = (
+    RIGHT[0],
+    RIGHT[1],
+    WRONG[0],
+    RIGHT[2],
+    RIGHT[0],
+    WRONG[1],
+    RIGHT[1],
+    RIGHT[2],
+    WRONG[2],
+    RIGHT[0],
+)  # seven of ten right
 LOOP = "    while True:\n        pass"
 
 
@@ -59,8 +73,9 @@ def two_courses(root: Path, handed_in: Sequence[str], plain_seconds: int) -> tup
     """The same class in a course folder of plain nbgrader, and in one of ours."""
     plain, ours = root / "plain", root / "ours"
     plain.mkdir(parents=True)
-    (plain / "nbgrader_config.py").write_text(PLAIN_CONFIG.format(
-        root=str(plain), timeout=plain_seconds), "utf-8")
+    (plain / "nbgrader_config.py").write_text(
+        PLAIN_CONFIG.format(root=str(plain), timeout=plain_seconds), "utf-8"
+    )
     CourseFolder.create(ours)
     with (ours / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         if plain_seconds == LOOP_SECONDS:  # both stop a loop at the same time
@@ -69,30 +84,57 @@ def two_courses(root: Path, handed_in: Sequence[str], plain_seconds: int) -> tup
         _release(course)
         for number, way in enumerate(handed_in):
             (course / "submitted" / f"s{number:03}").mkdir(parents=True)
-            shutil.copytree(course / "release" / ASSIGNMENT,
-                            course / "submitted" / f"s{number:03}" / ASSIGNMENT)
+            shutil.copytree(
+                course / "release" / ASSIGNMENT, course / "submitted" / f"s{number:03}" / ASSIGNMENT
+            )
             write_answer(course, f"s{number:03}", way)
     return plain, ours
 
 
 def _release(course: Path) -> None:
     """The classic assignment through nbgrader's own `generate_assignment`."""
-    def tested(number: int, test: str):
-        return new_code_cell(test, metadata={"nbgrader": {
-            "grade": True, "grade_id": f"test-{number}", "locked": True, "points": 2,
-            "schema_version": 3, "solution": False, "task": False}})
 
-    notebook = new_notebook(metadata={
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
+    def tested(number: int, test: str):
+        return new_code_cell(
+            test,
+            metadata={
+                "nbgrader": {
+                    "grade": True,
+                    "grade_id": f"test-{number}",
+                    "locked": True,
+                    "points": 2,
+                    "schema_version": 3,
+                    "solution": False,
+                    "task": False,
+                }
+            },
+        )
+
+    notebook = new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        }
+    )
     notebook.cells = [
         new_markdown_cell("# Moving averages"),
         new_code_cell("import numpy as np\nimport matplotlib.pyplot as plt"),
-        new_code_cell(SOLUTION, metadata={"nbgrader": {
-            "grade": False, "grade_id": "smooth", "locked": False, "schema_version": 3,
-            "solution": True, "task": False}}),
+        new_code_cell(
+            SOLUTION,
+            metadata={
+                "nbgrader": {
+                    "grade": False,
+                    "grade_id": "smooth",
+                    "locked": False,
+                    "schema_version": 3,
+                    "solution": True,
+                    "task": False,
+                }
+            },
+        ),
         *(tested(number, test) for number, test in enumerate(TESTS)),
-        new_code_cell("x = np.linspace(0, 10, 200)\nplt.plot(x, np.sin(x))\nplt.title('sine')\n"
-                      "plt.show()"),
+        new_code_cell(
+            "x = np.linspace(0, 10, 200)\nplt.plot(x, np.sin(x))\nplt.title('sine')\nplt.show()"
+        ),
         new_code_cell("np.arange(12).reshape(3, 4)"),
         new_markdown_cell("The end."),
     ]
@@ -121,10 +163,24 @@ def nbgrader(course: Path, command: str, made: str) -> None:
     cores = os.cpu_count() or 1
     # Students are chosen by pattern: process 0 takes the names whose number ends in 0, 2, 4 ...
     digits = [[d for d in range(10) if d % cores == core] for core in range(cores)]
-    processes = [subprocess.Popen(
-        [sys.executable, "-m", "nbgrader", command, ASSIGNMENT, "--student",
-         f"s*[{''.join(map(str, some))}]"], cwd=course, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL) for some in digits if some]
+    processes = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "nbgrader",
+                command,
+                ASSIGNMENT,
+                "--student",
+                f"s*[{''.join(map(str, some))}]",
+            ],
+            cwd=course,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for some in digits
+        if some
+    ]
     for process in processes:
         process.wait()
     everybody = len(list(course.glob("submitted/*")))
@@ -133,13 +189,20 @@ def nbgrader(course: Path, command: str, made: str) -> None:
 
 def ours(course: Path, command: str, name: str = ASSIGNMENT) -> None:
     """One of our commands."""
-    subprocess.run([sys.executable, "-m", "autograder", command, name, "--course", str(course)],
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        [sys.executable, "-m", "autograder", command, name, "--course", str(course)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
 
 
 def marks(course: Path) -> dict[tuple[str, str], float | None]:
     """The automatic score of every cell, by student and cell."""
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
-        return {(submission.student_id, grade.name): grade.auto_score
-                for submission in book.find_assignment(ASSIGNMENT).submissions
-                for notebook in submission.notebooks for grade in notebook.grades}
+        return {
+            (submission.student_id, grade.name): grade.auto_score
+            for submission in book.find_assignment(ASSIGNMENT).submissions
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }

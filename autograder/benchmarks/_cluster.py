@@ -24,8 +24,10 @@ EXTRAS = {"distributed": "cluster", "psycopg": "postgres"}  # by the module that
 def need(benchmark: str, *modules: str) -> None:
     """Raise LookupError, with the command that installs them, unless these modules are there."""
     if missing := [name for name in modules if not find_spec(name)]:
-        raise LookupError(f"the benchmark {benchmark!r} needs {' and '.join(missing)}: "
-                          f"python3 run.py setup {' '.join(EXTRAS[name] for name in missing)}")
+        raise LookupError(
+            f"the benchmark {benchmark!r} needs {' and '.join(missing)}: "
+            f"python3 run.py setup {' '.join(EXTRAS[name] for name in missing)}"
+        )
 
 
 class LocalCluster:
@@ -35,9 +37,15 @@ class LocalCluster:
     address of the scheduler's pages, if it shows any.
     """
 
-    def __init__(self, folder: Path, workers: int = 2, *, protocol: str = "tcp",
-                 environment: Mapping[str, str] | None = None,
-                 dashboard: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        workers: int = 2,
+        *,
+        protocol: str = "tcp",
+        environment: Mapping[str, str] | None = None,
+        dashboard: str | None = None,
+    ) -> None:
         self.folder, self._workers, self._dashboard = folder, workers, dashboard
         self._environment = {**os.environ, **(environment or {})}
         self.address = f"{protocol}://127.0.0.1:{free_port()}"
@@ -61,17 +69,38 @@ class LocalCluster:
         """Start the scheduler, again at the same address."""
         protocol, _, place = self.address.partition("://")
         pages = ["--dashboard-address", self._dashboard] if self._dashboard else ["--no-dashboard"]
-        self.scheduler = self._start("scheduler", "scheduler", "--protocol", protocol, "--host",
-                                     "127.0.0.1", "--port", place.partition(":")[2], *pages,
-                                     **environment)
+        self.scheduler = self._start(
+            "scheduler",
+            "scheduler",
+            "--protocol",
+            protocol,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            place.partition(":")[2],
+            *pages,
+            **environment,
+        )
 
     def add_worker(self, *options: str, **environment: str) -> subprocess.Popen:
         """Start one more worker; if it dies, its nanny starts it again."""
         number = next(self._numbers)
-        self.workers.append(self._start(
-            f"worker{number}", "worker", self.address, "--nthreads", "1", "--nworkers", "1",
-            "--no-dashboard",
-            "--local-directory", str(self.folder / f"scratch{number}"), *options, **environment))
+        self.workers.append(
+            self._start(
+                f"worker{number}",
+                "worker",
+                self.address,
+                "--nthreads",
+                "1",
+                "--nworkers",
+                "1",
+                "--no-dashboard",
+                "--local-directory",
+                str(self.folder / f"scratch{number}"),
+                *options,
+                **environment,
+            )
+        )
         return self.workers[-1]
 
     def kill_worker(self, number: int = 0) -> None:
@@ -91,8 +120,7 @@ class LocalCluster:
             self.end_worker(-1)
 
     def restart_scheduler(self, away: float = 0.0) -> None:
-        """Kill the scheduler and, after some seconds, start everything anew: workers end with it.
-        """
+        """Kill the scheduler and, after some seconds, start everything anew: workers end with it."""
         _end(self.scheduler, signal.SIGKILL)
         time.sleep(away)
         self.end_workers()
@@ -102,12 +130,18 @@ class LocalCluster:
 
     def wait(self, workers: int) -> None:
         """Wait until so many workers are connected."""
-        code = ("import sys\nfrom distributed import Client\n"
-                "with Client(sys.argv[1], timeout=float(sys.argv[3])) as client:\n"
-                "    if workers := int(sys.argv[2]):\n"
-                "        client.wait_for_workers(workers, timeout=float(sys.argv[3]))\n")
-        subprocess.run([sys.executable, "-P", "-c", code, self.address, str(workers), str(START)],
-                       env=self._environment, check=True, capture_output=True)
+        code = (
+            "import sys\nfrom distributed import Client\n"
+            "with Client(sys.argv[1], timeout=float(sys.argv[3])) as client:\n"
+            "    if workers := int(sys.argv[2]):\n"
+            "        client.wait_for_workers(workers, timeout=float(sys.argv[3]))\n"
+        )
+        subprocess.run(
+            [sys.executable, "-P", "-c", code, self.address, str(workers), str(START)],
+            env=self._environment,
+            check=True,
+            capture_output=True,
+        )
 
     def close(self) -> None:
         """End all processes."""
@@ -119,10 +153,18 @@ class LocalCluster:
         with (self.folder / f"{log}.log").open("ab") as said:
             return subprocess.Popen(
                 [sys.executable, "-P", "-m", "dask", *arguments],
-                cwd=self.kit, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                cwd=self.kit,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
                 start_new_session=True,
-                env={"DASK_CONFIG": str(self.kit / worker_kit.SETTINGS), **self._environment,
-                     "PYTHONPATH": str(self.kit), **environment})
+                env={
+                    "DASK_CONFIG": str(self.kit / worker_kit.SETTINGS),
+                    **self._environment,
+                    "PYTHONPATH": str(self.kit),
+                    **environment,
+                },
+            )
 
 
 @contextlib.contextmanager

@@ -26,17 +26,30 @@ from sequence.engine.observation import Observation
 
 WEIGHTS = Path(__file__).with_name("fitted.json")
 # What counts: lines and the heart, by missing chips, cards held and cards in the row.
-LINE_KINDS = tuple((heart, missing, held, row) for heart in (False, True)
-                   for missing in range(1, FIVE + 1 - heart)
-                   for held in range(missing + 1) for row in range(missing + 1 - held))
-KINDS = ("a closed line", *(
-    f"{'heart' if heart else 'line'}, {missing} missing, {held} held, {row} in the row"
-    for heart, missing, held, row in LINE_KINDS), "a two-eyed jack", "a one-eyed jack", "the side")
+LINE_KINDS = tuple(
+    (heart, missing, held, row)
+    for heart in (False, True)
+    for missing in range(1, FIVE + 1 - heart)
+    for held in range(missing + 1)
+    for row in range(missing + 1 - held)
+)
+KINDS = (
+    "a closed line",
+    *(
+        f"{'heart' if heart else 'line'}, {missing} missing, {held} held, {row} in the row"
+        for heart, missing, held, row in LINE_KINDS
+    ),
+    "a two-eyed jack",
+    "a one-eyed jack",
+    "the side",
+)
 TABLES = ("waits", "waits, with a sequence", "moves", "moves, with a sequence")
 
 _BYTES = 12  # of a bitboard: its 96 cells without the corners
-_IN_LINE = np.array([[CELLS[bit] in line for line in (*LINES, HEART_CELLS)]
-                     for bit in range(8 * _BYTES)], np.float32)
+_IN_LINE = np.array(
+    [[CELLS[bit] in line for line in (*LINES, HEART_CELLS)] for bit in range(8 * _BYTES)],
+    np.float32,
+)
 _SIZES = _IN_LINE.sum(axis=0)
 _IS_HEART = np.arange(len(_SIZES)) == len(LINES)
 _MOST_LOCKED = np.where(_IS_HEART, FIVE, 1)  # chips of sequences in a line that is still open
@@ -65,12 +78,21 @@ class Value:
         odds = np.zeros(len(states))
         for turn, sign in ((False, -1), (True, 1)):
             table, lines, others = seen(states, turn)
-            odds += sign * (self._weights[table[:, None], lines].sum(axis=1)
-                            + (self._weights[table, -others.shape[1]:] * others).sum(axis=1))
+            odds += sign * (
+                self._weights[table[:, None], lines].sum(axis=1)
+                + (self._weights[table, -others.shape[1] :] * others).sum(axis=1)
+            )
         moves = 1 / (1 + np.exp(-odds))
-        return np.array([0.5 + 0.5 * state.utility(side) if state.is_over
-                         else chance if state.to_move == side else 1 - chance
-                         for state, chance in zip(states, moves, strict=True)])
+        return np.array(
+            [
+                0.5 + 0.5 * state.utility(side)
+                if state.is_over
+                else chance
+                if state.to_move == side
+                else 1 - chance
+                for state, chance in zip(states, moves, strict=True)
+            ]
+        )
 
 
 def seen(states: Sequence[State], turn: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -91,8 +113,11 @@ def seen(states: Sequence[State], turn: bool) -> tuple[np.ndarray, np.ndarray, n
     cells = (_bits(masks) @ _IN_LINE).astype(np.int64).reshape(len(states), 5, len(_SIZES))
     own, theirs, held, row, locked = cells.transpose(1, 0, 2)
     kinds = _NUMBERS[_IS_HEART.astype(int), _SIZES.astype(int) - own, held, row]
-    return (np.array(table), np.where((theirs == 0) & (locked <= _MOST_LOCKED), kinds, 0),
-            np.array(others))
+    return (
+        np.array(table),
+        np.where((theirs == 0) & (locked <= _MOST_LOCKED), kinds, 0),
+        np.array(others),
+    )
 
 
 def features(states: Sequence[State]) -> np.ndarray:
@@ -104,10 +129,11 @@ def features(states: Sequence[State]) -> np.ndarray:
     rows = np.arange(len(states))
     for turn, sign in ((False, -1), (True, 1)):
         table, lines, others = seen(states, turn)
-        counts = np.bincount((lines + len(KINDS) * rows[:, None]).ravel(),
-                             minlength=len(KINDS) * len(states)).reshape(len(states), len(KINDS))
+        counts = np.bincount(
+            (lines + len(KINDS) * rows[:, None]).ravel(), minlength=len(KINDS) * len(states)
+        ).reshape(len(states), len(KINDS))
         counts[:, 0] = 0
-        counts[:, -others.shape[1]:] = others
+        counts[:, -others.shape[1] :] = others
         found[rows, table] = sign * counts
     return found.reshape(len(states), -1)
 
@@ -126,8 +152,14 @@ class Fitted:
     PLAYS = 12  # the most plays that are judged, each with every card to take
     AHEAD = 2  # quick actions
 
-    def __init__(self, width: int = 8, looks: int = 64, first: int = 4, value: Value | None = None,
-                 seed: int | None = None) -> None:
+    def __init__(
+        self,
+        width: int = 8,
+        looks: int = 64,
+        first: int = 4,
+        value: Value | None = None,
+        seed: int | None = None,
+    ) -> None:
         self._width, self._looks, self._first = width, looks, first
         self._value = value or fitted()
         self.reset(seed)
@@ -147,12 +179,12 @@ class Fitted:
         states = self._sampled(observation, self._first)
         actions = ranked(states[0], self.PLAYS)
         sums = self._sums(actions, states, ahead=0)
-        actions = [actions[place] for place in np.argsort(-sums, kind="stable")[:self._width]]
+        actions = [actions[place] for place in np.argsort(-sums, kind="stable")[: self._width]]
         sums = np.zeros(len(actions))
         while len(actions) > 1:
             states = self._sampled(observation, max(1, self._looks // len(actions)))
             sums += self._sums(actions, states, self.AHEAD)
-            kept = np.argsort(-sums, kind="stable")[:len(actions) // 2]
+            kept = np.argsort(-sums, kind="stable")[: len(actions) // 2]
             actions, sums = [actions[place] for place in kept], sums[kept]
         return actions[0]
 

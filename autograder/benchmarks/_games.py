@@ -9,15 +9,27 @@ from sequence import Comparison, compare
 from sequence.engine.compare import Contestant
 
 
-def watched(title: str, first: Contestant, second: Contestant, deals: int, seed: int = 0,
-            after_each: Callable[[Comparison], object] = lambda so_far: None) -> Comparison:
+def watched(
+    title: str,
+    first: Contestant,
+    second: Contestant,
+    deals: int,
+    seed: int = 0,
+    after_each: Callable[[Comparison], object] = lambda so_far: None,
+) -> Comparison:
     """What `sequence.compare` finds, with a line on standard error that counts the games.
 
     `after_each` is called after each deal with the outcome so far.
     """
+
     def tell(so_far: Comparison) -> None:
-        print(f"\r{title}: {so_far.games} of {2 * deals} games, {so_far.wins} won, "
-              f"{so_far.draws} drawn", end="", file=sys.stderr, flush=True)
+        print(
+            f"\r{title}: {so_far.games} of {2 * deals} games, {so_far.wins} won, "
+            f"{so_far.draws} drawn",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
         after_each(so_far)
 
     found = compare(first, second, deals, seed, progress=tell)

@@ -25,8 +25,9 @@ class Journal:
     nothing.
     """
 
-    def __init__(self, name: str, code: Iterable[Path], settings: object = None,
-                 folder: Path | None = None) -> None:
+    def __init__(
+        self, name: str, code: Iterable[Path], settings: object = None, folder: Path | None = None
+    ) -> None:
         self.path = (folder or FOLDER) / f"{name}.jsonl"
         self._digest = _digest(code, settings)
         self._known = dict(self._lines())
@@ -51,8 +52,13 @@ class Journal:
         """The file is never seen with half of it written, and holds nothing of other code."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(".new")
-        new.write_text("".join(json.dumps([self._digest, name, value]) + "\n"
-                               for name, value in self._known.items()), "utf-8")
+        new.write_text(
+            "".join(
+                json.dumps([self._digest, name, value]) + "\n"
+                for name, value in self._known.items()
+            ),
+            "utf-8",
+        )
         new.replace(self.path)
 
     def _lines(self) -> Iterable[tuple[str, Any]]:
@@ -68,16 +74,29 @@ class Journal:
 def journal_of_grading(benchmark: Path, study: str) -> Journal:
     """What an interrupted run of a benchmark that grades a study has measured with this code."""
     staff = Path(autograder.__file__).parent
-    return Journal(benchmark.stem, [answer_path(load_study(study)), benchmark, *(
-        staff / name for name in ("grading", "sandbox", "telling", "database.py"))], (study,))
+    return Journal(
+        benchmark.stem,
+        [
+            answer_path(load_study(study)),
+            benchmark,
+            *(staff / name for name in ("grading", "sandbox", "telling", "database.py")),
+        ],
+        (study,),
+    )
 
 
 def _digest(code: Iterable[Path], settings: object) -> str:
     digest = hashlib.sha256(repr(settings).encode())
     for root in code:
-        files = [root] if root.is_file() else sorted(
-            path for path in root.rglob("*") if path.suffix in TEXT
-            and "tests" not in path.relative_to(root).parts)
+        files = (
+            [root]
+            if root.is_file()
+            else sorted(
+                path
+                for path in root.rglob("*")
+                if path.suffix in TEXT and "tests" not in path.relative_to(root).parts
+            )
+        )
         for path in files:
             digest.update(f"{path.name}\0".encode() + _deciding(path))
     return digest.hexdigest()
@@ -89,10 +108,14 @@ def _deciding(path: Path) -> bytes:
     if path.suffix != ".py":
         return text
     lines = text.splitlines(keepends=True)
-    documented = [node.body[0] for node in ast.walk(parsed(text.decode()))
-                  if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None]
+    documented = [
+        node.body[0]
+        for node in ast.walk(parsed(text.decode()))
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
+    ]
     for said in sorted(documented, key=lambda node: -node.lineno):
-        before = lines[said.lineno - 1][:said.col_offset]
-        lines[said.lineno - 1:said.end_lineno] = [
-            before + lines[said.end_lineno - 1][said.end_col_offset:]]
+        before = lines[said.lineno - 1][: said.col_offset]
+        lines[said.lineno - 1 : said.end_lineno] = [
+            before + lines[said.end_lineno - 1][said.end_col_offset :]
+        ]
     return b"".join(lines)

@@ -32,19 +32,43 @@ class Server:
             shutil.chown(place, user)
         password = place / "password"
         password.write_text(PASSWORD, "ascii")
-        self._run("initdb", "--no-sync", "-U", USER, f"--pwfile={password}", "-E", "UTF8",
-                  "--locale=C.UTF-8", "--auth=scram-sha-256", "-D", place / "data")
+        self._run(
+            "initdb",
+            "--no-sync",
+            "-U",
+            USER,
+            f"--pwfile={password}",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            "--auth=scram-sha-256",
+            "-D",
+            place / "data",
+        )
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = [part for setting in (*FAST, f"port={self._port}", f"unix_socket_directories="
-                   f"{self._place}", "listen_addresses=127.0.0.1", "max_connections=30")
-                   for part in ("-c", setting)]
+        options = [
+            part
+            for setting in (
+                *FAST,
+                f"port={self._port}",
+                f"unix_socket_directories={self._place}",
+                "listen_addresses=127.0.0.1",
+                "max_connections=30",
+            )
+            for part in ("-c", setting)
+        ]
         with (self._place / "log").open("a") as log:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", "-D", self._place / "data", *options],
-                cwd=self._place, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self._as)
+                cwd=self._place,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                **self._as,
+            )
         end = time.monotonic() + SECONDS
         while not self.answers():
             assert self._process.poll() is None and time.monotonic() < end, self.log()
@@ -79,18 +103,26 @@ class Server:
         """The address of a new database for a gradebook, as nbgrader's `db_url` takes it; empty, or
         a copy of the one at another address."""
         self._databases += 1
-        self.sql(f"CREATE DATABASE course{self._databases} "
-                 f"TEMPLATE {like.rpartition('/')[2] if like else 'template1'}")
-        return (f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{self._port}/"
-                f"course{self._databases}")
+        self.sql(
+            f"CREATE DATABASE course{self._databases} "
+            f"TEMPLATE {like.rpartition('/')[2] if like else 'template1'}"
+        )
+        return (
+            f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{self._port}/course{self._databases}"
+        )
 
     def _conninfo(self, database: str) -> str:
-        return (f"host=127.0.0.1 port={self._port} user={USER} password={PASSWORD} "
-                f"dbname={database}")
+        return f"host=127.0.0.1 port={self._port} user={USER} password={PASSWORD} dbname={database}"
 
     def _run(self, program: str, *arguments) -> None:
-        done = subprocess.run([self._programs / program, *arguments], cwd=self._place, text=True,
-                              capture_output=True, check=False, **self._as)
+        done = subprocess.run(
+            [self._programs / program, *arguments],
+            cwd=self._place,
+            text=True,
+            capture_output=True,
+            check=False,
+            **self._as,
+        )
         assert done.returncode == 0, done.stderr
 
     def log(self) -> str:
@@ -100,8 +132,9 @@ class Server:
 
 def programs() -> Path | None:
     """The folder of initdb and postgres, if they are installed: Debian leaves it off PATH."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"),
-                   key=lambda path: float(path.parts[-3]))
+    found = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3])
+    )
     path = found[-1] if found else shutil.which("initdb")
     return Path(path).resolve().parent if path else None
 
@@ -110,8 +143,10 @@ def programs() -> Path | None:
 def server() -> Iterator[Server]:
     """A running server; raises LookupError where there is none to be had."""
     if (found := programs()) is None or os.name != "posix":
-        raise LookupError("PostgreSQL's initdb is not installed: on Debian and Ubuntu, "
-                          "sudo apt install postgresql")
+        raise LookupError(
+            "PostgreSQL's initdb is not installed: on Debian and Ubuntu, "
+            "sudo apt install postgresql"
+        )
     # Not in a folder of pytest's, or of whoever closes theirs to others: the user may be another.
     place = Path(tempfile.mkdtemp(prefix="pg-"))
     running = None

@@ -32,8 +32,9 @@ class Relay:
 
     async def _connected(self, reader, writer) -> None:
         theirs = await asyncio.open_connection(self._server.hostname, self._server.port)
-        await asyncio.gather(self._pass(reader, theirs[1], "sent"),
-                             self._pass(theirs[0], writer, "received"))
+        await asyncio.gather(
+            self._pass(reader, theirs[1], "sent"), self._pass(theirs[0], writer, "received")
+        )
 
     async def _pass(self, reader, writer, way: str) -> None:
         with contextlib.suppress(ConnectionError):

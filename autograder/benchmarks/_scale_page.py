@@ -37,9 +37,11 @@ def read(page: str) -> Found:
     lines = [line.strip("|").split("|") for line in part(page).splitlines() if line[:1] == "|"]
     head, _, *rows = [[cell.strip() for cell in cells] for cells in lines]
     names = {text: name for name, text in ROWS.items()}
-    return {title: {names[row[0]]: float(row[column].replace(",", ""))
-                    for row in rows if row[column]}
-            for column, title in enumerate(head) if title}
+    return {
+        title: {names[row[0]]: float(row[column].replace(",", "")) for row in rows if row[column]}
+        for column, title in enumerate(head)
+        if title
+    }
 
 
 def part(page: str) -> str:
@@ -54,15 +56,22 @@ def with_section(page: str, text: str) -> str:
 
 
 def _table(found: Found) -> list[str]:
-    rows = [[text, *(_number(column[name]) if name in column else "" for column in found.values())]
-            for name, text in ROWS.items()]
-    return [f"| | {' | '.join(found)} |", "|-|" + "-:|" * len(found),
-            *(f"| {' | '.join(row)} |" for row in rows)]
+    rows = [
+        [text, *(_number(column[name]) if name in column else "" for column in found.values())]
+        for name, text in ROWS.items()
+    ]
+    return [
+        f"| | {' | '.join(found)} |",
+        "|-|" + "-:|" * len(found),
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
 
 
 def _as_shown(found: Found) -> Found:
-    return {title: {name: float(_number(value).replace(",", "")) for name, value in column.items()}
-            for title, column in found.items()}
+    return {
+        title: {name: float(_number(value).replace(",", "")) for name, value in column.items()}
+        for title, column in found.items()
+    }
 
 
 def _number(value: float) -> str:
@@ -96,8 +105,10 @@ def _text(found: Found) -> list[str]:
         "A module ten times as long takes "
         f"{times(long['trusted'] + long['sandboxes'], computing)} the computing. Two workers need "
         f"{times(few['time'], one['time'])} the time of one for so few submissions, as each has to "
-        "start.", "",
-        f"By these figures {STUDENTS:,} students who hand in one such study need:", "",
+        "start.",
+        "",
+        f"By these figures {STUDENTS:,} students who hand in one such study need:",
+        "",
         f"* **computing**: {hours(inside)} core-hours in sandboxes, {hours(trusted)} of the "
         f"trusted side, and {hours(few['feedback'])} for feedback, if everybody gets a page; with "
         f"a cluster, as far as {[*found][-1].partition(',')[0]} submissions show, {hours(there)} "
@@ -110,7 +121,8 @@ def _text(found: Found) -> list[str]:
         "feedback;",
         f"* **network**: {gigabytes(moved)} GB between the grader and the scheduler, and as much "
         f"again between the scheduler and the workers: {_number(8 * moved / 1e3 / here)} Mbit/s "
-        "for every core of the grader that is busy.", "",
+        "for every core of the grader that is busy.",
+        "",
         "**The next bottleneck** is the grader's machine. With a cluster it computes "
         f"{_number(here)} s for each submission, whatever the number of workers: one core cannot "
         f"mark more than {_number(3600 / here)} submissions an hour, which are {hours(here)} hours "

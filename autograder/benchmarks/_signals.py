@@ -57,8 +57,9 @@ class Command:
             if _growth(before, now) > most or time.monotonic() - begun > patience:
                 break
             time.sleep(LOOK)
-        ending = Ending(time.monotonic() - begun, _growth(before, now),
-                        tuple(map(_described, living)))
+        ending = Ending(
+            time.monotonic() - begun, _growth(before, now), tuple(map(_described, living))
+        )
         self.kill()
         return ending
 

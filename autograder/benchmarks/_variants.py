@@ -29,13 +29,14 @@ VALUE_SCALE = 16.0
 class TwoDecisions(ISMCTS):
     """the play and the card to take are two decisions, each with its own node"""
 
-    def _select(self, parent: Node, actions: list[Action], most: int,
-                side: int) -> tuple[Action, list[Node]]:
+    def _select(
+        self, parent: Node, actions: list[Action], most: int, side: int
+    ) -> tuple[Action, list[Node]]:
         plays: dict[Action, list[Action]] = {}
         for action in actions:
             plays.setdefault(action._replace(draft_card=NO_CARD), []).append(action)
         play, node = select(parent, list(plays)[:most], side)
-        action, leaf = select(node, plays[play][:width(node, 1.0)], side)
+        action, leaf = select(node, plays[play][: width(node, 1.0)], side)
         return action, [node, leaf]
 
     def _best(self, root: Node, actions: list[Action]) -> Action:
@@ -81,7 +82,7 @@ class PromisesAtTheLeaf(ISMCTS):
     def _rewards(self, state: State) -> tuple[float, ...]:
         if state.is_over:
             return chances(state)
-        value = max(_values(state.observation(), ranked(state, PLAYS)[:self.ACTIONS]))
+        value = max(_values(state.observation(), ranked(state, PLAYS)[: self.ACTIONS]))
         chance = 0.5 + 0.5 * math.tanh(value / VALUE_SCALE)
         return (1 - chance, chance) if state.to_move else (chance, 1 - chance)
 
@@ -94,7 +95,7 @@ class PromisesFirst(ISMCTS):
     def _promising(self, observation: Observation, state: State) -> list[Action]:
         legal = list(observation.legal_actions())
         values = _values(observation, legal)
-        order = np.argsort(-values, kind="stable")[:self.ACTIONS]
+        order = np.argsort(-values, kind="stable")[: self.ACTIONS]
         self._value = {legal[place]: float(values[place]) for place in order}
         return list(self._value)
 
@@ -175,16 +176,18 @@ class AllMovesAsFirst(ISMCTS):
                 break
             state = state.after(best_action(state))
         rewards, side = chances(state), self._seen.side
-        played = list(state.observation().plays())[len(self._seen.history):]
-        for cell in {(action.kind, action.coords) for player, action in played
-                     if player == self._seen.player}:
+        played = list(state.observation().plays())[len(self._seen.history) :]
+        for cell in {
+            (action.kind, action.coords) for player, action in played if player == self._seen.player
+        }:
             found = self._cells.setdefault(cell, [0, 0.0])
             found[0] += 1
             found[1] += rewards[side]
         return rewards
 
-    def _select(self, parent: Node, actions: list[Action], most: int,
-                side: int) -> tuple[Action, list[Node]]:
+    def _select(
+        self, parent: Node, actions: list[Action], most: int, side: int
+    ) -> tuple[Action, list[Node]]:
         actions = actions[:most]
         if parent is not self._top or any(action not in parent.children for action in actions):
             return super()._select(parent, actions, most, side)
@@ -203,8 +206,18 @@ class AllMovesAsFirst(ISMCTS):
 
 
 VARIANTS: Sequence[type[ISMCTS]] = (
-    TwoDecisions, MoreReplies, NoHorizon, LongHorizon, WholeGames, PromisesAtTheLeaf,
-    PromisesFirst, PromisesAsVisits, HandsRead, KeptTree, AllMovesAsFirst)
+    TwoDecisions,
+    MoreReplies,
+    NoHorizon,
+    LongHorizon,
+    WholeGames,
+    PromisesAtTheLeaf,
+    PromisesFirst,
+    PromisesAsVisits,
+    HandsRead,
+    KeptTree,
+    AllMovesAsFirst,
+)
 
 
 def _values(observation: Observation, actions: list[Action]) -> np.ndarray:
@@ -214,8 +227,7 @@ def _values(observation: Observation, actions: list[Action]) -> np.ndarray:
 _reference = cache(partial(load_answer, "league"))
 
 
-def _turns(state: State, observation: Observation,
-           player: int) -> Iterator[tuple[State, Action]]:
+def _turns(state: State, observation: Observation, player: int) -> Iterator[tuple[State, Action]]:
     """The player's plays, the last first, each with a state of that time, as far as it is known.
 
     The draft row and the deck stay as they are now, which does not matter to what may be played. It
@@ -241,8 +253,11 @@ def _turns(state: State, observation: Observation,
 
 def _changed(state: State, chip_masks: tuple[int, ...], **fields) -> State:
     """The state with other fields."""
-    known = {name: getattr(state, name) for name in state.__class__.__mro__[1].__slots__
-             if name != "_legal"}
+    known = {
+        name: getattr(state, name)
+        for name in state.__class__.__mro__[1].__slots__
+        if name != "_legal"
+    }
     taken = chip_masks[0] | chip_masks[1]
     empty = (state.empty_mask | state.chip_masks[0] | state.chip_masks[1]) & ~taken
     return state_of(**{**known, "chip_masks": chip_masks, "empty_mask": empty, **fields})

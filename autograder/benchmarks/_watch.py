@@ -85,8 +85,11 @@ def _memory(process: psutil.Process) -> int:
 def watched_command(*arguments: str) -> tuple[float, Use]:
     """Run a command of the autograder; the seconds that it took, and what it used."""
     begun = time.monotonic()
-    process = psutil.Popen([sys.executable, "-P", "-m", "autograder", *arguments],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = psutil.Popen(
+        [sys.executable, "-P", "-m", "autograder", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     use = Use(process)
     while process.poll() is None:
         use.look()

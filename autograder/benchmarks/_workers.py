@@ -8,15 +8,17 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 
-def on_all_cores(function: Callable, keys: Sequence[tuple],
-                 what: str) -> Iterator[tuple[tuple, Any]]:
+def on_all_cores(
+    function: Callable, keys: Sequence[tuple], what: str
+) -> Iterator[tuple[tuple, Any]]:
     """Each key and what the function makes of it, as they are done.
 
     A line on standard error counts them: "3 of 20 `what`". Who stops early waits for none that has
     not been begun.
     """
-    with ProcessPoolExecutor(os.cpu_count(), initializer=signal.signal,
-                             initargs=(signal.SIGINT, signal.SIG_DFL)) as workers:
+    with ProcessPoolExecutor(
+        os.cpu_count(), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)
+    ) as workers:
         begun = {workers.submit(function, *key): key for key in keys}
         try:
             for done, future in enumerate(as_completed(begun), 1):

@@ -50,8 +50,10 @@ def numbered(agent: str, study: str) -> str:
 
 
 EVALUATOR, AHEAD, SARSA, BEST = map(
-    numbered, ("Evaluator", "LookAhead", "SARSA", "my_agent"),
-    ("evaluator", "lookahead", "sarsa", "league"))
+    numbered,
+    ("Evaluator", "LookAhead", "SARSA", "my_agent"),
+    ("evaluator", "lookahead", "sarsa", "league"),
+)
 
 
 def agents(trained: Callable | None = None) -> dict[str, Callable]:
@@ -60,7 +62,8 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
     `trained` gives the table of the SARSA agent, by default a newly trained one.
     """
     evaluator, lookahead, sarsa, best = map(
-        load_answer, ("evaluator", "lookahead", "sarsa", "league"))
+        load_answer, ("evaluator", "lookahead", "sarsa", "league")
+    )
     table = sarsa.trained().table if trained is None else trained()
     return {
         "Random": Random, "Greedy": Greedy, SPARRING: lambda: ISMCTS(seconds=SECONDS),
@@ -75,10 +78,15 @@ def run(scheduler: str | None = None) -> list[Result]:
     make, journal = agents(), _journal()
     pairs = list(combinations(make, 2))
     with calls(scheduler) as call:
-        matches = {pair: call(*_match(pair, make, scheduler is None))
-                   for pair in pairs if pair not in journal}
-        pairings = [_pairing(journal.measured(
-            pair, lambda pair=pair: _plain(timed(pair, matches[pair]())))) for pair in pairs]
+        matches = {
+            pair: call(*_match(pair, make, scheduler is None))
+            for pair in pairs
+            if pair not in journal
+        }
+        pairings = [
+            _pairing(journal.measured(pair, lambda pair=pair: _plain(timed(pair, matches[pair]()))))
+            for pair in pairs
+        ]
     PAGE.write_text(page(list(make), pairings), "utf-8")
     journal.close()
     print(f"table: {PAGE}", file=sys.stderr)
@@ -88,15 +96,21 @@ def run(scheduler: str | None = None) -> list[Result]:
 def _match(pair: tuple[str, str], make: Mapping[str, Callable], here: bool) -> tuple:
     """What is to be called for a match, and with what: the deals from 0 on, from both seats."""
     deals = ISMCTS_DEALS if SPARRING in pair else DEALS
-    return (partial(watched, " against ".join(pair)) if here else compare,
-            *(make[name]() for name in pair), deals)
+    return (
+        partial(watched, " against ".join(pair)) if here else compare,
+        *(make[name]() for name in pair),
+        deals,
+    )
 
 
 def timed(pair: tuple[str, str], found: Comparison) -> Pairing:
     """A comparison of two agents with their times in ms."""
-    return Pairing(pair, found,
-                   tuple(1000 * float(np.mean(seconds)) for seconds in found.seconds),
-                   tuple(1000 * float(np.percentile(seconds, 99)) for seconds in found.seconds))
+    return Pairing(
+        pair,
+        found,
+        tuple(1000 * float(np.mean(seconds)) for seconds in found.seconds),
+        tuple(1000 * float(np.percentile(seconds, 99)) for seconds in found.seconds),
+    )
 
 
 def results(pairing: Pairing) -> list[Result]:
@@ -109,8 +123,9 @@ def results(pairing: Pairing) -> list[Result]:
         first, second, share, target = BEST, SPARRING, 1 - share, ">= 0.6"
     found = [Result(f"{first}", share, f"of {pairing.match.games} games", target, second)]
     if pairing.agents == ("Greedy", AHEAD):
-        found.append(Result(f"{AHEAD}, 99th percentile of a move", pairing.p99[1], "ms", "<= 50",
-                            "Greedy"))
+        found.append(
+            Result(f"{AHEAD}, 99th percentile of a move", pairing.p99[1], "ms", "<= 50", "Greedy")
+        )
     return found
 
 
@@ -122,27 +137,46 @@ def page(names: Sequence[str], pairings: Sequence[Pairing]) -> str:
         share, (first, second) = pairing.match.score, pairing.agents
         cells[first, second] = f"{share:.2f} ({low:.2f}-{high:.2f})"
         cells[second, first] = f"{1 - share:.2f} ({1 - high:.2f}-{1 - low:.2f})"
-    times = {name: [(pairing.mean[side], pairing.p99[side]) for pairing in pairings
-                    for side in (0, 1) if pairing.agents[side] == name] for name in names}
+    times = {
+        name: [
+            (pairing.mean[side], pairing.p99[side])
+            for pairing in pairings
+            for side in (0, 1)
+            if pairing.agents[side] == name
+        ]
+        for name in names
+    }
     lines = [
-        "# How strong the agents are", "",
+        "# How strong the agents are",
+        "",
         f"The share of the points that the row's agent won, with its 95 % interval (Wilson), over "
         f"{DEALS} deals from both seats, {ISMCTS_DEALS} where ISMCTS plays. The number after an "
-        "agent is that of its study. `python3 run.py bench agents` writes this page.", "",
+        "agent is that of its study. `python3 run.py bench agents` writes this page.",
+        "",
         f"| | {' | '.join(names)} | ms a move | 99th percentile |",
-        "|-|" + "-|" * (len(names) + 2)]
+        "|-|" + "-|" * (len(names) + 2),
+    ]
     for name in names:
         mean, p99 = np.mean([m for m, _ in times[name]]), max(p for _, p in times[name])
         row = [cells.get((name, other), "") for other in names]
         lines.append(f"| **{name}** | {' | '.join(row)} | {mean:.1f} | {p99:.1f} |")
-    return "\n".join([*lines, "", "Times are the mean over all games, and the highest 99th "
-                      "percentile of any match.", ""])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Times are the mean over all games, and the highest 99th percentile of any match.",
+            "",
+        ]
+    )
 
 
 def _journal() -> Journal:
     """The matches of an interrupted run of the same agents."""
-    return Journal("agents", [Path(sequence.__file__).parent, *(
-        answer_path(load_study(name)) for name in studies())], (DEALS, ISMCTS_DEALS, SECONDS))
+    return Journal(
+        "agents",
+        [Path(sequence.__file__).parent, *(answer_path(load_study(name)) for name in studies())],
+        (DEALS, ISMCTS_DEALS, SECONDS),
+    )
 
 
 def _plain(pairing: Pairing) -> list:

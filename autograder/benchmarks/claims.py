@@ -49,9 +49,15 @@ Numbers = dict[str, float]
 
 def run(size: int = DEALS) -> list[Result]:
     """Measure everything, and write the numbers and the page."""
-    journal = Journal("claims", [Path(__file__), Path(__file__).with_name("_claims_agents.py"),
-                                 *(answers_folder(load_study(f"study{n}")) for n in (5, 6, 7, 8))],
-                      size)
+    journal = Journal(
+        "claims",
+        [
+            Path(__file__),
+            Path(__file__).with_name("_claims_agents.py"),
+            *(answers_folder(load_study(f"study{n}")) for n in (5, 6, 7, 8)),
+        ],
+        size,
+    )
     numbers: Numbers = {}
     for name, measure in measurements(size).items():
         numbers |= journal.measured((name,), measure)
@@ -82,46 +88,68 @@ def measurements(size: int) -> dict[str, Callable[[], Numbers]]:
     def played(name: str, agent: Contestant, other: Contestant, deals: int = size):
         return name, partial(_played, name, agent, other, deals)
 
-    return dict([
-        played("evaluator_random", original, Random()),
-        played("evaluator_greedy", original, Greedy()),
-        played("layered_greedy", layered, Greedy()),
-        played("layered_evaluator", layered, original),
-        played("defendfirst_greedy", Layered(evaluator, original, defends), Greedy()),
-        played("layeredblocking_greedy", Layered(evaluator, blocking), Greedy()),
-        played("blocking_greedy", blocking, Greedy()),
-        played("blocking_evaluator", blocking, original),
-        played("linecounter_evaluator", evaluator.LineCounter(), original),
-        played("linecounter_greedy", evaluator.LineCounter(), Greedy()),
-        ("seats", partial(_seats, {
-            "original": evaluator.Evaluator, "blocking": lambda: evaluator.Evaluator(
-                evaluator.BLOCKING), "linecounter": evaluator.LineCounter,
-            "greedy": Greedy, "random": Random}, SELF_PLAY * size // DEALS)),
-        played("look_random", look, Random(), few),
-        played("look_greedy", look, Greedy(), size // 2),
-        played("look_without", look, without, size // 2),
-        played("known_without", lookahead.LookAhead(lookahead.quick_replies, "known"), without,
-               size // 2),
-        played("deep_look", deep, look, max(1, few // 2)),
-        played("exploiter_look", Exploiter(lookahead, look), look, few),
-        played("mistaken_look", Exploiter(lookahead, Greedy()), look, few),
-        played("ismcts_look", ISMCTS(iterations=10), look, few),
-        played("sarsa_random", learned, Random(), few),
-        played("sarsa_greedy", learned, Greedy(), size // 2),
-        played("neither_random", sarsa.SarsaAgent(q_weight=0.0, reward_weight=0.0), Random(), few),
-        played("sarsa_reward", learned, reward_only, size // 2),
-        played("richer_reward", richer, reward_only, size // 2),
-        played("online_greedy", sarsa.SarsaAgent(sarsa.QTable.from_json(learned.table.to_json()),
-                                                 learn=True), Greedy(), size // 2),
-        played("ismcts_sarsa", ISMCTS(iterations=10), learned, few),
-        ("openings", partial(centre_openings, look, games)),
-        ("left", partial(threats_left, {"with": look, "without": without}, games)),
-        ("forks", partial(forks, look, games)),
-        ("table", partial(_table, sarsa, learned.table)),
-        ("threes", partial(live_threes, sarsa, games)),
-        ("rewards", partial(rewards_and_results, sarsa, games)),
-        ("qubic", partial(_qubic, load_answer("qubic"), size / DEALS)),
-    ])
+    return dict(
+        [
+            played("evaluator_random", original, Random()),
+            played("evaluator_greedy", original, Greedy()),
+            played("layered_greedy", layered, Greedy()),
+            played("layered_evaluator", layered, original),
+            played("defendfirst_greedy", Layered(evaluator, original, defends), Greedy()),
+            played("layeredblocking_greedy", Layered(evaluator, blocking), Greedy()),
+            played("blocking_greedy", blocking, Greedy()),
+            played("blocking_evaluator", blocking, original),
+            played("linecounter_evaluator", evaluator.LineCounter(), original),
+            played("linecounter_greedy", evaluator.LineCounter(), Greedy()),
+            (
+                "seats",
+                partial(
+                    _seats,
+                    {
+                        "original": evaluator.Evaluator,
+                        "blocking": lambda: evaluator.Evaluator(evaluator.BLOCKING),
+                        "linecounter": evaluator.LineCounter,
+                        "greedy": Greedy,
+                        "random": Random,
+                    },
+                    SELF_PLAY * size // DEALS,
+                ),
+            ),
+            played("look_random", look, Random(), few),
+            played("look_greedy", look, Greedy(), size // 2),
+            played("look_without", look, without, size // 2),
+            played(
+                "known_without",
+                lookahead.LookAhead(lookahead.quick_replies, "known"),
+                without,
+                size // 2,
+            ),
+            played("deep_look", deep, look, max(1, few // 2)),
+            played("exploiter_look", Exploiter(lookahead, look), look, few),
+            played("mistaken_look", Exploiter(lookahead, Greedy()), look, few),
+            played("ismcts_look", ISMCTS(iterations=10), look, few),
+            played("sarsa_random", learned, Random(), few),
+            played("sarsa_greedy", learned, Greedy(), size // 2),
+            played(
+                "neither_random", sarsa.SarsaAgent(q_weight=0.0, reward_weight=0.0), Random(), few
+            ),
+            played("sarsa_reward", learned, reward_only, size // 2),
+            played("richer_reward", richer, reward_only, size // 2),
+            played(
+                "online_greedy",
+                sarsa.SarsaAgent(sarsa.QTable.from_json(learned.table.to_json()), learn=True),
+                Greedy(),
+                size // 2,
+            ),
+            played("ismcts_sarsa", ISMCTS(iterations=10), learned, few),
+            ("openings", partial(centre_openings, look, games)),
+            ("left", partial(threats_left, {"with": look, "without": without}, games)),
+            ("forks", partial(forks, look, games)),
+            ("table", partial(_table, sarsa, learned.table)),
+            ("threes", partial(live_threes, sarsa, games)),
+            ("rewards", partial(rewards_and_results, sarsa, games)),
+            ("qubic", partial(_qubic, load_answer("qubic"), size / DEALS)),
+        ]
+    )
 
 
 def _played(name: str, agent: Contestant, other: Contestant, deals: int) -> Numbers:
@@ -132,10 +160,15 @@ def _numbers(name: str, found: Comparison) -> Numbers:
     """Score, interval and seats of a comparison, and how long the agents think."""
     low, high = found.interval
     own, others = found.seconds
-    return {name: found.score, f"{name}_low": low, f"{name}_high": high,
-            f"{name}_games": found.games,
-            f"{name}_first": found.seats[0].score, f"{name}_second": found.seats[1].score,
-            f"{name}_times": sum(own) / len(own) / (sum(others) / len(others))}
+    return {
+        name: found.score,
+        f"{name}_low": low,
+        f"{name}_high": high,
+        f"{name}_games": found.games,
+        f"{name}_first": found.seats[0].score,
+        f"{name}_second": found.seats[1].score,
+        f"{name}_times": sum(own) / len(own) / (sum(others) / len(others)),
+    }
 
 
 def _seats(agents: Mapping[str, Callable[[], Agent]], games: int) -> Numbers:
@@ -153,8 +186,11 @@ def _seats(agents: Mapping[str, Callable[[], Agent]], games: int) -> Numbers:
 def _table(sarsa, table) -> Numbers:
     """What the training leaves: entries, and how many of them were met only once."""
     visits = list(table.visits.values())
-    return {"table_entries": len(visits), "table_once": visits.count(1) / len(visits),
-            "table_games": sarsa.TRAINING_GAMES}
+    return {
+        "table_entries": len(visits),
+        "table_once": visits.count(1) / len(visits),
+        "table_games": sarsa.TRAINING_GAMES,
+    }
 
 
 def _qubic(study, share: float) -> Numbers:
@@ -164,12 +200,17 @@ def _qubic(study, share: float) -> Numbers:
     study.train(players, episodes, Qubic())
     learner = study.LaneLearner(1)
     study.train_lanes(learner, episodes, Qubic())
-    agents = {"table": ByValues(lambda state: players[state.to_move].move_values(state)),
-              "lanes": ByValues(learner.move_values)}
+    agents = {
+        "table": ByValues(lambda state: players[state.to_move].move_values(state)),
+        "lanes": ByValues(learner.move_values),
+    }
     found: Numbers = {"qubic_episodes": episodes}
     for name, agent in agents.items():
         result = match(agent, RandomPlayer(), games, seed=1, start=Qubic())
-        found |= {f"qubic_{name}": result.score, f"qubic_{name}_low": result.interval[0],
-                  f"qubic_{name}_high": result.interval[1],
-                  f"qubic_{name}_blocks": blocked(agent, games)}
+        found |= {
+            f"qubic_{name}": result.score,
+            f"qubic_{name}_low": result.interval[0],
+            f"qubic_{name}_high": result.interval[1],
+            f"qubic_{name}_blocks": blocked(agent, games),
+        }
     return found

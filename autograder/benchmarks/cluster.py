@@ -35,24 +35,26 @@ def run(size: int = 1_000) -> list[Result]:
     need("cluster", "distributed", "psycopg")
     from autograder.benchmarks._postgres import server as postgres  # only where users are Unix's
 
-    with tempfile.TemporaryDirectory(prefix="bench-cluster-") as temporary, \
-            postgres() as server:
+    with tempfile.TemporaryDirectory(prefix="bench-cluster-") as temporary, postgres() as server:
         root, journal = Path(temporary), journal_of_grading(Path(__file__), STUDY)
         ours, seconds, memory = journal.measured(
-            ("here", size), lambda: _graded(_class(root / "here", size)))
+            ("here", size), lambda: _graded(_class(root / "here", size))
+        )
         there = _class(root / "there", size, server.new_url())
         (root / "cluster").mkdir()
         with local_cluster(root / "cluster", WORKERS) as cluster:
             deaths = _Deaths(cluster, min(EVERY, max(LEAST, seconds / 4)))
             with deaths:
-                same, theirs, their_memory = _graded(there, "--scheduler", cluster.address,
-                                                     "--jobs", str(WORKERS))
+                same, theirs, their_memory = _graded(
+                    there, "--scheduler", cluster.address, "--jobs", str(WORKERS)
+                )
     journal.close()
     long = ">= 1" if theirs > 4 * EVERY else None  # a shorter run may be over before
     peer = "this machine's engine, SQLite"
     return [
-        Result("students with other marks", _differing(size, ours, same), f"of {size}", "== 0",
-               peer),
+        Result(
+            "students with other marks", _differing(size, ours, same), f"of {size}", "== 0", peer
+        ),
         Result("deaths of workers", deaths.workers, "times", long),
         Result("deaths of the scheduler", deaths.schedulers, "times", long),
         Result("time per submission", theirs / size, "s"),
@@ -113,5 +115,6 @@ class _Deaths:
             else:
                 self._cluster.kill_worker(self.workers % WORKERS)
                 self.workers += 1
-            print(f"{self.workers} workers and {self.schedulers} schedulers killed",
-                  file=sys.stderr)
+            print(
+                f"{self.workers} workers and {self.schedulers} schedulers killed", file=sys.stderr
+            )

@@ -28,12 +28,22 @@ PARTS = {"alpha-beta only": "Deepening", "table and killers": "DeepeningBoth"}
 
 def run() -> list[Result]:
     """Play all matches and write the table; takes about ten minutes on an idle core."""
-    entries = [played(parts, order, budget) for order in ("board", "centre") for parts in PARTS
-               for budget in BUDGETS]
+    entries = [
+        played(parts, order, budget)
+        for order in ("board", "centre")
+        for parts in PARTS
+        for budget in BUDGETS
+    ]
     TABLE.write_text(as_text(entries), "utf-8")
-    return [Result(f"{entry.parts}, {entry.order} first, {entry.budget} nodes", entry.score,
-                   f"of {entry.games} games, depth {entry.depth}",
-                   peer=f"{RIVAL} nodes, alpha-beta only, centre first") for entry in entries]
+    return [
+        Result(
+            f"{entry.parts}, {entry.order} first, {entry.budget} nodes",
+            entry.score,
+            f"of {entry.games} games, depth {entry.depth}",
+            peer=f"{RIVAL} nodes, alpha-beta only, centre first",
+        )
+        for entry in entries
+    ]
 
 
 def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> Entry:
@@ -50,14 +60,25 @@ def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> Ent
             return found
 
     agent, rival = Watched(budget, order=orders[order]), study.Deepening(RIVAL, order=centre_first)
-    winners = [(side, play({side: agent, other: rival}, start).winner)
-               for start in starts(openings) for side, other in ("xo", "ox")]
+    winners = [
+        (side, play({side: agent, other: rival}, start).winner)
+        for start in starts(openings)
+        for side, other in ("xo", "ox")
+    ]
     won = sum(side == winner for side, winner in winners)
     drawn = sum(winner is None for _, winner in winners)
     match = Match(won, drawn, len(winners) - won - drawn)
     low, high = match.interval
-    return Entry(parts, order, budget, round(mean(depths), 1), match.games, round(match.score, 3),
-                 round(low, 3), round(high, 3))
+    return Entry(
+        parts,
+        order,
+        budget,
+        round(mean(depths), 1),
+        match.games,
+        round(match.score, 3),
+        round(low, 3),
+        round(high, 3),
+    )
 
 
 def starts(openings: int) -> Iterator[ConnectFour]:

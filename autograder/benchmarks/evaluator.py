@@ -38,8 +38,12 @@ class Opening:
 def result(name: str, found: Comparison, target: str | None = None) -> Result:
     """The score; its interval and what was won from each seat are in the name."""
     (low, high), (first, second) = found.interval, (seat.score for seat in found.seats)
-    return Result(f"{name} ({low:.3f} to {high:.3f}; first {first:.3f}, second {second:.3f})",
-                  round(found.score, 4), "of the points", target)
+    return Result(
+        f"{name} ({low:.3f} to {high:.3f}; first {first:.3f}, second {second:.3f})",
+        round(found.score, 4),
+        "of the points",
+        target,
+    )
 
 
 def first_seat(first, second, games: int = SELF_PLAY) -> float:
@@ -57,42 +61,61 @@ def percentile_99(agent, deals: int = 20) -> float:
 def run() -> list[Result]:
     """Measure the three agents' strength, the remedy's weight, the second seat and the times."""
     study = load_answer("evaluator")
-    agents = {"recipe": study.Evaluator(), "blocking": study.Evaluator(study.BLOCKING),
-              "line counter": study.LineCounter()}
+    agents = {
+        "recipe": study.Evaluator(),
+        "blocking": study.Evaluator(study.BLOCKING),
+        "line counter": study.LineCounter(),
+    }
     results = []
 
     def measured(what: Callable[[], Result]) -> None:
         before = time.perf_counter()
         results.append(what())
-        print(f"{results[-1].name}: {results[-1].value} ({time.perf_counter() - before:.0f} s)",
-              file=sys.stderr)
+        print(
+            f"{results[-1].name}: {results[-1].value} ({time.perf_counter() - before:.0f} s)",
+            file=sys.stderr,
+        )
 
     for name, agent in agents.items():
-        measured(lambda a=agent, n=name: result(
-            f"{n} against Random", compare(a, Random(), DEALS), ">= 0.95"))
-        measured(lambda a=agent, n=name: result(
-            f"{n} against Greedy", compare(a, Greedy(), DEALS)))
-    for name, other in (("blocking", "recipe"), ("line counter", "recipe"),
-                        ("line counter", "blocking")):
-        measured(lambda n=name, o=other: result(
-            f"{n} against {o}", compare(agents[n], agents[o], DEALS)))
+        measured(
+            lambda a=agent, n=name: result(
+                f"{n} against Random", compare(a, Random(), DEALS), ">= 0.95"
+            )
+        )
+        measured(lambda a=agent, n=name: result(f"{n} against Greedy", compare(a, Greedy(), DEALS)))
+    for name, other in (
+        ("blocking", "recipe"),
+        ("line counter", "recipe"),
+        ("line counter", "blocking"),
+    ):
+        measured(
+            lambda n=name, o=other: result(f"{n} against {o}", compare(agents[n], agents[o], DEALS))
+        )
     for weight in WEIGHTS:
         agent = study.Evaluator(study.RECIPE._replace(blocking=weight))
-        measured(lambda a=agent, w=weight: result(
-            f"threat with weight {w} against Greedy", compare(a, Greedy(), DEALS)))
+        measured(
+            lambda a=agent, w=weight: result(
+                f"threat with weight {w} against Greedy", compare(a, Greedy(), DEALS)
+            )
+        )
     for name, agent in {"Random": Random(), "Greedy": Greedy(), **agents}.items():
         other = Random() if name == "Random" else agent
         measured(lambda a=agent, o=other, n=name: _first(f"{n} against itself", a, o))
-        measured(lambda a=agent, o=other, n=name: _first(
-            f"{n} against itself, first action at random", Opening(a), o))
+        measured(
+            lambda a=agent, o=other, n=name: _first(
+                f"{n} against itself, first action at random", Opening(a), o
+            )
+        )
     for name, agent in agents.items():
-        measured(lambda a=agent, n=name: Result(
-            f"99th percentile of a move, {n}", round(1000 * percentile_99(a), 2), "ms", "<= 50"))
+        measured(
+            lambda a=agent, n=name: Result(
+                f"99th percentile of a move, {n}", round(1000 * percentile_99(a), 2), "ms", "<= 50"
+            )
+        )
     return results
 
 
 def _first(name: str, first, second) -> Result:
     share = first_seat(first, second)
     low, high = wilson_interval(share, SELF_PLAY)
-    return Result(f"first seat, {name} ({low:.3f} to {high:.3f})", round(share, 4),
-                  "of the points")
+    return Result(f"first seat, {name} ({low:.3f} to {high:.3f})", round(share, 4), "of the points")

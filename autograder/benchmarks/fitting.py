@@ -55,11 +55,20 @@ def run(size: int = GAMES) -> list[Result]:
         held_out = positions.game % HELD_OUT == 0
         weights = fit(positions.features[~held_out], positions.won[~held_out])
         unseen = Positions(*(part[held_out] for part in positions))
-        results.append(Result(
-            f"generation {generation}, {games:,} games",
-            log_loss(_predicted(unseen.features, weights), unseen.won), "log-loss"))
-        results.append(Result(f"generation {generation}, what ISMCTS judges by",
-                              log_loss(unseen.given, unseen.won), "log-loss"))
+        results.append(
+            Result(
+                f"generation {generation}, {games:,} games",
+                log_loss(_predicted(unseen.features, weights), unseen.won),
+                "log-loss",
+            )
+        )
+        results.append(
+            Result(
+                f"generation {generation}, what ISMCTS judges by",
+                log_loss(unseen.given, unseen.won),
+                "log-loss",
+            )
+        )
         first += games
     _fitted.WEIGHTS.write_text(as_text(weights), "utf-8")
     return results
@@ -72,11 +81,13 @@ def play(seed: int, weights: np.ndarray | None) -> Positions:
     while not state.is_over:
         states.append(state)
         state = state.after(_action(state, value, chance))
-    states = states[chance.randrange(2)::2]
-    return Positions(features(states),
-                     np.array([0.5 + 0.5 * state.utility(seen.to_move) for seen in states]),
-                     np.array([chances(seen)[seen.to_move] for seen in states]),
-                     np.full(len(states), seed))
+    states = states[chance.randrange(2) :: 2]
+    return Positions(
+        features(states),
+        np.array([0.5 + 0.5 * state.utility(seen.to_move) for seen in states]),
+        np.array([chances(seen)[seen.to_move] for seen in states]),
+        np.full(len(states), seed),
+    )
 
 
 def fit(rows: np.ndarray, won: np.ndarray, penalty: float = PENALTY) -> np.ndarray:
@@ -86,9 +97,9 @@ def fit(rows: np.ndarray, won: np.ndarray, penalty: float = PENALTY) -> np.ndarr
     for _ in range(STEPS):
         slope, curvature = penalty * weights, penalty * np.eye(len(weights))
         for start in range(0, len(rows), ROWS):
-            some = rows[start:start + ROWS].astype(float)
+            some = rows[start : start + ROWS].astype(float)
             predicted = _predicted(some, weights)
-            slope += some.T @ (predicted - won[start:start + ROWS])
+            slope += some.T @ (predicted - won[start : start + ROWS])
             curvature += (some.T * (predicted * (1 - predicted))) @ some
         step = np.linalg.solve(curvature, slope)
         weights -= step
@@ -106,8 +117,16 @@ def log_loss(predicted: np.ndarray, won: np.ndarray) -> float:
 def as_text(weights: Sequence[float]) -> str:
     """The weights as JSON, by table and by kind."""
     tables = np.round(np.reshape(weights, (len(TABLES), len(KINDS))), 3).tolist()
-    return json.dumps({table: dict(zip(KINDS, row, strict=True))
-                       for table, row in zip(TABLES, tables, strict=True)}, indent=1) + "\n"
+    return (
+        json.dumps(
+            {
+                table: dict(zip(KINDS, row, strict=True))
+                for table, row in zip(TABLES, tables, strict=True)
+            },
+            indent=1,
+        )
+        + "\n"
+    )
 
 
 def _action(state: State, value: Value | None, chance: random.Random):
@@ -122,10 +141,16 @@ def _action(state: State, value: Value | None, chance: random.Random):
 
 def _played(generation: int, weights: np.ndarray | None, first: int, games: int) -> Positions:
     """The positions of that many games, from this seed on, in the order of their seeds."""
-    keys = [(start, min(start + CHUNK, first + games), weights)
-            for start in range(first, first + games, CHUNK)]
-    found = {key[0]: part for key, part in on_all_cores(
-        _chunk, keys, f"times {CHUNK} games of generation {generation}")}
+    keys = [
+        (start, min(start + CHUNK, first + games), weights)
+        for start in range(first, first + games, CHUNK)
+    ]
+    found = {
+        key[0]: part
+        for key, part in on_all_cores(
+            _chunk, keys, f"times {CHUNK} games of generation {generation}"
+        )
+    }
     return _joined([found[start] for start in sorted(found)])
 
 

@@ -54,10 +54,14 @@ def run() -> list[Result]:
         root = Path(folder)
         classic = _compare(root, "classic", ways(STUDENTS), 15)
         looping = _compare(root, "2 of 40 looping", ways(STUDENTS, LOOPS), 5)
-        defaults = _compare(root, "2 of 40 looping, both by default", ways(STUDENTS, LOOPS), None,
-                            PLAIN_SECONDS)
-        evenings = [result for students, target in EVENINGS.items()
-                    for result in evening(root, students, target)]
+        defaults = _compare(
+            root, "2 of 40 looping, both by default", ways(STUDENTS, LOOPS), None, PLAIN_SECONDS
+        )
+        evenings = [
+            result
+            for students, target in EVENINGS.items()
+            for result in evening(root, students, target)
+        ]
         return classic + looping + defaults + evenings + _study3(root)
 
 
@@ -80,26 +84,45 @@ def evening(root: Path, students: int, target: float) -> list[Result]:
         Result(f"{name}: plain nbgrader, autograde", autograde, "s"),
         Result(f"{name}: plain nbgrader, generate_feedback", pages, "s"),
         Result(f"{name}: evening", at_once, "s"),
-        Result(f"{name}: evening, the one command", (autograde + pages) / at_once, "times",
-               f">= {target}", EVENING_PEER),
+        Result(
+            f"{name}: evening, the one command",
+            (autograde + pages) / at_once,
+            "times",
+            f">= {target}",
+            EVENING_PEER,
+        ),
         Result(f"{name}: evening, marks identical", float(same), "1 if so", "== 1", EVENING_PEER),
         *(Result(f"{name}: {command}", seconds, "s") for command, seconds in first.items()),
-        Result(f"{name}: grade + feedback + report, whole commands",
-               (autograde + pages) / sum(first.values()), "times", None, EVENING_PEER),
+        Result(
+            f"{name}: grade + feedback + report, whole commands",
+            (autograde + pages) / sum(first.values()),
+            "times",
+            None,
+            EVENING_PEER,
+        ),
         Result(f"{name}: evening, one submission changed", at_once_again, "s", "<= 3"),
-        *(Result(f"{name}: {command}, one submission changed", seconds, "s")
-          for command, seconds in again.items()),
+        *(
+            Result(f"{name}: {command}, one submission changed", seconds, "s")
+            for command, seconds in again.items()
+        ),
         Result(f"{name}: three commands, one submission changed", sum(again.values()), "s"),
     ]
 
 
 def _three_commands(course: Path) -> dict[str, float]:
-    return {command: _timed(partial(ours, course, command))
-            for command in ("grade", "feedback", "report")}
+    return {
+        command: _timed(partial(ours, course, command))
+        for command in ("grade", "feedback", "report")
+    }
 
 
-def _compare(root: Path, name: str, handed_in: list[str], target: float | None,
-             plain_seconds: int = LOOP_SECONDS) -> list[Result]:
+def _compare(
+    root: Path,
+    name: str,
+    handed_in: list[str],
+    target: float | None,
+    plain_seconds: int = LOOP_SECONDS,
+) -> list[Result]:
     print(f"{name}: {len(handed_in)} submissions, plain nbgrader first ...", file=sys.stderr)
     plain, course = two_courses(root / name, handed_in, plain_seconds)
     theirs = _timed(lambda: nbgrader(plain, "autograde", "autograded"))
@@ -111,10 +134,20 @@ def _compare(root: Path, name: str, handed_in: list[str], target: float | None,
         Result(f"{name}: this kit, whole command", len(handed_in) / whole, "submissions/s"),
         Result(f"{name}: this kit, while grading", rate, "submissions/s"),
         Result(f"{name}: whole commands", theirs / whole, "times", None, PEER),
-        Result(f"{name}: rate of grading", rate * theirs / len(handed_in), "times",
-               None if target is None else f">= {target}", PEER),
-        Result(f"{name}: marks identical", float(same), "1 if so",
-               "== 1" if "loop" not in name else None, PEER),
+        Result(
+            f"{name}: rate of grading",
+            rate * theirs / len(handed_in),
+            "times",
+            None if target is None else f">= {target}",
+            PEER,
+        ),
+        Result(
+            f"{name}: marks identical",
+            float(same),
+            "1 if so",
+            "== 1" if "loop" not in name else None,
+            PEER,
+        ),
     ]
 
 
@@ -128,9 +161,10 @@ def _study3(root: Path) -> list[Result]:
         shutil.copytree(folder.release(study.assignment), target)
         (target / study.module).write_text(text, "utf-8")
     whole = _timed(lambda: ours(folder.root, "grade", "type_a"))
-    return [Result("study 3: whole command", STUDENTS / whole, "submissions/s"),
-            Result("study 3: while grading", _rate(folder.root, study.assignment),
-                   "submissions/s")]
+    return [
+        Result("study 3: whole command", STUDENTS / whole, "submissions/s"),
+        Result("study 3: while grading", _rate(folder.root, study.assignment), "submissions/s"),
+    ]
 
 
 def _timed(work: Callable[[], None]) -> float:
@@ -141,6 +175,7 @@ def _timed(work: Callable[[], None]) -> float:
 
 def _rate(course: Path, assignment: str) -> float:
     """Submissions per second between the first entry in the ledger and the last one."""
-    times = sorted(path.stat().st_mtime
-                   for path in course.glob(f"results/{assignment}/*/submission.json"))
+    times = sorted(
+        path.stat().st_mtime for path in course.glob(f"results/{assignment}/*/submission.json")
+    )
     return (len(times) - 1) / (times[-1] - times[0])

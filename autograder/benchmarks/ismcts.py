@@ -27,16 +27,22 @@ BLUE, ORANGE = COLOURS[:2]
 def run() -> list[Result]:
     """Play the target's match, timing its moves, then a match for each number of iterations."""
     timed, longest = against_greedy(ISMCTS(seconds=SECONDS), DEALS, f"{SECONDS} s a move")
-    grown = {iterations: against_greedy(ISMCTS(iterations=iterations), deals,
-                                        f"{iterations} iterations")[0]
-             for iterations, deals in GROWTH.items()}
+    grown = {
+        iterations: against_greedy(
+            ISMCTS(iterations=iterations), deals, f"{iterations} iterations"
+        )[0]
+        for iterations, deals in GROWTH.items()
+    }
     draw(timed, grown)
     print(f"plot: {PLOT}", file=sys.stderr)
     return [
         *results(timed, f"{SECONDS} s a move", ">= 0.8"),
         Result("longest move", longest, "s", f"<= {SECONDS}"),
-        *(result for iterations, match in grown.items()
-          for result in results(match, f"{iterations} iterations")),
+        *(
+            result
+            for iterations, match in grown.items()
+            for result in results(match, f"{iterations} iterations")
+        ),
     ]
 
 
@@ -49,9 +55,11 @@ def against_greedy(agent: Contestant, deals: int, title: str) -> tuple[Match, fl
 def results(match: Match, budget: str, target: str | None = None) -> list[Result]:
     """The share of the points, and the ends of its interval."""
     low, high = match.interval
-    return [Result(f"score at {budget}", match.score, f"of {match.games} games", target, "Greedy"),
-            Result(f"score at {budget}, from", low, "95 % interval", peer="Greedy"),
-            Result(f"score at {budget}, to", high, "95 % interval", peer="Greedy")]
+    return [
+        Result(f"score at {budget}", match.score, f"of {match.games} games", target, "Greedy"),
+        Result(f"score at {budget}, from", low, "95 % interval", peer="Greedy"),
+        Result(f"score at {budget}, to", high, "95 % interval", peer="Greedy"),
+    ]
 
 
 def draw(timed: Match, grown: dict[int, Match]) -> None:
@@ -61,15 +69,22 @@ def draw(timed: Match, grown: dict[int, Match]) -> None:
     axes.axhline(timed.score, color=ORANGE, linestyle="--", label=f"{SECONDS} s a move")
     budgets, scores = list(grown), [match.score for match in grown.values()]
     low, high = zip(*(match.interval for match in grown.values()), strict=True)
-    errors = [[score - end for score, end in zip(scores, low, strict=True)],
-              [end - score for score, end in zip(scores, high, strict=True)]]
+    errors = [
+        [score - end for score, end in zip(scores, low, strict=True)],
+        [end - score for score, end in zip(scores, high, strict=True)],
+    ]
     axes.errorbar(budgets, scores, errors, color=BLUE, marker="o", capsize=4, label="by iterations")
     axes.axhline(0.5, color="0.5", linewidth=0.8)
-    axes.annotate("as strong as Greedy", (budgets[0], 0.5), (0, 3), color="0.35",
-                  textcoords="offset points")
-    axes.set(xscale="log", ylim=(0.3, 1), xlabel="iterations a move",
-             ylabel="share of the points against Greedy",
-             title="ISMCTS: strength by budget, with 95 % intervals")
+    axes.annotate(
+        "as strong as Greedy", (budgets[0], 0.5), (0, 3), color="0.35", textcoords="offset points"
+    )
+    axes.set(
+        xscale="log",
+        ylim=(0.3, 1),
+        xlabel="iterations a move",
+        ylabel="share of the points against Greedy",
+        title="ISMCTS: strength by budget, with 95 % intervals",
+    )
     axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])
     axes.minorticks_off()
     axes.legend(loc="lower left", frameon=False, ncols=2)

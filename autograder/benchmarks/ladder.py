@@ -54,6 +54,7 @@ def run() -> list[Result]:
 
 def agents() -> Mapping[str, Spec]:
     """The agents that climb, by name."""
+
     def of(study: str, what: str) -> Spec:
         return parse(f"{answer_path(load_study(study))}:{what}")
 
@@ -71,22 +72,40 @@ def marks(check: Check, name: str, agent: Spec, secrets: int = SECRETS) -> list[
     journal, found = _journal(), []
 
     def climb(number: int) -> float:
-        return points(check, play_ladder(
-            check, partial(TrustedPlayer, agent), DAY, answers_folder(load_study("study10")),
-            secret=f"bench {number}"))
+        return points(
+            check,
+            play_ladder(
+                check,
+                partial(TrustedPlayer, agent),
+                DAY,
+                answers_folder(load_study("study10")),
+                secret=f"bench {number}",
+            ),
+        )
 
     for number in range(secrets):
         found.append(journal.measured((name, number), partial(climb, number)))
-        print(f"\r{name}: {' '.join(f'{earned:g}' for earned in found)}", end="", file=sys.stderr,
-              flush=True)
+        print(
+            f"\r{name}: {' '.join(f'{earned:g}' for earned in found)}",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
     print(file=sys.stderr)
     return found
 
 
 def _journal() -> Journal:
     """The climbs of an interrupted run of the same agents."""
-    return Journal("ladder", [Path(sequence.__file__).parent, Path(match.__file__),
-                              answers_folder(load_study("study10")), ROOT / "docs/my_agent.py"])
+    return Journal(
+        "ladder",
+        [
+            Path(sequence.__file__).parent,
+            Path(match.__file__),
+            answers_folder(load_study("study10")),
+            ROOT / "docs/my_agent.py",
+        ],
+    )
 
 
 def points(check: Check, replies: Replies) -> float:
@@ -103,8 +122,12 @@ def results(name: str, found: list[float], check: Check) -> list[Result]:
         Result(f"{name}, mean", statistics.mean(found), "points"),
         Result(f"{name}, lowest", min(found), "points", lowest),
         Result(f"{name}, highest", max(found), "points", highest),
-        Result(f"{name}, standard deviation", 100 * statistics.pstdev(found) / most,
-               "% of the points", "<= 3"),
+        Result(
+            f"{name}, standard deviation",
+            100 * statistics.pstdev(found) / most,
+            "% of the points",
+            "<= 3",
+        ),
     ]
 
 

@@ -35,8 +35,12 @@ class Mixed:
             return Greedy().choose(observation)
         return self.random.choice(list(observation.legal_actions()))
 '''
-AGENTS = ("Random", "Greedy", "sequence.agents.ismcts:ISMCTS(iterations=1)", *(
-    f"{{folder}}/mixed.py:Mixed(share={share})" for share in (0.1, 0.3, 0.5, 0.7, 0.9)))
+AGENTS = (
+    "Random",
+    "Greedy",
+    "sequence.agents.ismcts:ISMCTS(iterations=1)",
+    *(f"{{folder}}/mixed.py:Mixed(share={share})" for share in (0.1, 0.3, 0.5, 0.7, 0.9)),
+)
 
 
 def run(size: int = DEALS) -> list[Result]:
@@ -48,17 +52,31 @@ def run(size: int = DEALS) -> list[Result]:
         agents = [agent.format(folder=root) for agent in AGENTS]
         ours, seconds = _played(agents, size, root / "ours")
         (root / "cluster").mkdir()
-        with local_cluster(root / "cluster", WORKERS) as cluster, \
-                executor(cluster.address) as elsewhere:
+        with (
+            local_cluster(root / "cluster", WORKERS) as cluster,
+            executor(cluster.address) as elsewhere,
+        ):
             theirs, there = _played(agents, size, root / "theirs", elsewhere)
-        replays = [{path.name: path.read_bytes() for path in root.glob(f"{name}/replays/*")}
-                   for name in ("ours", "theirs")]
+        replays = [
+            {path.name: path.read_bytes() for path in root.glob(f"{name}/replays/*")}
+            for name in ("ours", "theirs")
+        ]
     games = len(ours.records)
     return [
-        Result("rows of the table that differ", _differing(_rows(ours), _rows(theirs)),
-               f"of {len(agents)} agents", "== 0", "this process"),
-        Result("games that differ in an action", _differing(*replays), f"of {games} games",
-               "== 0", "this process"),
+        Result(
+            "rows of the table that differ",
+            _differing(_rows(ours), _rows(theirs)),
+            f"of {len(agents)} agents",
+            "== 0",
+            "this process",
+        ),
+        Result(
+            "games that differ in an action",
+            _differing(*replays),
+            f"of {games} games",
+            "== 0",
+            "this process",
+        ),
         Result("games here", games / seconds, "games/s"),
         Result("games on the cluster", games / there, "games/s", None, "this process"),
     ]
@@ -72,8 +90,10 @@ def _played(agents: list[str], deals: int, out: Path, jobs=1) -> tuple[Results, 
 
 def _rows(results: Results) -> dict[str, tuple]:
     """The table by agent, without the times."""
-    return {row.agent: (row.rating, row.wins, row.ties, row.losses, row.warnings, row.forfeits)
-            for row in results.rows}
+    return {
+        row.agent: (row.rating, row.wins, row.ties, row.losses, row.warnings, row.forfeits)
+        for row in results.rows
+    }
 
 
 def _differing(ours: dict, theirs: dict) -> int:

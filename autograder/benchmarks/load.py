@@ -44,8 +44,11 @@ def compare(name: str, students: int) -> list[Result]:
         (folder.submission(study.assignment, endless) / study.module).write_text(ENDLESS, "utf-8")
         seconds, slower, marks, stops = [], [], [], []
         for load in (0, SPINNING):
-            print(f"{study.assignment}: {students + 1} submissions beside {load} spinning "
-                  "processes ...", file=sys.stderr)
+            print(
+                f"{study.assignment}: {students + 1} submissions beside {load} spinning "
+                "processes ...",
+                file=sys.stderr,
+            )
             with spinning(load):
                 slower.append(measured())
                 seconds.append(_grade(folder, name))
@@ -55,8 +58,13 @@ def compare(name: str, students: int) -> list[Result]:
     slow = {where for where in idle if where[0] != endless}
     return [
         Result(f"{name}: marks identical", float(marks[0] == marks[1]), "1 if so", "== 1", PEER),
-        Result(f"{name}: stops identical, with their reasons", float(stops[0] == stops[1]),
-               "1 if so", "== 1", PEER),
+        Result(
+            f"{name}: stops identical, with their reasons",
+            float(stops[0] == stops[1]),
+            "1 if so",
+            "== 1",
+            PEER,
+        ),
         Result(f"{name}: stopped under load alone", len(loaded - idle), "parts", "== 0", PEER),
         Result(f"{name}: stopped idle too, as too slow", len(slow), "parts"),
         Result(f"{name}: stopped whose code never ends", len(stops[1]), "parts", ">= 1", PEER),
@@ -99,9 +107,21 @@ def _grade(folder: CourseFolder, name: str) -> float:
     """Grade everybody, whether graded before or not; the seconds that it takes."""
     begun = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "autograder", "grade", name, "--force", "--course",
-         str(folder.root)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        check=False)
+        [
+            sys.executable,
+            "-m",
+            "autograder",
+            "grade",
+            name,
+            "--force",
+            "--course",
+            str(folder.root),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     if done.returncode not in (0, 1):  # 1: somebody needs a look
         raise RuntimeError(f"grading failed: {done.stderr[-2000:]}")
     return time.perf_counter() - begun

@@ -38,29 +38,34 @@ def run() -> list[Result]:
 
 def line_scans(module) -> Iterable[Result]:
     """Time scans of a line, plain and cached, and of all 192 lines, by loop and by product."""
-    views = [module.Chips.seen_by(state) for seed in range(SCANNED_GAMES)
-             for state in play([Greedy(), Random()], seed).states[:-1]]
-    asked = [(view, cell, direction) for view in views for cell in CELLS[:96]
-             for direction in DIRECTIONS]
+    views = [
+        module.Chips.seen_by(state)
+        for seed in range(SCANNED_GAMES)
+        for state in play([Greedy(), Random()], seed).states[:-1]
+    ]
+    asked = [
+        (view, cell, direction) for view in views for cell in CELLS[:96] for direction in DIRECTIONS
+    ]
     plain = _microseconds(lambda: [module.links(module.line_text(*line)) for line in asked], asked)
     module.scan.cache_clear()
     first = _microseconds(lambda: [module.line_links(*line) for line in asked], asked)
     again = _microseconds(lambda: [module.line_links(*line) for line in asked], asked)
     width = len(CELLS)
     lines = np.array([[mask >> bit & 1 for bit in range(width)] for mask in LINE_MASKS], np.float32)
-    boards = np.array([[view.own >> bit & 1 for bit in range(width)] for view in views],
-                      np.float32)
+    boards = np.array([[view.own >> bit & 1 for bit in range(width)] for view in views], np.float32)
     counted = range(len(LINE_MASKS) * len(views))
-    loop = _microseconds(lambda: [(view.own & mask).bit_count() for view in views
-                                  for mask in LINE_MASKS], counted)
+    loop = _microseconds(
+        lambda: [(view.own & mask).bit_count() for view in views for mask in LINE_MASKS], counted
+    )
     product = min(_microseconds(lambda: lines @ boards.T, counted) for _ in range(5))
     yield Result("a line through a square, plain", plain, "us")
     yield Result("remembered, met for the first time", first, "us", peer="plain")
     yield Result("remembered, times as fast", plain / again, "times", ">= 2", "plain")
     yield Result("own chips in a line, loop over bitboards", loop, "us")
     yield Result("own chips in a line, one product for all boards", product, "us", peer="loop")
-    plain_ms, quick_ms = (_values_ms(module, finder)
-                          for finder in (module.plain_replies, module.quick_replies))
+    plain_ms, quick_ms = (
+        _values_ms(module, finder) for finder in (module.plain_replies, module.quick_replies)
+    )
     yield Result("values of a turn, plain replies", plain_ms, "ms")
     yield Result("values of a turn, incremental replies", quick_ms, "ms", peer="plain replies")
 
@@ -81,16 +86,23 @@ def _values_ms(module, finder) -> float:
 
 def reply_effect(module) -> Iterable[Result]:
     """Play the agent with the reply term against the one without, and write the points down."""
-    table = {cards: points_of(module.LookAhead(module.quick_replies, cards),
-                              module.LookAhead(None), f"reply by {cards} cards", REPLY_DEALS)
-             for cards in ("possible", "known")}
+    table = {
+        cards: points_of(
+            module.LookAhead(module.quick_replies, cards),
+            module.LookAhead(None),
+            f"reply by {cards} cards",
+            REPLY_DEALS,
+        )
+        for cards in ("possible", "known")
+    }
     TABLE.write_text(as_text(table), "utf-8")
     for cards, points in table.items():
         games = 2 * len(points)
         share = sum(points) / games
         low, high = wilson_interval(share, games)
-        yield Result(f"reply by {cards} cards, score of {games} games", share, "",
-                     peer="no reply term")
+        yield Result(
+            f"reply by {cards} cards, score of {games} games", share, "", peer="no reply term"
+        )
         yield Result("  95 % interval, from", low, "", peer="no reply term")
         yield Result("  95 % interval, to", high, "", peer="no reply term")
 
@@ -98,15 +110,22 @@ def reply_effect(module) -> Iterable[Result]:
 def points_of(agent, rival, title: str, deals: int) -> list[float]:
     """What the agent wins in each deal, from both seats: 0 to 2 points."""
     totals = [0.0]
-    watched(title, agent, rival, deals, FIRST_DEAL,
-            after_each=lambda so_far: totals.append(so_far.wins + so_far.draws / 2))
+    watched(
+        title,
+        agent,
+        rival,
+        deals,
+        FIRST_DEAL,
+        after_each=lambda so_far: totals.append(so_far.wins + so_far.draws / 2),
+    )
     return [after - before for before, after in pairwise(totals)]
 
 
 def as_text(table: dict[str, list[float]]) -> str:
     """The table as JSON, a line for each agent."""
-    lines = ",\n ".join(f"{json.dumps(cards)}: {json.dumps(points)}"
-                        for cards, points in table.items())
+    lines = ",\n ".join(
+        f"{json.dumps(cards)}: {json.dumps(points)}" for cards, points in table.items()
+    )
     return f"{{{lines}}}\n"
 
 
@@ -127,8 +146,9 @@ def strength(module) -> Iterable[Result]:
     found, times = _score("alpha-beta on samples", deep, Greedy(), DEEP_DEALS, "Greedy")
     yield from found
     yield from _move_times("alpha-beta on samples", times)
-    found, _ = _score("study 10", best, ISMCTS(seconds=0.2), DEALS // 4, "ISMCTS at 0.2 s",
-                      ">= 0.6")
+    found, _ = _score(
+        "study 10", best, ISMCTS(seconds=0.2), DEALS // 4, "ISMCTS at 0.2 s", ">= 0.6"
+    )
     yield from found
 
 
@@ -137,9 +157,11 @@ def _score(name: str, agent, rival, deals: int, peer: str, target: str | None = 
     times: list[float] = []
     found = watched(f"{name} against {peer}", _Clocked(agent, times), rival, deals, FIRST_DEAL)
     low, high = found.interval
-    return [Result(f"{name}, score of {found.games} games", found.score, "", target, peer),
-            Result("  95 % interval, from", low, "", peer=peer),
-            Result("  95 % interval, to", high, "", peer=peer)], times
+    return [
+        Result(f"{name}, score of {found.games} games", found.score, "", target, peer),
+        Result("  95 % interval, from", low, "", peer=peer),
+        Result("  95 % interval, to", high, "", peer=peer),
+    ], times
 
 
 class _Clocked:
@@ -163,5 +185,6 @@ def _move_times(name: str, times: list[float]) -> Iterable[Result]:
     ordered = sorted(times)
     target = "<= 50" if name == "look-ahead" else None
     yield Result(f"{name}, a move, mean", 1e3 * sum(ordered) / len(ordered), "ms")
-    yield Result(f"{name}, a move, 99th percentile", 1e3 * ordered[int(0.99 * len(ordered))], "ms",
-                 target)
+    yield Result(
+        f"{name}, a move, 99th percentile", 1e3 * ordered[int(0.99 * len(ordered))], "ms", target
+    )

@@ -45,19 +45,36 @@ class QuickPlayer:
 def run() -> list[Result]:
     """Play all matches and write the table; takes about ten minutes on an idle core."""
     agent = load_answer("mcts").SequenceUCT
-    entries = [played("SequenceUCT", agent(ITERATIONS, leaf=leaf, width=width), DEALS, leaf, width,
-                      ITERATIONS) for width in WIDTHS for leaf in LEAVES]
-    entries += [played("quick player", QuickPlayer(), DEALS),
-                played("ISMCTS", ISMCTS(iterations=ITERATIONS), DEALS, iterations=ITERATIONS)]
-    entries += [played("SequenceUCT", agent(iterations), deals, "quick", 5, iterations)
-                for iterations, deals in GROWTH.items()]
+    entries = [
+        played(
+            "SequenceUCT", agent(ITERATIONS, leaf=leaf, width=width), DEALS, leaf, width, ITERATIONS
+        )
+        for width in WIDTHS
+        for leaf in LEAVES
+    ]
+    entries += [
+        played("quick player", QuickPlayer(), DEALS),
+        played("ISMCTS", ISMCTS(iterations=ITERATIONS), DEALS, iterations=ITERATIONS),
+    ]
+    entries += [
+        played("SequenceUCT", agent(iterations), deals, "quick", 5, iterations)
+        for iterations, deals in GROWTH.items()
+    ]
     TABLE.write_text(as_text(entries), "utf-8")
-    return [Result(entry.name, entry.score, f"of {entry.games} games", peer="Greedy")
-            for entry in entries]
+    return [
+        Result(entry.name, entry.score, f"of {entry.games} games", peer="Greedy")
+        for entry in entries
+    ]
 
 
-def played(name: str, agent: Contestant, deals: int, leaf: str | None = None,
-           width: int | None = None, iterations: int | None = None) -> Entry:
+def played(
+    name: str,
+    agent: Contestant,
+    deals: int,
+    leaf: str | None = None,
+    width: int | None = None,
+    iterations: int | None = None,
+) -> Entry:
     """A match of an agent against Greedy."""
     entry = Entry(name, leaf, width, iterations, 2 * deals, 0, 0, 0)
     found = watched(entry.name, agent, Greedy(), deals, FIRST_DEAL)

@@ -21,8 +21,15 @@ from autograder.release.book import run as run_notebook
 from autograder.release.book.pages import BookError
 
 WHOLE, SILENT = 30, 3  # seconds
-SHOWS = {"clear_output", "comm_msg", "display_data", "error", "execute_result", "stream",
-         "update_display_data"}  # kinds of messages after which a notebook looks different
+SHOWS = {
+    "clear_output",
+    "comm_msg",
+    "display_data",
+    "error",
+    "execute_result",
+    "stream",
+    "update_display_data",
+}  # kinds of messages after which a notebook looks different
 
 
 class Silence(NamedTuple):
@@ -38,8 +45,9 @@ class Listener(NotebookClient):
     longest = Silence()
     _cell, _since = -1, 0.0
 
-    def process_message(self, msg: dict, cell: NotebookNode,
-                        cell_index: int) -> NotebookNode | None:
+    def process_message(
+        self, msg: dict, cell: NotebookNode, cell_index: int
+    ) -> NotebookNode | None:
         """What nbclient does with a message of the kernel, which ends a silence if it shows."""
         now, kind = time.monotonic(), msg["msg_type"]
         if cell_index != self._cell:
@@ -58,7 +66,8 @@ def run() -> list[Result]:
             lay_out(Path(temporary))
             for source in sources():
                 found += results(
-                    source.name, *timed(source, Path(temporary, source.study.assignment)))
+                    source.name, *timed(source, Path(temporary, source.study.assignment))
+                )
     except BookError as error:
         raise LookupError(error) from error
     return found
@@ -75,13 +84,17 @@ def timed(source: Source, folder: Path) -> tuple[float, Silence]:
     start = time.monotonic()
     run_notebook(source, folder, client=listener)
     seconds, silence = time.monotonic() - start, listeners[0].longest
-    print(f"{source.name}: {seconds:.1f} s, at most {silence.seconds:.1f} s silent",
-          file=sys.stderr)
+    print(
+        f"{source.name}: {seconds:.1f} s, at most {silence.seconds:.1f} s silent", file=sys.stderr
+    )
     return seconds, silence
 
 
 def results(name: str, seconds: float, silence: Silence) -> Sequence[Result]:
     """Both numbers of a notebook, with their targets."""
-    return (Result(name, seconds, "s", f"<= {WHOLE}"),
-            Result(f"{name}, longest silence (cell {silence.cell})", silence.seconds, "s",
-                   f"<= {SILENT}"))
+    return (
+        Result(name, seconds, "s", f"<= {WHOLE}"),
+        Result(
+            f"{name}, longest silence (cell {silence.cell})", silence.seconds, "s", f"<= {SILENT}"
+        ),
+    )

@@ -32,8 +32,10 @@ REPAINT, FIRST_BOARD = 100, 15  # milliseconds, seconds
 MEGABYTE = 1e6
 # What the tests click on, by the kind: what it needs, and the cells that show it, by name.
 CLICKED = {
-    "board": (test_boards.CELLS["imports"], {name: test_boards.CELLS[name]
-                                             for name in test_boards.BOARDS}),
+    "board": (
+        test_boards.CELLS["imports"],
+        {name: test_boards.CELLS[name] for name in test_boards.BOARDS},
+    ),
     "widget": (test_widgets.IMPORTS, test_widgets.CELLS),
     "explorable": (test_explorables.IMPORTS, test_explorables.CELLS),
 }
@@ -61,8 +63,11 @@ def run() -> list[Result]:
     try:
         with tempfile.TemporaryDirectory(prefix="bench-pages-") as temporary:
             folder = Path(temporary)
-            return [*(result for kind in CLICKED for result in repaints(folder / kind, kind)),
-                    *first_notebook(folder / "lab"), *live_site(folder / "site")]
+            return [
+                *(result for kind in CLICKED for result in repaints(folder / kind, kind)),
+                *first_notebook(folder / "lab"),
+                *live_site(folder / "site"),
+            ]
     except pytest.skip.Exception as missing:
         raise LookupError(str(missing)) from None
 
@@ -81,8 +86,12 @@ def repaints(folder: Path, kind: str) -> Iterator[Result]:
             times = _steps(browser, Widget(browser, number))
             if times:
                 print(f"{name}: {', '.join(f'{ms:.0f}' for ms in times)} ms", file=sys.stderr)
-                yield Result(f"{kind} {name!r}, from a click to the picture, median of {STEPS}",
-                             median(times), "ms", f"<= {REPAINT}")
+                yield Result(
+                    f"{kind} {name!r}, from a click to the picture, median of {STEPS}",
+                    median(times),
+                    "ms",
+                    f"<= {REPAINT}",
+                )
 
 
 def _steps(browser: Browser, widget: Widget) -> list[float]:
@@ -91,16 +100,21 @@ def _steps(browser: Browser, widget: Widget) -> list[float]:
     for number in range(1, STEPS + 1):
         if not _step(widget, *(("next", "ArrowRight") if number % 2 else ("back", "ArrowLeft"))):
             return []
-        browser.wait_until(lambda n=number: browser.evaluate("() => times.length") >= n,
-                           "a click changed no picture")
+        browser.wait_until(
+            lambda n=number: browser.evaluate("() => times.length") >= n,
+            "a click changed no picture",
+        )
     return browser.evaluate("() => times")
 
 
 def _step(widget: Widget, button: str, key: str) -> bool:
     """Change the picture if anything can: by the button of that name, a move on the board, a new
     game after its end, or the key on the slider."""
-    for part in (widget.part(button), widget.root.locator("svg [data-move]"),
-                 widget.part("new game")):
+    for part in (
+        widget.part(button),
+        widget.root.locator("svg [data-move]"),
+        widget.part("new game"),
+    ):
         if part.count() and part.first.is_enabled():
             part.first.click()
             return True
@@ -120,13 +134,13 @@ def first_notebook(folder: Path) -> Iterator[Result]:
         first = start_page(root).next
         browser.page.get_by_role("link", name=first.title, exact=True).first.click()
         browser.wait_for_notebook(server, first.path.relative_to(root).as_posix())
-        yield Result("from run.py lab to the first notebook", time.monotonic() - server.started,
-                     "s")
+        yield Result(
+            "from run.py lab to the first notebook", time.monotonic() - server.started, "s"
+        )
 
 
 def live_site(folder: Path) -> Iterator[Result]:
-    """From the book's button to a board that was clicked, in a browser that has seen nothing yet.
-    """
+    """From the book's button to a board that was clicked, in a browser that has seen nothing yet."""
     folder.mkdir()
     write_site(folder / "site", [STUDY], CACHE)
     path = min(STUDY.folder.glob("*.ipynb"))
@@ -140,7 +154,11 @@ def live_site(folder: Path) -> Iterator[Result]:
         board = browser.show_cell(len(browser.cells()) - 1).locator(".click-board")
         board.locator("svg [data-move]").first.click()
         board.locator(".status", has_text="plays").wait_for()
-        yield Result("live site, from the book's button to a move on a board",
-                     time.monotonic() - begun, "s", f"<= {FIRST_BOARD}")
+        yield Result(
+            "live site, from the book's button to a move on a board",
+            time.monotonic() - begun,
+            "s",
+            f"<= {FIRST_BOARD}",
+        )
     whole = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     yield Result("live site of one study, in all", whole / MEGABYTE, "MB")

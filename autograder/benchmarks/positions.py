@@ -39,8 +39,18 @@ Each figure is that of the worst seed, but for the time, which is the mean. `pyt
 positions` writes this page, from what it keeps in autograder/benchmarks/drawn/.
 
 """
-COLUMNS = ("study", "seeds", "mutants", "equivalent", "not seen", "told apart", "one alone",
-           "positions", "old", "s a seed")
+COLUMNS = (
+    "study",
+    "seeds",
+    "mutants",
+    "equivalent",
+    "not seen",
+    "told apart",
+    "one alone",
+    "positions",
+    "old",
+    "s a seed",
+)
 
 
 def run(size: int = SEEDS) -> list[Result]:
@@ -67,10 +77,22 @@ def _row(path: Path) -> list | None:
     if not drawn:
         return None
     most = {what: round(max(choice[what] for choice in drawn)) for what in drawn[0]}
-    least, seconds = (min(choice["cases"] for choice in drawn),
-                      sum(choice["seconds"] for choice in drawn) / len(drawn))
-    return [path.stem, len(drawn), most["mutants"], len(same), most["missing"], most["alive"],
-            most["once"], f"{least} to {most['cases']}", most["old"], round(seconds)]
+    least, seconds = (
+        min(choice["cases"] for choice in drawn),
+        sum(choice["seconds"] for choice in drawn) / len(drawn),
+    )
+    return [
+        path.stem,
+        len(drawn),
+        most["mutants"],
+        len(same),
+        most["missing"],
+        most["alive"],
+        most["once"],
+        f"{least} to {most['cases']}",
+        most["old"],
+        round(seconds),
+    ]
 
 
 def of_study(name: str, seeds: range) -> list[Result]:
@@ -87,10 +109,18 @@ def of_study(name: str, seeds: range) -> list[Result]:
     return [
         Result(f"{name}, mutants", most("mutants"), "mutants"),
         Result(f"{name}, equivalent ones among them", len(same), "mutants"),
-        Result(f"{name}, mutants and losses that a set does not show, at most", most("missing"),
-               "of them", "== 0"),
-        Result(f"{name}, equivalent mutants that a fresh case tells apart, at most",
-               most("alive"), "mutants", "== 0"),
+        Result(
+            f"{name}, mutants and losses that a set does not show, at most",
+            most("missing"),
+            "of them",
+            "== 0",
+        ),
+        Result(
+            f"{name}, equivalent mutants that a fresh case tells apart, at most",
+            most("alive"),
+            "mutants",
+            "== 0",
+        ),
         Result(f"{name}, mutants that one position alone sees, at most", most("once"), "mutants"),
         Result(f"{name}, cases that are old, at most", most("old"), "cases"),
         Result(f"{name}, smallest set", min(choice["cases"] for choice in drawn), "cases"),
@@ -103,18 +133,33 @@ def _drawn(name: str, seed: int, same: set[str]) -> dict[str, float]:
     """How many mutants a seed's set sees, and how it sees them."""
     begun, choice = time.monotonic(), choose_cases(name, seed, equivalent=same)
     present = verdicts.hidden_study(name).checks
-    return {"mutants": choice.mutants,
-            "missing": len(choice.missing) + len(set(choice.unseen) - same),
-            "alive": len(same - set(choice.unseen)), "once": len(choice.once),
-            "old": sum(case in present[chosen.check.name].cases
-                       for chosen in choice.checks for case in chosen.cases),
-            "cases": sum(len(chosen.cases) for chosen in choice.checks),
-            "seconds": time.monotonic() - begun}
+    return {
+        "mutants": choice.mutants,
+        "missing": len(choice.missing) + len(set(choice.unseen) - same),
+        "alive": len(same - set(choice.unseen)),
+        "once": len(choice.once),
+        "old": sum(
+            case in present[chosen.check.name].cases
+            for chosen in choice.checks
+            for case in chosen.cases
+        ),
+        "cases": sum(len(chosen.cases) for chosen in choice.checks),
+        "seconds": time.monotonic() - begun,
+    }
 
 
 def _journal(name: str) -> Journal:
     """What was drawn for a study so far."""
     study = load_study(name)
-    return Journal(name, [
-        answer_path(study).parent, Path(doctor.__file__).parent, Path(mutants.__file__).parent,
-        verdicts.cases_file(study), study.table, Path(questions.__file__).parent], folder=KEPT)
+    return Journal(
+        name,
+        [
+            answer_path(study).parent,
+            Path(doctor.__file__).parent,
+            Path(mutants.__file__).parent,
+            verdicts.cases_file(study),
+            study.table,
+            Path(questions.__file__).parent,
+        ],
+        folder=KEPT,
+    )

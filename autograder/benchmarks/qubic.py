@@ -35,8 +35,9 @@ def run() -> list[Result]:
 
 def speed() -> list[Result]:
     """Whole random games per second: in batches by numpy, and one by one by the State interface."""
-    batches = [_rate(lambda: random_games(BATCH_GAMES, seed=1), BATCH_GAMES)
-               for _ in range(SAMPLES)]
+    batches = [
+        _rate(lambda: random_games(BATCH_GAMES, seed=1), BATCH_GAMES) for _ in range(SAMPLES)
+    ]
     single = [_rate(lambda: _play_randomly(100), 100) for _ in range(SAMPLES)]
     return [
         Result("random games, in batches by numpy", max(batches), "games/s", ">= 40000"),
@@ -50,18 +51,26 @@ def table(study) -> list[Result]:
     best, untrained = study.greedy_moves, {"x": study.QPlayer(), "o": study.QPlayer()}
     trained = {"x": study.QPlayer(seed=1), "o": study.QPlayer(seed=2)}
     results = [
-        _score("control: untrained table, ties to the lowest cell",
-               Greedily(best, untrained, first=True), Random(), MATCH),
-        _score("control: the same", Greedily(best, untrained, first=True), WinOrBlock(),
-               MATCH // 2),
-        _score("control: untrained table, random ties", Greedily(best, untrained), Random(),
-               MATCH),
+        _score(
+            "control: untrained table, ties to the lowest cell",
+            Greedily(best, untrained, first=True),
+            Random(),
+            MATCH,
+        ),
+        _score(
+            "control: the same", Greedily(best, untrained, first=True), WinOrBlock(), MATCH // 2
+        ),
+        _score("control: untrained table, random ties", Greedily(best, untrained), Random(), MATCH),
     ]
     seconds = _seconds(study.train, trained, EPISODES, Qubic())
     return [
         *results,
-        _score(f"table after {EPISODES:,} episodes, random ties", Greedily(best, trained),
-               Random(), MATCH),
+        _score(
+            f"table after {EPISODES:,} episodes, random ties",
+            Greedily(best, trained),
+            Random(),
+            MATCH,
+        ),
         Result(f"training of {EPISODES:,} episodes", seconds, "s of computing"),
         Result("the tables grow by", _memory_of_a_game(study) / 1000, "kB/game"),
     ]
@@ -70,19 +79,29 @@ def table(study) -> list[Result]:
 def lanes(study) -> list[Result]:
     """The learner of lane weights against WinOrBlock, for each seed; the worst has the target."""
     untrained = study.LaneLearner()
-    results = [_score("control: lane learner, untrained", _both(study, untrained), WinOrBlock(),
-                      MATCH // 2)]
+    results = [
+        _score(
+            "control: lane learner, untrained", _both(study, untrained), WinOrBlock(), MATCH // 2
+        )
+    ]
     scores, spent = [], []
     for seed in SEEDS:
         learner = study.LaneLearner(seed)
         spent.append(_seconds(study.train_lanes, learner, LANE_GAMES, Qubic()))
-        results.append(_score(f"lane learner after {LANE_GAMES:,} games, seed {seed}",
-                              _both(study, learner), WinOrBlock(), MATCH // 2))
+        results.append(
+            _score(
+                f"lane learner after {LANE_GAMES:,} games, seed {seed}",
+                _both(study, learner),
+                WinOrBlock(),
+                MATCH // 2,
+            )
+        )
         scores.append(results[-1].value)
     return [
         *results,
-        Result("lane learner, the worst of these seeds", min(scores), "score", ">= 0.85",
-               "WinOrBlock"),
+        Result(
+            "lane learner, the worst of these seeds", min(scores), "score", ">= 0.85", "WinOrBlock"
+        ),
         Result(f"training of {LANE_GAMES:,} games", statistics.median(spent), "s of computing"),
     ]
 
@@ -94,8 +113,12 @@ def _both(study, learner) -> Greedily:
 def _score(name: str, agent, rival, games: int) -> Result:
     result = match(agent, rival, games, seed=1, start=Qubic())
     low, high = result.interval
-    return Result(name, result.score, "score",
-                  peer=f"{type(rival).__name__}, {games:,} games: {low:.4f} to {high:.4f}")
+    return Result(
+        name,
+        result.score,
+        "score",
+        peer=f"{type(rival).__name__}, {games:,} games: {low:.4f} to {high:.4f}",
+    )
 
 
 def _rate(work, games: int) -> float:

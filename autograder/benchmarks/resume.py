@@ -39,17 +39,33 @@ def run(size: int = KILLS) -> list[Result]:
         wanted = booked(calm)
         for number in range(size):
             chance = random.Random(f"{SEED} {number}")
-            after = (chance.uniform(0.1 * marked, marked) if number % 10 == 0
-                     else marked + chance.uniform(-0.2, 1) * rest)
+            after = (
+                chance.uniform(0.1 * marked, marked)
+                if number % 10 == 0
+                else marked + chance.uniform(-0.2, 1) * rest
+            )
             kill = partial(_killed, fresh, Path(temporary, "killed"), after, number % 2, wanted)
             kills.append(journal.measured((number,), kill))
-            print(f"kill {number + 1} of {size}, with {kills[-1][0]} of {STUDENTS} graded: "
-                  f"{sum(same for _, same in kills)} the same so far", file=sys.stderr)
+            print(
+                f"kill {number + 1} of {size}, with {kills[-1][0]} of {STUDENTS} graded: "
+                f"{sum(same for _, same in kills)} the same so far",
+                file=sys.stderr,
+            )
     journal.close()
-    return [Result("gradebooks identical after a kill", sum(same for _, same in kills),
-                   f"of {size}", f"== {size}", "an undisturbed run"),
-            Result("kills after the first mark and before the last",
-                   sum(0 < graded < STUDENTS for graded, _ in kills), f"of {size}")]
+    return [
+        Result(
+            "gradebooks identical after a kill",
+            sum(same for _, same in kills),
+            f"of {size}",
+            f"== {size}",
+            "an undisturbed run",
+        ),
+        Result(
+            "kills after the first mark and before the last",
+            sum(0 < graded < STUDENTS for graded, _ in kills),
+            f"of {size}",
+        ),
+    ]
 
 
 def _killed(fresh: Path, root: Path, after: float, everything: int, wanted) -> tuple[int, bool]:
@@ -72,8 +88,16 @@ def _killed(fresh: Path, root: Path, after: float, everything: int, wanted) -> t
 
 def _journal() -> Journal:
     """The kills of an interrupted run of the same engine."""
-    return Journal("resume", [ROOT / "grading", ROOT / "sandbox", ROOT / "course_folder.py",
-                              ROOT / "database.py", ROOT / "workspace"])
+    return Journal(
+        "resume",
+        [
+            ROOT / "grading",
+            ROOT / "sandbox",
+            ROOT / "course_folder.py",
+            ROOT / "database.py",
+            ROOT / "workspace",
+        ],
+    )
 
 
 def _first_mark(folder: CourseFolder) -> float:
@@ -83,4 +107,7 @@ def _first_mark(folder: CourseFolder) -> float:
 def _start(folder: CourseFolder) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-m", "autograder", "grade", "alpha_beta", "--course", str(folder.root)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

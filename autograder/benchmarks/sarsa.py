@@ -44,6 +44,7 @@ def run() -> list[Result]:
 
 def controls(sarsa, tables) -> list[Result]:
     """Measure what the table adds to the heuristic, and the strength without either of them."""
+
     class AnyOfTheBest(sarsa.SarsaAgent):
         """Plays a random one of the equally good candidates."""
 
@@ -58,26 +59,42 @@ def controls(sarsa, tables) -> list[Result]:
     found = []
     for method, training in tables.items():
         long = f"{method}, {CONVERGENCE_GAMES} games"
-        found += against(f"{long}: mixed", agent(training.table), agent(**reward_only),
-                         "reward only")
+        found += against(
+            f"{long}: mixed", agent(training.table), agent(**reward_only), "reward only"
+        )
         found += against(f"{long}: mixed", agent(training.table), Greedy(), "Greedy")
-        found += against(f"{long}: Q only", agent(training.table, reward_weight=0.0), Random(),
-                         "Random")
-        found += against(f"{long}: Q only, random ties",
-                         AnyOfTheBest(training.table, reward_weight=0.0), Random(), "Random")
+        found += against(
+            f"{long}: Q only", agent(training.table, reward_weight=0.0), Random(), "Random"
+        )
+        found += against(
+            f"{long}: Q only, random ties",
+            AnyOfTheBest(training.table, reward_weight=0.0),
+            Random(),
+            "Random",
+        )
     return [
         *found,
         *against("reward only", agent(**reward_only), Random(), "Random"),
         *against("reward only", agent(**reward_only), Greedy(), "Greedy"),
         *against("neither, the first candidate", agent(**nothing), Random(), "Random"),
         *against("neither, any candidate", AnyOfTheBest(**nothing), Random(), "Random"),
-        *against("reward only, corners own", agent(**reward_only),
-                 agent(corner=sarsa.WALL, **reward_only), "corners as walls"),
+        *against(
+            "reward only, corners own",
+            agent(**reward_only),
+            agent(corner=sarsa.WALL, **reward_only),
+            "corners as walls",
+        ),
     ]
 
 
-def against(name: str, agent: Contestant, other: Contestant, peer: str, target: str | None = None,
-            clock: bool = False) -> list[Result]:
+def against(
+    name: str,
+    agent: Contestant,
+    other: Contestant,
+    peer: str,
+    target: str | None = None,
+    clock: bool = False,
+) -> list[Result]:
     """The win rate of one agent over another with its interval; the first one's seconds a move."""
     found = watched(f"{name} against {peer}", agent, other, DEALS, FIRST_DEAL)
     low, high = found.interval
@@ -90,8 +107,9 @@ def against(name: str, agent: Contestant, other: Contestant, peer: str, target: 
         seconds = found.seconds[0]
         slowest = statistics.quantiles(seconds, n=100)[-1]
         results += [
-            Result(f"{name}, mean time of a move", 1e3 * statistics.mean(seconds), "ms", None,
-                   peer),
+            Result(
+                f"{name}, mean time of a move", 1e3 * statistics.mean(seconds), "ms", None, peer
+            ),
             Result(f"{name}, 99th percentile of a move", 1e3 * slowest, "ms", "<= 50", peer),
         ]
     return results
@@ -134,15 +152,29 @@ def draw(tables: dict[str, Training]) -> None:
 
     canvas = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = canvas.subplots(1, 2)
-    for (method, training), colour, dashes in zip(tables.items(), (BLUE, ORANGE), ("-", "--"),
-                                                  strict=True):
-        left.plot(range(BLOCK, CONVERGENCE_GAMES + 1, BLOCK), training.blocks(), dashes,
-                  color=colour, label=method)
+    for (method, training), colour, dashes in zip(
+        tables.items(), (BLUE, ORANGE), ("-", "--"), strict=True
+    ):
+        left.plot(
+            range(BLOCK, CONVERGENCE_GAMES + 1, BLOCK),
+            training.blocks(),
+            dashes,
+            color=colour,
+            label=method,
+        )
         right.plot(training.entries, dashes, color=colour, label=method)
-    left.set(xlabel="games of self-play", ylabel="mean change of a value", ylim=(0, None),
-             title="No convergence: values keep changing")
-    right.set(xlabel="games of self-play", ylabel="entries in the table", ylim=(0, None),
-              title="The table keeps growing")
+    left.set(
+        xlabel="games of self-play",
+        ylabel="mean change of a value",
+        ylim=(0, None),
+        title="No convergence: values keep changing",
+    )
+    right.set(
+        xlabel="games of self-play",
+        ylabel="entries in the table",
+        ylim=(0, None),
+        title="The table keeps growing",
+    )
     right.legend(frameon=False)
     PLOT.parent.mkdir(parents=True, exist_ok=True)
     canvas.savefig(PLOT, dpi=120)

@@ -47,8 +47,10 @@ def run(size: int = MANY) -> list[Result]:
         raise LookupError("the benchmark 'scale' needs a class of two or more")
     need("scale", "distributed")
     journal = journal_of_grading(Path(__file__), STUDY)
-    found = {title: journal.measured((title, *case), lambda case=case: measured(case))
-             for title, case in cases(size).items()}
+    found = {
+        title: journal.measured((title, *case), lambda case=case: measured(case))
+        for title, case in cases(size).items()
+    }
     if size >= MANY:
         PAGE.write_text(with_section(PAGE.read_text("utf-8"), section(found)), "utf-8")
         print(f"page: {PAGE}", file=sys.stderr)
@@ -80,13 +82,15 @@ def measured(case: Case) -> dict[str, float]:
             cluster = opened.enter_context(local_cluster(root, case.workers))
             between = opened.enter_context(relay(cluster.address))
             options = ["--scheduler", between.address]
-            processes = [psutil.Process(process.pid)
-                         for process in (cluster.scheduler, *cluster.workers)]
+            processes = [
+                psutil.Process(process.pid) for process in (cluster.scheduler, *cluster.workers)
+            ]
         dask, started = Use(*processes), Use(*processes)
         started.look()
         print(f"grading {case} ...", file=sys.stderr)
-        _, use = watched_command("grade", STUDY, "--course", str(folder.root), "--jobs",
-                                str(case.workers), *options)
+        _, use = watched_command(
+            "grade", STUDY, "--course", str(folder.root), "--jobs", str(case.workers), *options
+        )
         dask.look()
         times = [path.stat().st_mtime for path in folder.root.glob("results/*/*/submission.json")]
         if len(times) != n:
@@ -102,15 +106,21 @@ def measured(case: Case) -> dict[str, float]:
             "files": sum(_on_disk(folder.root / stage) for stage in STAGES) / 1e3 / n,
         }
         if between is not None:
-            found |= {"dask": (dask.seconds - started.seconds) / n,
-                      "sent": between.sent / 1e3 / n, "received": between.received / 1e3 / n}
+            found |= {
+                "dask": (dask.seconds - started.seconds) / n,
+                "sent": between.sent / 1e3 / n,
+                "received": between.received / 1e3 / n,
+            }
         else:
             found["sandbox memory"] = use.sandbox_memory / 1e6
         if case.feedback:
-            _, use = watched_command("feedback", STUDY, "--course", str(folder.root), "--jobs",
-                                    str(case.workers))
-            found |= {"feedback": use.seconds / n,
-                      "pages": _on_disk(folder.root / "feedback") / 1e3 / n}
+            _, use = watched_command(
+                "feedback", STUDY, "--course", str(folder.root), "--jobs", str(case.workers)
+            )
+            found |= {
+                "feedback": use.seconds / n,
+                "pages": _on_disk(folder.root / "feedback") / 1e3 / n,
+            }
         return found
 
 
@@ -122,8 +132,9 @@ def results(found: dict[str, dict[str, float]], size: int) -> list[Result]:
         Result(f"peak memory, {few}", first["memory"], "MB"),
         Result(f"peak memory, {many}", last["memory"], "MB"),
         Result("peak memory, ratio", last["memory"] / first["memory"], "times", "<= 1.3", few),
-        Result("open files, ratio", last["files open"] / first["files open"], "times", "<= 1.3",
-               few),
+        Result(
+            "open files, ratio", last["files open"] / first["files open"], "times", "<= 1.3", few
+        ),
         Result(f"time, {few}", first["time"], "s/submission"),
         Result(f"time, {many}", last["time"], "s/submission"),
         Result("time per submission, ratio", last["time"] / first["time"], "times", "<= 1.2", few),

@@ -26,10 +26,14 @@ SOLVER_TARGET = ">= 4"
 COLD_PAIRS = 7  # each is a new process
 COLD_ALPHA_BETA = (
     "from autograder.benchmarks.search import Board, load_answer\n"
-    "agent = load_answer('alpha_beta').AlphaBeta()", "agent.search(Board())")
+    "agent = load_answer('alpha_beta').AlphaBeta()",
+    "agent.search(Board())",
+)
 COLD_OPEN_SPIEL = (
     "import pyspiel\nfrom open_spiel.python.algorithms import minimax\n"
-    "game = pyspiel.load_game('tic_tac_toe')", "minimax.alpha_beta_search(game)")
+    "game = pyspiel.load_game('tic_tac_toe')",
+    "minimax.alpha_beta_search(game)",
+)
 SAMPLE_SECONDS = 0.1  # short searches are repeated until a sample takes about this long
 
 
@@ -43,8 +47,14 @@ def run() -> list[Result]:
         *compare_alpha_beta(alpha_beta, open_spiel),
         compare_counting(alpha_beta),
         *compare_solvers(open_spiel),
-        *speeds({"Minimax": minimax, "AlphaBeta": alpha_beta,
-                 "TypeA": type_a.TypeA(), "TypeAPlus": type_a.TypeAPlus()}),
+        *speeds(
+            {
+                "Minimax": minimax,
+                "AlphaBeta": alpha_beta,
+                "TypeA": type_a.TypeA(),
+                "TypeAPlus": type_a.TypeAPlus(),
+            }
+        ),
     ]
 
 
@@ -52,16 +62,21 @@ def import_open_spiel():
     """OpenSpiel's (pyspiel, minimax, minimax_solver) modules, or None and a sentence about it."""
     algorithms = "open_spiel.python.algorithms"
     try:
-        return tuple(importlib.import_module(name) for name in (
-            "pyspiel", f"{algorithms}.minimax", f"{algorithms}.minimax_solver"))
+        return tuple(
+            importlib.import_module(name)
+            for name in ("pyspiel", f"{algorithms}.minimax", f"{algorithms}.minimax_solver")
+        )
     except ModuleNotFoundError as error:
-        print(f"OpenSpiel is not installed ({error}), so nothing is compared with it.",
-              file=sys.stderr)
+        print(
+            f"OpenSpiel is not installed ({error}), so nothing is compared with it.",
+            file=sys.stderr,
+        )
         return None
 
 
 def compare_alpha_beta(agent, open_spiel) -> list[Result]:
     """Textbook alpha-beta from the empty board, ours and OpenSpiel's, at equal node counts."""
+
     def ours():
         return agent.search(Board())
 
@@ -76,11 +91,12 @@ def compare_alpha_beta(agent, open_spiel) -> list[Result]:
 
         (value, move), counted = count_alpha_beta(module, theirs)
         if (value, move, counted) != (found.value, found.move, found.nodes):
-            raise RuntimeError(f"unequal work: ours {found}, OpenSpiel's value {value}, "
-                               f"move {move}, {counted} nodes")
+            raise RuntimeError(
+                f"unequal work: ours {found}, OpenSpiel's value {value}, "
+                f"move {move}, {counted} nodes"
+            )
     ratio, our_seconds, their_seconds = time_pairs(ours, theirs)
-    cold_ratio, our_first, _ = cold_pairs(COLD_ALPHA_BETA,
-                                          COLD_OPEN_SPIEL if open_spiel else None)
+    cold_ratio, our_first, _ = cold_pairs(COLD_ALPHA_BETA, COLD_OPEN_SPIEL if open_spiel else None)
     return [
         Result("alpha-beta, nodes", found.nodes, "nodes"),
         Result("alpha-beta, OpenSpiel's nodes", counted, "nodes", f"== {found.nodes}", PEER),
@@ -110,6 +126,7 @@ def count_alpha_beta(module, search: Callable):
 
 def compare_counting(agent) -> Result:
     """What it costs that counters belong to their context: beside lists that all threads share."""
+
     class Counter:
         def __init__(self):
             self.visited = 0
@@ -124,6 +141,7 @@ def compare_counting(agent) -> Result:
             if traces:
                 raise RuntimeError("nothing is traced here")
             return value_function(*args, **kwargs)
+
         return visit
 
     class Shared(type(agent)):
@@ -152,6 +170,7 @@ def compare_solvers(open_spiel) -> list[Result]:
     """
     theirs = None
     if open_spiel:
+
         def theirs():
             return open_spiel[2].MinimaxSolver("tic_tac_toe").solve()
 
@@ -170,8 +189,11 @@ def compare_solvers(open_spiel) -> list[Result]:
 def check_same_values(table) -> None:
     """Raise RuntimeError unless OpenSpiel's table is right about every unfinished position."""
     theirs = {Board(text.replace(".", "_")): entry.value for text, entry in table.items()}
-    ours = {board: solver.value(board, board.to_move)
-            for board in solver.values() if not board.is_terminal()}
+    ours = {
+        board: solver.value(board, board.to_move)
+        for board in solver.values()
+        if not board.is_terminal()
+    }
     if theirs != ours:
         raise RuntimeError("unequal work: the two solvers do not agree on all positions")
 
@@ -227,10 +249,13 @@ def cold_pairs(ours: tuple[str, str], theirs: tuple[str, str] | None = None):
 
 def first_seconds(setup: str, statement: str) -> float:
     """The duration of `statement` in a process of its own, after `setup`."""
-    program = (f"import time\n{setup}\nbefore = time.perf_counter()\n{statement}\n"
-               "print(time.perf_counter() - before)")
-    done = subprocess.run([sys.executable, "-c", program], check=True, text=True,
-                          stdout=subprocess.PIPE, timeout=60)
+    program = (
+        f"import time\n{setup}\nbefore = time.perf_counter()\n{statement}\n"
+        "print(time.perf_counter() - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, text=True, stdout=subprocess.PIPE, timeout=60
+    )
     return float(done.stdout)
 
 

@@ -52,23 +52,50 @@ def run(size: int = SIGNALS) -> list[Result]:
                     files = _files(folder.root)
                     time.sleep(0.5)
                     written += _files(folder.root) != files
-                    print(f"{study}, {jobs} jobs, {kind.name} {number + 1} of {size // 6}: "
-                          f"{ending.seconds:.2f} s", file=sys.stderr)
+                    print(
+                        f"{study}, {jobs} jobs, {kind.name} {number + 1} of {size // 6}: "
+                        f"{ending.seconds:.2f} s",
+                        file=sys.stderr,
+                    )
                 subprocess.run(_grade(folder, study, jobs), check=False, **QUIET)
                 same.append(booked(folder) == booked(calm))
-    return [*(Result(f"{kind.name}: slowest end of all processes", slowest[kind], "s",
-                     f"<= {SIGNAL_KINDS[kind]}", PEER) for kind in slowest),
-            Result("runs that wrote something after their end", written, f"of {size}", "== 0"),
-            Result("gradebooks identical after signals and another run", sum(same),
-                   f"of {len(same)}", f"== {len(same)}", "an undisturbed run")]
+    return [
+        *(
+            Result(
+                f"{kind.name}: slowest end of all processes",
+                slowest[kind],
+                "s",
+                f"<= {SIGNAL_KINDS[kind]}",
+                PEER,
+            )
+            for kind in slowest
+        ),
+        Result("runs that wrote something after their end", written, f"of {size}", "== 0"),
+        Result(
+            "gradebooks identical after signals and another run",
+            sum(same),
+            f"of {len(same)}",
+            f"== {len(same)}",
+            "an undisturbed run",
+        ),
+    ]
 
 
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def _grade(folder: CourseFolder, study: str, jobs: int) -> list[str]:
-    return [sys.executable, "-m", "autograder", "grade", study, "--course", str(folder.root),
-            "--jobs", str(jobs)]
+    return [
+        sys.executable,
+        "-m",
+        "autograder",
+        "grade",
+        study,
+        "--course",
+        str(folder.root),
+        "--jobs",
+        str(jobs),
+    ]
 
 
 def _files(root: Path) -> dict[Path, tuple[int, int]]:

@@ -47,22 +47,28 @@ def run(size: int = DEALS) -> list[Result]:
     found = []
     for more, sees, fewer, target in MATCHES:
         title = f"{more:,} iterations{' and every card in sight' if sees else ''}"
-        match = Match(*journal.measured((more, sees, fewer), lambda more=more, sees=sees,
-                                        fewer=fewer, title=title: _played(
-                                            title, contestant(more, sees), fewer, size)))
+        match = Match(
+            *journal.measured(
+                (more, sees, fewer),
+                lambda more=more, sees=sees, fewer=fewer, title=title: _played(
+                    title, contestant(more, sees), fewer, size
+                ),
+            )
+        )
         low, high = match.interval
         peer = f"{fewer:,} iterations"
-        found += [Result(title, match.score, f"of {match.games} games", target, peer),
-                  Result(f"{title}, from", low, "95 % interval", peer=peer),
-                  Result(f"{title}, to", high, "95 % interval", peer=peer)]
+        found += [
+            Result(title, match.score, f"of {match.games} games", target, peer),
+            Result(f"{title}, from", low, "95 % interval", peer=peer),
+            Result(f"{title}, to", high, "95 % interval", peer=peer),
+        ]
     return found
 
 
 def contestant(iterations: int, sees: bool) -> Callable[[], ISMCTS]:
     """What makes the first agent of a comparison that begins with deal 0, game after game."""
     games = itertools.count()
-    return lambda: (Seer(iterations, next(games) // 2) if sees
-                    else ISMCTS(iterations=iterations))
+    return lambda: Seer(iterations, next(games) // 2) if sees else ISMCTS(iterations=iterations)
 
 
 def _played(title: str, first: Callable[[], ISMCTS], fewer: int, deals: int) -> tuple[int, ...]:

@@ -84,13 +84,20 @@ class Played(NamedTuple):
 
 ROWS = {
     "value": Row("the action that is worth most at once, without a search", {"width": 1}),
-    "quick": Row("two more actions after each of the 8 best, 64 times in each of three rounds",
-                 {}, ">= 0.6"),
-    "strong": Row("the same with the 16 best, 512 times in each of four rounds",
-                  {"width": 16, "looks": 512, "first": 16}, ">= 0.7"),
+    "quick": Row(
+        "two more actions after each of the 8 best, 64 times in each of three rounds", {}, ">= 0.6"
+    ),
+    "strong": Row(
+        "the same with the 16 best, 512 times in each of four rounds",
+        {"width": 16, "looks": 512, "first": 16},
+        ">= 0.7",
+    ),
     "hands": Row("as with the 8 best, but *shown* the other hand", {}, is_shown=True),
-    "deck": Row("the same, *shown* the cards to come as well",
-                {"looks": 1, "first": 1, "deck": True}, is_shown=True),
+    "deck": Row(
+        "the same, *shown* the cards to come as well",
+        {"looks": 1, "first": 1, "deck": True},
+        is_shown=True,
+    ),
 }
 
 
@@ -108,7 +115,7 @@ class Shown(Fitted):
         true = _replayed(self._deal, observation)
         if self._deck:
             return number * [true]
-        dealt, to_come = true.deck[:true.dealt], list(true.deck[true.dealt:])
+        dealt, to_come = true.deck[: true.dealt], list(true.deck[true.dealt :])
         states = []
         for _ in range(number):
             self._random.shuffle(to_come)
@@ -135,8 +142,12 @@ class Counted(ISMCTS):
 def run(size: int = DEALS) -> list[Result]:
     """Play what has not been played yet, and write the page."""
     journals = {name: _journal(name) for name in ROWS}
-    missing = [(name, deal) for deal in range(FIRST_DEAL, FIRST_DEAL + size, CHUNK)
-               for name, journal in journals.items() if (deal,) not in journal]
+    missing = [
+        (name, deal)
+        for deal in range(FIRST_DEAL, FIRST_DEAL + size, CHUNK)
+        for name, journal in journals.items()
+        if (deal,) not in journal
+    ]
     for key, found in on_all_cores(played, missing, f"times {CHUNK} deals"):
         name, deal = key
         journals[name].measured((deal,), lambda found=found: found)
@@ -150,10 +161,12 @@ def played(name: str, deal: int) -> list[float]:
     for seed in range(deal, deal + CHUNK):
         agent = partial(Shown, seed) if row.is_shown else Fitted
         matches.append(compare(partial(agent, **row.settings), given, 1, seed))
-    counts = (sum(getattr(match, outcome) for match in matches)
-              for outcome in ("wins", "draws", "losses"))
-    seconds = (fmean(chain.from_iterable(match.seconds[side] for match in matches))
-               for side in range(2))
+    counts = (
+        sum(getattr(match, outcome) for match in matches) for outcome in ("wins", "draws", "losses")
+    )
+    seconds = (
+        fmean(chain.from_iterable(match.seconds[side] for match in matches)) for side in range(2)
+    )
     return [*counts, *seconds, fmean(given.done)]
 
 
@@ -163,30 +176,57 @@ def kept(same: bool = False) -> dict[str, Played]:
     With `same` only those of deals that all agents have played.
     """
     paths = {name: _path(name) for name in ROWS}
-    lines = {name: dict(json.loads(line)[1:] for line in path.read_text("utf-8").splitlines())
-             for name, path in paths.items() if path.is_file()}
+    lines = {
+        name: dict(json.loads(line)[1:] for line in path.read_text("utf-8").splitlines())
+        for name, path in paths.items()
+        if path.is_file()
+    }
     common = set.intersection(*map(set, lines.values())) if lines else set()
-    return {name: Played(*together(value for deal, value in found.items()
-                                   if deal in common or not same))
-            for name, found in lines.items() if common or not same}
+    return {
+        name: Played(
+            *together(value for deal, value in found.items() if deal in common or not same)
+        )
+        for name, found in lines.items()
+        if common or not same
+    }
 
 
 def page() -> str:
     """The page, of the games that were played so far."""
     found, same = kept(), kept(same=True)
     deals = min((so_far.match().games // 2 for so_far in same.values()), default=0)
-    rows = [("what it plays", "share of the points", "aim", "games", f"the same {deals} deals",
-             "time", "ISMCTS is"), ("-", "-:", "-:", "-:", "-:", "-:", "-")]
+    rows = [
+        (
+            "what it plays",
+            "share of the points",
+            "aim",
+            "games",
+            f"the same {deals} deals",
+            "time",
+            "ISMCTS is",
+        ),
+        ("-", "-:", "-:", "-:", "-:", "-:", "-"),
+    ]
     for name, so_far in found.items():
         match = so_far.match()
         low, high = match.interval
-        rows.append((ROWS[name].words, f"{match.score:.2f} ({low:.2f} to {high:.2f})",
-                     ROWS[name].target or "", match.games,
-                     f"{same[name].match().score:.2f}" if deals else "",
-                     f"{1_000 * so_far.seconds:.0f} ms", verdict(match)))
+        rows.append(
+            (
+                ROWS[name].words,
+                f"{match.score:.2f} ({low:.2f} to {high:.2f})",
+                ROWS[name].target or "",
+                match.games,
+                f"{same[name].match().score:.2f}" if deals else "",
+                f"{1_000 * so_far.seconds:.0f} ms",
+                verdict(match),
+            )
+        )
     given = f"{fmean(so_far.iterations for so_far in found.values()):,.0f}"
-    return HEAD + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows) + TAIL.format(
-        deals=deals, given=given)
+    return (
+        HEAD
+        + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+        + TAIL.format(deals=deals, given=given)
+    )
 
 
 def _replayed(start: State, observation: Observation) -> State:
@@ -196,11 +236,14 @@ def _replayed(start: State, observation: Observation) -> State:
 def _results(name: str, so_far: Played) -> list[Result]:
     match, row = so_far.match(), ROWS[name]
     low, high = match.interval
-    return [Result(name, match.score, f"of {match.games} games", row.target, "ISMCTS, 0.2 s"),
-            Result(f"{name}, from", low, "95 % interval", peer="ISMCTS, 0.2 s"),
-            Result(f"{name}, to", high, "95 % interval", peer="ISMCTS, 0.2 s"),
-            Result(f"{name}, an action", 1_000 * so_far.seconds, "ms",
-                   "<= 50" if name == "quick" else None)]
+    return [
+        Result(name, match.score, f"of {match.games} games", row.target, "ISMCTS, 0.2 s"),
+        Result(f"{name}, from", low, "95 % interval", peer="ISMCTS, 0.2 s"),
+        Result(f"{name}, to", high, "95 % interval", peer="ISMCTS, 0.2 s"),
+        Result(
+            f"{name}, an action", 1_000 * so_far.seconds, "ms", "<= 50" if name == "quick" else None
+        ),
+    ]
 
 
 def _path(name: str) -> Path:
@@ -210,6 +253,13 @@ def _path(name: str) -> Path:
 def _journal(name: str) -> Journal:
     """An agent's games with the code and weights of today; those of others are played again."""
     package = Path(sequence.__file__).parent
-    return Journal(_path(name).stem, [
-        *(package / part for part in ("agents", "board", "engine")), Path(_fitted.__file__),
-        _fitted.WEIGHTS], ROWS[name].settings, KEPT)
+    return Journal(
+        _path(name).stem,
+        [
+            *(package / part for part in ("agents", "board", "engine")),
+            Path(_fitted.__file__),
+            _fitted.WEIGHTS,
+        ],
+        ROWS[name].settings,
+        KEPT,
+    )

@@ -28,16 +28,18 @@ def run(size: int = SEEDS, scheduler: str | None = None) -> list[Result]:
         trainings = [call(trained_from, seed) for seed in range(size)]
         tables = [sarsa.QTable.from_json(training()) for training in trainings]
         trained = time.monotonic() - begun
-        matches = [call(compare, sarsa.SarsaAgent(table), Greedy(), DEALS, FIRST_DEAL)
-                   for table in tables]
+        matches = [
+            call(compare, sarsa.SarsaAgent(table), Greedy(), DEALS, FIRST_DEAL) for table in tables
+        ]
         scores = [match().score for match in matches]
     games = f"of {2 * DEALS} games"
     return [
         Result("score of the weakest table", min(scores), games, None, "Greedy"),
         Result("score of a table, mean", statistics.mean(scores), games, None, "Greedy"),
         Result("score of the strongest table", max(scores), games, None, "Greedy"),
-        Result("entries of a table, mean", statistics.mean(len(t.values) for t in tables),
-               "entries"),
+        Result(
+            "entries of a table, mean", statistics.mean(len(t.values) for t in tables), "entries"
+        ),
         Result("training", size * sarsa.TRAINING_GAMES / trained, "games/s"),
         Result("all of it", time.monotonic() - begun, "s"),
     ]

@@ -50,8 +50,7 @@ variants` writes this page, from the games that are kept in autograder/benchmark
 
 
 class Played(NamedTuple):
-    """Games of a variant, from its view, and the seconds that an action took it and its opponent.
-    """
+    """Games of a variant, from its view, and the seconds that an action took it and its opponent."""
 
     wins: int
     draws: int
@@ -68,9 +67,14 @@ def run(size: int = DEALS) -> list[Result]:
     """Play what has not been played yet: half of the deals of all variants, then the other half."""
     journals = {variant.__name__: _journal(variant) for variant in VARIANTS}
     chunks = range(FIRST_DEAL, FIRST_DEAL + size, CHUNK)
-    halves = chunks[:len(chunks) // 2], chunks[len(chunks) // 2:]
-    missing = [(name, deal) for half in halves for name, journal in journals.items()
-               for deal in half if (deal,) not in journal]
+    halves = chunks[: len(chunks) // 2], chunks[len(chunks) // 2 :]
+    missing = [
+        (name, deal)
+        for half in halves
+        for name, journal in journals.items()
+        for deal in half
+        if (deal,) not in journal
+    ]
     for key, found in on_all_cores(played, missing, f"times {CHUNK} deals"):
         name, deal = key
         journals[name].measured((deal,), lambda found=found: found)
@@ -81,18 +85,27 @@ def run(size: int = DEALS) -> list[Result]:
 def played(name: str, deal: int) -> list[float]:
     """What a variant wins in the deals from this one on, as the fields of `Played`."""
     variant = getattr(_variants, name)
-    found = compare(lambda: variant(iterations=ITERATIONS), lambda: ISMCTS(iterations=ITERATIONS),
-                    CHUNK, deal)
-    return [found.wins, found.draws, found.losses,
-            *(sum(seconds) / len(seconds) for seconds in found.seconds)]
+    found = compare(
+        lambda: variant(iterations=ITERATIONS), lambda: ISMCTS(iterations=ITERATIONS), CHUNK, deal
+    )
+    return [
+        found.wins,
+        found.draws,
+        found.losses,
+        *(sum(seconds) / len(seconds) for seconds in found.seconds),
+    ]
 
 
 def kept() -> dict[str, Played]:
     """All games of each variant that were played so far, in the order of the variants."""
     paths = {variant.__name__: KEPT / f"{variant.__name__}.jsonl" for variant in VARIANTS}
-    return {name: Played(*together(json.loads(line)[2]
-                                   for line in path.read_text("utf-8").splitlines()))
-            for name, path in paths.items() if path.is_file()}
+    return {
+        name: Played(
+            *together(json.loads(line)[2] for line in path.read_text("utf-8").splitlines())
+        )
+        for name, path in paths.items()
+        if path.is_file()
+    }
 
 
 def together(parts: Iterable[list[float]]) -> list[float]:
@@ -107,9 +120,15 @@ def page() -> str:
     for name, so_far in kept().items():
         match = so_far.match()
         low, high = match.interval
-        rows.append((inspect.getdoc(getattr(_variants, name)), f"{match.score:.2f} ({low:.2f}"
-                     f" to {high:.2f})", match.games, f"{so_far.seconds / so_far.given:.1f}",
-                     verdict(match)))
+        rows.append(
+            (
+                inspect.getdoc(getattr(_variants, name)),
+                f"{match.score:.2f} ({low:.2f} to {high:.2f})",
+                match.games,
+                f"{so_far.seconds / so_far.given:.1f}",
+                verdict(match),
+            )
+        )
     rows.insert(1, ("-", "-:", "-:", "-:", "-"))
     return HEAD + "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows) + TAIL
 
@@ -122,17 +141,28 @@ def verdict(match: Match) -> str:
 
 def _results(name: str, match: Match) -> list[Result]:
     low, high = match.interval
-    return [Result(name, match.score, f"of {match.games} games", peer="ISMCTS"),
-            Result(f"{name}, from", low, "95 % interval", peer="ISMCTS"),
-            Result(f"{name}, to", high, "95 % interval", peer="ISMCTS")]
+    return [
+        Result(name, match.score, f"of {match.games} games", peer="ISMCTS"),
+        Result(f"{name}, from", low, "95 % interval", peer="ISMCTS"),
+        Result(f"{name}, to", high, "95 % interval", peer="ISMCTS"),
+    ]
 
 
 def _journal(variant: type[ISMCTS]) -> Journal:
     """A variant's games with the code of today; those of other code are played again."""
     package = Path(sequence.__file__).parent
-    written = [inspect.getsource(part) for part in (*variant.__mro__, *vars(_variants).values())
-               if inspect.getmodule(part) is _variants and (
-                   inspect.isfunction(part) or part in variant.__mro__)]
-    return Journal(variant.__name__, [
-        *(package / part for part in ("agents", "board", "engine")),
-        answer_path(load_study("league"))], [ITERATIONS, *written], KEPT)
+    written = [
+        inspect.getsource(part)
+        for part in (*variant.__mro__, *vars(_variants).values())
+        if inspect.getmodule(part) is _variants
+        and (inspect.isfunction(part) or part in variant.__mro__)
+    ]
+    return Journal(
+        variant.__name__,
+        [
+            *(package / part for part in ("agents", "board", "engine")),
+            answer_path(load_study("league")),
+        ],
+        [ITERATIONS, *written],
+        KEPT,
+    )

@@ -37,13 +37,20 @@ def run() -> list[Result]:
     code = definitions()
     entries = [entry for name in ("lines", "patterns") for entry in learned(code, name)]
     TABLE.write_text(as_text(entries), "utf-8")
-    return [Result(f"{entry.features}, {entry.games:,} games", entry.score,
-                   f"of {entry.matches} games", peer="Greedy") for entry in entries]
+    return [
+        Result(
+            f"{entry.features}, {entry.games:,} games",
+            entry.score,
+            f"of {entry.matches} games",
+            peer="Greedy",
+        )
+        for entry in entries
+    ]
 
 
 def definitions() -> dict[str, Any]:
     """What the notebook defines: the names of its functions and classes."""
-    path, = load_study(STUDY).folder.glob(NOTEBOOK)
+    (path,) = load_study(STUDY).folder.glob(NOTEBOOK)
     found: dict[str, Any] = {}
     sys.modules["sarsa"] = load_answer(STUDY)
     try:
@@ -57,8 +64,13 @@ def definitions() -> dict[str, Any]:
     return found
 
 
-def learned(code: dict[str, Any], name: str, games: tuple[int, ...] = GAMES,
-            held_out: int = HELD_OUT, deals: int = DEALS) -> list[Entry]:
+def learned(
+    code: dict[str, Any],
+    name: str,
+    games: tuple[int, ...] = GAMES,
+    held_out: int = HELD_OUT,
+    deals: int = DEALS,
+) -> list[Entry]:
     """Fit these features to more and more games, and play with what was learned."""
     features: Callable = code[name]
     rows = code["positions"](games[-1] + held_out, features, FIRST_GAME)
@@ -67,11 +79,24 @@ def learned(code: dict[str, Any], name: str, games: tuple[int, ...] = GAMES,
     for number in games:
         seen = code["split"](rows, number)
         weights = code["fit"](*seen)
-        found = watched(f"{name}, {number:,} games", code["Learner"](weights, features), Greedy(),
-                        deals, FIRST_DEAL)
+        found = watched(
+            f"{name}, {number:,} games",
+            code["Learner"](weights, features),
+            Greedy(),
+            deals,
+            FIRST_DEAL,
+        )
         low, high = found.interval
-        entries.append(Entry(
-            name, number, *(round(float(code["loss"](weights, *of)), 3) for of in (
-                seen, (others[:, 1:-1], others[:, -1]))),
-            2 * deals, *(round(value, 3) for value in (found.score, low, high))))
+        entries.append(
+            Entry(
+                name,
+                number,
+                *(
+                    round(float(code["loss"](weights, *of)), 3)
+                    for of in (seen, (others[:, 1:-1], others[:, -1]))
+                ),
+                2 * deals,
+                *(round(value, 3) for value in (found.score, low, high)),
+            )
+        )
     return entries

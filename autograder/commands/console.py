@@ -79,8 +79,15 @@ class _Told(Progress):
 
     def _tell(self, task_id: TaskID) -> None:
         task = next(task for task in self.tasks if task.id == task_id)
-        _listeners[-1]({"what": task.description, "done": task.completed, "total": task.total,
-                        "left": task.time_remaining, "note": task.fields.get("note", "")})
+        _listeners[-1](
+            {
+                "what": task.description,
+                "done": task.completed,
+                "total": task.total,
+                "left": task.time_remaining,
+                "note": task.fields.get("note", ""),
+            }
+        )
 
 
 _listeners: list[Callable[[dict[str, Any]], object]] = []
@@ -95,20 +102,37 @@ def tell_progress(listener: Callable[[dict[str, Any]], object]) -> None:
 def progress() -> Progress:
     """A progress bar with rate and time left, on stderr; nothing if that is not a terminal."""
     bar = _Told if _listeners else Progress
-    return bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-               MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn(),
-               TextColumn("{task.fields[note]}", markup=False), console=errors,
-               disable=bool(_listeners) or not errors.is_terminal)
+    return bar(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=errors,
+        disable=bool(_listeners) or not errors.is_terminal,
+    )
 
 
 def show_findings(study: Study, findings: Iterable[Finding], verbose: bool) -> None:
     """Print what the doctor found: a line for each module, or only for those that matter."""
     say(study.title)
-    shown = [finding for finding in findings if verbose or not finding.healthy
-             or finding.name in ("reference", "second", "stub")]
-    print_table(("points", "module", "loses"), [
-        (f"{finding.earned:g} of {finding.points:g}", finding.name, _loses(finding))
-        for finding in shown], right=[0], console=console)
+    shown = [
+        finding
+        for finding in findings
+        if verbose or not finding.healthy or finding.name in ("reference", "second", "stub")
+    ]
+    print_table(
+        ("points", "module", "loses"),
+        [
+            (f"{finding.earned:g} of {finding.points:g}", finding.name, _loses(finding))
+            for finding in shown
+        ],
+        right=[0],
+        console=console,
+    )
     if not verbose:
         say("Mutants marked as expected are left out: -v shows them.")
 

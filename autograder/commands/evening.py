@@ -32,19 +32,29 @@ class Evening(NamedTuple):
     @property
     def needs_a_look(self) -> bool:
         """Whether a person should look at a submission, or at a page that could not be written."""
-        return (any(graded.needs_a_look for graded in self.graded)
-                or any(page.problem for page in self.pages))
+        return any(graded.needs_a_look for graded in self.graded) or any(
+            page.problem for page in self.pages
+        )
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data."""
-        return {"grades": grades_as_json(self.graded),
-                "feedback": [page._asdict() | {"folder": str(page.folder)} for page in self.pages],
-                "report": [str(path) for path in self.report]}
+        return {
+            "grades": grades_as_json(self.graded),
+            "feedback": [page._asdict() | {"folder": str(page.folder)} for page in self.pages],
+            "report": [str(path) for path in self.report],
+        }
 
 
-def whole_evening(folder: CourseFolder, study: Study, students: list[str] | None = None, *,
-                  force: bool = False, jobs: int | None = None, where: Where = AS_CONFIGURED,
-                  tell: bool = True) -> Evening:
+def whole_evening(
+    folder: CourseFolder,
+    study: Study,
+    students: list[str] | None = None,
+    *,
+    force: bool = False,
+    jobs: int | None = None,
+    where: Where = AS_CONFIGURED,
+    tell: bool = True,
+) -> Evening:
     """Grade, write feedback for all of them who have marks, and the report of the class.
 
     With `tell`, print after each step what it did.
@@ -54,8 +64,11 @@ def whole_evening(folder: CourseFolder, study: Study, students: list[str] | None
     graded = grade_study(folder, study, students, force=force, jobs=jobs, where=where)
     if tell:
         tell_grades(folder, study, graded, where)
-    marked = [student for student in students or folder.submitted(study.assignment)
-              if standing(folder, study.assignment, student)["status"] == "graded"]
+    marked = [
+        student
+        for student in students or folder.submitted(study.assignment)
+        if standing(folder, study.assignment, student)["status"] == "graded"
+    ]
     pages = feedback_study(folder, study, marked, jobs) if marked else []
     if tell and marked:
         tell_feedback(folder, study, pages)

@@ -28,13 +28,19 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
     name = study.assignment
     pages = sorted(path.parent.name for path in folder.root.glob(f"feedback/*/{name}"))
     if step == "hand-back" and not pages:
-        raise Refused(f"there is no feedback on {name} yet: run `autograder feedback {study.name}` "
-                      "first")
+        raise Refused(
+            f"there is no feedback on {name} yet: run `autograder feedback {study.name}` first"
+        )
     place = folder.exchange() / COURSE_ID
-    if (step == "collect" and not (place / "outbound" / name).is_dir()
-            and not any((place / "inbound").glob(f"*+{name}+*"))):
-        raise Refused(f"{name} has not been released to students yet, so there is nothing to "
-                      f"collect: run `autograder hand-out {study.name}` first")
+    if (
+        step == "collect"
+        and not (place / "outbound" / name).is_dir()
+        and not any((place / "inbound").glob(f"*+{name}+*"))
+    ):
+        raise Refused(
+            f"{name} has not been released to students yet, so there is nothing to "
+            f"collect: run `autograder hand-out {study.name}` first"
+        )
     from nbgrader.apps.api import NbGraderAPI  # slow to import
 
     from autograder.grading.collecting import LEFT, UNKNOWN
@@ -49,15 +55,23 @@ def exchange(folder: CourseFolder, study: Study, step: str) -> str:
     if step == "collect":
         now = len(folder.submitted(name))
         # nbgrader, too, writes names that students give into its log.
-        left = [clean(line.partition("] ")[2]) for line in done["log"].splitlines()
-                if LEFT in line or UNKNOWN in line]
-        return "\n".join([f"collected {name}; submissions in all: {now}, from new students: "
-                          f"{now - before}", *left])
+        left = [
+            clean(line.partition("] ")[2])
+            for line in done["log"].splitlines()
+            if LEFT in line or UNKNOWN in line
+        ]
+        return "\n".join(
+            [
+                f"collected {name}; submissions in all: {now}, from new students: {now - before}",
+                *left,
+            ]
+        )
     return f"{name} is in the exchange, where students fetch it"
 
 
-def _hand_back(folder: CourseFolder, name: str, students: list[str],
-               release: Callable[[str, str], dict]) -> str:
+def _hand_back(
+    folder: CourseFolder, name: str, students: list[str], release: Callable[[str, str], dict]
+) -> str:
     """Release the feedback of each student, because nbgrader stops a class at the first folder that
     lacks something. Raises `Refused` if anything did not arrive for a student.
     """
@@ -68,14 +82,23 @@ def _hand_back(folder: CourseFolder, name: str, students: list[str],
     back = len(students) - sum(map(len, reasons.values()))
     said = f"feedback on {name} is in the exchange; students: {back}"
     if reasons:
-        raise Refused("; ".join([said, *(
-            f"nothing arrived for {', '.join(map(shown, left))}: {reason}"
-            for reason, left in reasons.items())]))
+        raise Refused(
+            "; ".join(
+                [
+                    said,
+                    *(
+                        f"nothing arrived for {', '.join(map(shown, left))}: {reason}"
+                        for reason, left in reasons.items()
+                    ),
+                ]
+            )
+        )
     return said
 
 
-def _not_released(folder: CourseFolder, name: str, student: str,
-                  release: Callable[[str, str], dict]) -> str:
+def _not_released(
+    folder: CourseFolder, name: str, student: str, release: Callable[[str, str], dict]
+) -> str:
     """Put one student's pages into the exchange; why not all of them arrived, "" if they did.
 
     A student finds a page by the name of a notebook that was submitted, and by a secret that came
@@ -83,16 +106,22 @@ def _not_released(folder: CourseFolder, name: str, student: str,
     """
     place = folder.root / "feedback" / student / name
     if not all((place / file).is_file() for file in BY_EXCHANGE):
-        return ("what they submitted did not come through the exchange, so give them their pages "
-                f"from {folder.root / 'feedback'} yourself")
+        return (
+            "what they submitted did not come through the exchange, so give them their pages "
+            f"from {folder.root / 'feedback'} yourself"
+        )
     names = page_names(folder.submission(name, student), folder.release(name))
     looked_for = sorted(names.found) or [path.stem for path in place.glob("*.html")]
     if not names.found and folder.submission(name, student).is_dir():
-        return ("nbgrader fetches a page for each notebook that was submitted, and there was none, "
-                f"so give them their pages from {folder.root / 'feedback'} yourself")
+        return (
+            "nbgrader fetches a page for each notebook that was submitted, and there was none, "
+            f"so give them their pages from {folder.root / 'feedback'} yourself"
+        )
     if missing := [each for each in looked_for if not (place / f"{each}.html").is_file()]:
-        return (f"there is no page of {', '.join(map(shown, missing))} yet; run `autograder "
-                "feedback` again")
+        return (
+            f"there is no page of {', '.join(map(shown, missing))} yet; run `autograder "
+            "feedback` again"
+        )
     from nbgrader.utils import notebook_hash  # slow to import
 
     done = release(name, student)
@@ -113,7 +142,10 @@ def _same(page: Path, copy: Path) -> bool:
 
 def _reason(done: dict) -> str:
     """The last error in nbgrader's log, or what it was stopped by, or the last line of all."""
-    lines = [line for line in f"{done.get('log', '')}\n{done.get('error', '')}".splitlines()
-             if line.strip()]
+    lines = [
+        line
+        for line in f"{done.get('log', '')}\n{done.get('error', '')}".splitlines()
+        if line.strip()
+    ]
     errors = [line for line in lines if "ERROR" in line]
     return (errors or lines or ["nbgrader gave no reason"])[-1].strip()

@@ -16,8 +16,16 @@ from course.probes import load_study
 PLANS: Mapping[int, Mapping[str, int]] = {
     6: {"study1": 2, "study2": 3, "study3": 5, "study6": 6},
     10: {"study1": 2, "study2": 3, "study3": 5, "study6": 7, "study7": 9, "study10": 10},
-    14: {"study1": 2, "study2": 3, "study3": 6, "study5": 8, "study6": 10, "study7": 12,
-         "study9": 13, "study10": 14},
+    14: {
+        "study1": 2,
+        "study2": 3,
+        "study3": 6,
+        "study5": 8,
+        "study6": 10,
+        "study7": 12,
+        "study9": 13,
+        "study10": 14,
+    },
 }
 EARLIEST = 2000  # a year; nbgrader reads earlier ones as two digits of this century
 
@@ -38,14 +46,19 @@ def due_dates(weeks: int, first_day: date, zone: ZoneInfo | None = None) -> dict
     """
     zone = zone or zone_named(machine_zone())
     if weeks not in PLANS:
-        raise Refused(f"there is no plan for {weeks} weeks, only for "
-                      f"{', '.join(map(str, PLANS))}: see docs/teaching")
+        raise Refused(
+            f"there is no plan for {weeks} weeks, only for "
+            f"{', '.join(map(str, PLANS))}: see docs/teaching"
+        )
     if first_day.year < EARLIEST:
-        raise Refused(f"no course begins in the year {first_day.year}: write the first day like "
-                      "2027-01-11")
+        raise Refused(
+            f"no course begins in the year {first_day.year}: write the first day like 2027-01-11"
+        )
     try:
-        return {study: end_of_day(first_day + timedelta(weeks=week, days=-1), zone)
-                for study, week in PLANS[weeks].items()}
+        return {
+            study: end_of_day(first_day + timedelta(weeks=week, days=-1), zone)
+            for study, week in PLANS[weeks].items()
+        }
     except OverflowError as error:  # at the end of the calendar
         raise Refused(f"no course can begin on {first_day}: {error}") from None
 

@@ -38,21 +38,32 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
             bar.advance(task)
             say(f"released {study.assignment}: {where}")
             for notebook, tests in inside.items():
-                say(f"{notebook}: decided inside the submission's process, where they can be "
-                    f"fooled, because they need live objects: {', '.join(tests)}")
+                say(
+                    f"{notebook}: decided inside the submission's process, where they can be "
+                    f"fooled, because they need live objects: {', '.join(tests)}"
+                )
     return folder
 
 
-def grade_study(folder: CourseFolder, study: Study, students: list[str] | None = None, *,
-                force: bool = False, jobs: int | None = None,
-                where: Where = AS_CONFIGURED) -> list[Graded]:
+def grade_study(
+    folder: CourseFolder,
+    study: Study,
+    students: list[str] | None = None,
+    *,
+    force: bool = False,
+    jobs: int | None = None,
+    where: Where = AS_CONFIGURED,
+) -> list[Graded]:
     """Grade with a progress bar: how many are done, the rate, the time left, and failures."""
     if problem := name_problem(study.assignment):
         complain(problem)  # a course that has graded it already may go on
     total = len(set(students) if students else folder.submitted(study.assignment))
     with progress() as bar, _cluster(folder, where) as slots:
-        task = bar.add_task(f"Grading {study.name}", total=total,
-                            note="testing the checks on the reference and the stub")
+        task = bar.add_task(
+            f"Grading {study.name}",
+            total=total,
+            note="testing the checks on the reference and the stub",
+        )
         failures = look = 0
 
         def done(result: Graded) -> None:
@@ -61,8 +72,16 @@ def grade_study(folder: CourseFolder, study: Study, students: list[str] | None =
             look += result.needs_a_look
             bar.update(task, advance=1, note=f"{failures} failed, {look} need a look")
 
-        return grade(folder, study, students, force=force, where=where, done=done,
-                     note=complain, jobs=jobs or slots)
+        return grade(
+            folder,
+            study,
+            students,
+            force=force,
+            where=where,
+            done=done,
+            note=complain,
+            jobs=jobs or slots,
+        )
 
 
 @contextmanager
@@ -71,8 +90,10 @@ def _cluster(folder: CourseFolder, where: Where) -> Iterator[int | None]:
     its workers are not used, and when it is away. Raises `Refused` if none can be used."""
     config = config_for(folder, where).GradingStep
     if where.get("scheduler") and config.get("isolation") == "process":
-        raise Refused("a cluster runs submissions in sandboxes, and without isolation they run "
-                      "here: choose one of --scheduler and --isolation process")
+        raise Refused(
+            "a cluster runs submissions in sandboxes, and without isolation they run "
+            "here: choose one of --scheduler and --isolation process"
+        )
     if not (scheduler := config.get("scheduler")) or config.get("isolation") == "process":
         yield None
         return
@@ -82,28 +103,35 @@ def _cluster(folder: CourseFolder, where: Where) -> Iterator[int | None]:
 
     with ExitStack() as opened:
         try:
-            slots = opened.enter_context(watched(scheduler, terms(Limits()), complain,
-                                                 config.get("cluster_seconds", PATIENCE)))
+            slots = opened.enter_context(
+                watched(
+                    scheduler, terms(Limits()), complain, config.get("cluster_seconds", PATIENCE)
+                )
+            )
         except ClusterGone as error:
             raise Refused(str(error)) from error
         yield slots
 
 
-def tell_grades(folder: CourseFolder, study: Study, graded: list[Graded],
-                where: Where = AS_CONFIGURED) -> None:
+def tell_grades(
+    folder: CourseFolder, study: Study, graded: list[Graded], where: Where = AS_CONFIGURED
+) -> None:
     """Print a line for each problem, the limits of time, and how many were graded."""
     for result in graded:
         for problem in result.problems:
             complain(f"{study.assignment}/{result.student}: {problem}")
     if factor() != 1:
         complain(f"{study.assignment}: {told(factor())}")
-    count = {status: sum(g.status == status for g in graded)
-             for status in ("graded", "unchanged", "nothing to grade", "fault", "left")}
+    count = {
+        status: sum(g.status == status for g in graded)
+        for status in ("graded", "unchanged", "nothing to grade", "fault", "left")
+    }
     if count["left"]:
-        complain(f"{study.assignment}: grading stopped, as everybody would meet the same fault: "
-                 f"{count['left']} submissions are left for the same command later")
-    if count["graded"] and (limits := limits_in_words(
-            folder, study, config_for(folder, where))):
+        complain(
+            f"{study.assignment}: grading stopped, as everybody would meet the same fault: "
+            f"{count['left']} submissions are left for the same command later"
+        )
+    if count["graded"] and (limits := limits_in_words(folder, study, config_for(folder, where))):
         say(f"{study.assignment}: {limits}")
     say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
 
@@ -113,13 +141,19 @@ def grades_as_json(graded: list[Graded]) -> list[dict[str, Any]]:
     return [asdict(result) | {"needs_a_look": result.needs_a_look} for result in graded]
 
 
-def feedback_study(folder: CourseFolder, study: Study, students: list[str] | None = None,
-                   jobs: int | None = None) -> list[Feedback]:
+def feedback_study(
+    folder: CourseFolder, study: Study, students: list[str] | None = None, jobs: int | None = None
+) -> list[Feedback]:
     """Write feedback pages with a progress bar."""
     with progress() as bar:
         task = bar.add_task(f"Feedback {study.name}", total=None, note="")
-        return write_feedback(folder, study, students, jobs,
-                              done=lambda page: bar.update(task, advance=1, note=page.student))
+        return write_feedback(
+            folder,
+            study,
+            students,
+            jobs,
+            done=lambda page: bar.update(task, advance=1, note=page.student),
+        )
 
 
 def tell_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> bool:
@@ -130,6 +164,9 @@ def tell_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> 
     if said := out_of_date_in_words(study, out_of_date(folder, study)):
         complain(said)
     same = sum(page.unchanged for page in pages)
-    say(f"feedback for {len(pages) - len(failed)} students on {study.assignment}"
-        + (f", {same} unchanged" if same else "") + f": {folder.root / 'feedback'}")
+    say(
+        f"feedback for {len(pages) - len(failed)} students on {study.assignment}"
+        + (f", {same} unchanged" if same else "")
+        + f": {folder.root / 'feedback'}"
+    )
     return not failed

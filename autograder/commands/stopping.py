@@ -13,8 +13,9 @@ from autograder.interrupts import raise_when_interrupted
 
 GRACE = 1.0  # seconds that a command may spend on cleaning up
 STATUS = 128  # to which a shell adds the number of the signal that ended a command
-STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")
-              if hasattr(signal, name))
+STOPS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class Stopped(KeyboardInterrupt):

@@ -38,7 +38,7 @@ FORMATS = ("gradebook", "canvas", "moodle")
 STOPPED = "The kernel has stopped. Run this cell to continue."
 MARK, LATE, EXPORT = "Mark written answers", "Set due date and late penalty", "Export"
 NOTHING = "nothing has been generated yet: choose an assignment and click Generate first"
-CHANGED = ("the {} was changed elsewhere meanwhile, to {}: check the fields and click again")
+CHANGED = "the {} was changed elsewhere meanwhile, to {}: check the fields and click again"
 
 
 class Desk:
@@ -55,30 +55,45 @@ class Desk:
         self.runner.messages += self.messages.values()
         self.wizard = Wizard(folder, self.runner, self._opened)
         self.assignment = widgets.Dropdown(
-            description="Assignment", options=self._assignments(),
-            layout={"width": "auto", "max_width": "40em"})
+            description="Assignment",
+            options=self._assignments(),
+            layout={"width": "auto", "max_width": "40em"},
+        )
         self.state = widgets.HTML()
         self.due = widgets.Text(description="Due date", placeholder=due.EXAMPLE)
         self.due_shown = widgets.HTML()
         self.percent, self.at_most = penalty_fields()
-        self.format = widgets.Dropdown(description="Format", options=FORMATS,
-                                       layout={"width": "auto"})
-        self.steps = {step.label: button(step.label, self._press("steps", step))
-                      for step in STEPS}
+        self.format = widgets.Dropdown(
+            description="Format", options=FORMATS, layout={"width": "auto"}
+        )
+        self.steps = {step.label: button(step.label, self._press("steps", step)) for step in STEPS}
         self.late = button(LATE, lambda: self.runner.press(self.messages["late"], self._late))
         self.mark = button(MARK, lambda: self.runner.press(self.messages["marking"], self._mark))
-        self.export = button(EXPORT, lambda: self.runner.press(
-            self.messages["export"], self._export))
-        self.made = self.wizard.buttons | self.steps | {
-            LATE: self.late, MARK: self.mark, EXPORT: self.export}
+        self.export = button(
+            EXPORT, lambda: self.runner.press(self.messages["export"], self._export)
+        )
+        self.made = (
+            self.wizard.buttons
+            | self.steps
+            | {LATE: self.late, MARK: self.mark, EXPORT: self.export}
+        )
         self.marking = widgets.VBox()
-        self.box = widgets.VBox([
-            self.wizard.box,
-            row(self.assignment, self.state), row(*self.steps.values()), self.messages["steps"],
-            row(self.due, self.due_shown),
-            row(self.percent, self.at_most, self.late), self.messages["late"],
-            row(self.format, self.export), self.messages["export"],
-            row(self.mark), self.messages["marking"], self.marking])
+        self.box = widgets.VBox(
+            [
+                self.wizard.box,
+                row(self.assignment, self.state),
+                row(*self.steps.values()),
+                self.messages["steps"],
+                row(self.due, self.due_shown),
+                row(self.percent, self.at_most, self.late),
+                self.messages["late"],
+                row(self.format, self.export),
+                self.messages["export"],
+                row(self.mark),
+                self.messages["marking"],
+                self.marking,
+            ]
+        )
         self.due.observe(lambda _change: self._show_due(), "value")
         self.assignment.observe(lambda _change: self._follow(), "value")
         self._fill()
@@ -108,14 +123,23 @@ class Desk:
 
         def run() -> None:
             self.runner.run(
-                Command(step.label, message, study.title, lines=step.lines,
-                        done=lambda: self._done(step, study)),
-                step.command, study.name, course=self.folder.root)
+                Command(
+                    step.label,
+                    message,
+                    study.title,
+                    lines=step.lines,
+                    done=lambda: self._done(step, study),
+                ),
+                step.command,
+                study.name,
+                course=self.folder.root,
+            )
 
         again = step.command == "release" and state.generated
         if question := GENERATED_ALREADY if again else step.question:
-            message.ask(question.format(title=study.title),
-                        f"{step.label}{' again' if again else ''}", run)
+            message.ask(
+                question.format(title=study.title), f"{step.label}{' again' if again else ''}", run
+            )
         else:
             run()
 
@@ -129,9 +153,18 @@ class Desk:
         require(state_of(self.folder, study), ("generated",))
         arguments = [*self._changed_due(study), *self._changed_rule()]
         self.runner.run(
-            Command(LATE, self.messages["late"], study.title, lines=2,
-                    done=lambda: self._due_in_words(study)),
-            "late", study.name, *arguments, course=self.folder.root)
+            Command(
+                LATE,
+                self.messages["late"],
+                study.title,
+                lines=2,
+                done=lambda: self._due_in_words(study),
+            ),
+            "late",
+            study.name,
+            *arguments,
+            course=self.folder.root,
+        )
 
     def _due_in_words(self, study: Study) -> str:
         """When an assignment is due, after penalties have been updated."""
@@ -151,8 +184,10 @@ class Desk:
             self._due = known
             raise Refused(CHANGED.format("due date", self._in_both(known)))
         if not typed:
-            raise Refused(f"{study.title} is due {self._in_both(known)}: a due date can be "
-                          f"changed but not removed; enter another one, like {due.EXAMPLE}")
+            raise Refused(
+                f"{study.title} is due {self._in_both(known)}: a due date can be "
+                f"changed but not removed; enter another one, like {due.EXAMPLE}"
+            )
         return "--due", due.in_utc(due.parse(typed, self.folder))
 
     def _changed_rule(self) -> Sequence[str]:
@@ -162,8 +197,9 @@ class Desk:
             return ()
         if known != self._rule:
             self._rule = known
-            raise Refused(CHANGED.format(
-                "late penalty", f"{known[0]:g} % per day, at most {known[1]:g} %"))
+            raise Refused(
+                CHANGED.format("late penalty", f"{known[0]:g} % per day, at most {known[1]:g} %")
+            )
         return changed_rule(wanted, known)
 
     def _export(self) -> None:
@@ -171,9 +207,16 @@ class Desk:
             raise Refused(NOTHING)
         kind = self.format.value
         self.runner.run(
-            Command(EXPORT, self.messages["export"],
-                    done=lambda: f"The marks of all assignments are in reports/{kind}.csv."),
-            "export", "--format", kind, course=self.folder.root)
+            Command(
+                EXPORT,
+                self.messages["export"],
+                done=lambda: f"The marks of all assignments are in reports/{kind}.csv.",
+            ),
+            "export",
+            "--format",
+            kind,
+            course=self.folder.root,
+        )
 
     def _mark(self) -> None:
         """Show the written answers to the assignment that is chosen."""
@@ -185,8 +228,12 @@ class Desk:
         self._close_marking()
         self.messages["marking"].clear()
         self.marking.children = [
-            row(widgets.HTML(f"<h3>{escape(study.title)}: written answers</h3>"),
-                button("Close", self._close_marking)), marking]
+            row(
+                widgets.HTML(f"<h3>{escape(study.title)}: written answers</h3>"),
+                button("Close", self._close_marking),
+            ),
+            marking,
+        ]
 
     def _close_marking(self) -> None:
         shown, self.marking.children = self.marking.children, []
@@ -214,8 +261,11 @@ class Desk:
         if self._keeps:
             return
         for part, message in self.messages.items():
-            if part != "export" and not self.runner.runs_in(message) and (
-                    message.kind != "question"):
+            if (
+                part != "export"
+                and not self.runner.runs_in(message)
+                and (message.kind != "question")
+            ):
                 message.clear()
         try:
             self._fill()
@@ -242,8 +292,9 @@ class Desk:
         self._show_due()
         course = shlex.quote(str(self.folder.root))
         for step in STEPS:
-            self.steps[step.label].tooltip = (
-                f"python3 run.py {step.command} {study.name} --course {course}")
+            self.steps[
+                step.label
+            ].tooltip = f"python3 run.py {step.command} {study.name} --course {course}"
         self.late.tooltip = f"python3 run.py late {study.name} --course {course}"
 
     def _due_text(self) -> str:
@@ -274,10 +325,13 @@ class Desk:
     def _assignments(self) -> Sequence[tuple[str, str]]:
         """The studies, and other assignments that were generated here: title and name."""
         kit = {study.assignment: study for study in map(load_study, studies())}
-        own = sorted(path.name for path in (self.folder.root / "release").glob("*/")
-                     if path.name not in kit)
-        return [*((study.title, study.name) for study in kit.values()),
-                *((name, name) for name in own)]
+        own = sorted(
+            path.name for path in (self.folder.root / "release").glob("*/") if path.name not in kit
+        )
+        return [
+            *((study.title, study.name) for study in kit.values()),
+            *((name, name) for name in own),
+        ]
 
 
 _shown: dict[Path, Desk] = {}  # the latest overview of each course in this kernel

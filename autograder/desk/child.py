@@ -49,15 +49,23 @@ def main() -> None:
         with leave_promptly():
             app(sys.argv[1:], prog_name="autograder")
     except Exception as error:
-        console.complain(f"autograder: internal error ({in_words(error)}); finished work is kept; "
-                         f"please report it with the file {_written_down()}")
+        console.complain(
+            f"autograder: internal error ({in_words(error)}); finished work is kept; "
+            f"please report it with the file {_written_down()}"
+        )
         sys.exit(INTERNAL_ERROR)
 
 
 def _written_down() -> str:
     """The path of a new file with the traceback of the exception that is being handled."""
-    with NamedTemporaryFile("w", prefix="autograder-error-", suffix=".txt", delete=False,
-                            encoding="utf-8", errors="backslashreplace") as file:
+    with NamedTemporaryFile(
+        "w",
+        prefix="autograder-error-",
+        suffix=".txt",
+        delete=False,
+        encoding="utf-8",
+        errors="backslashreplace",
+    ) as file:
         traceback.print_exc(file=file)
     return file.name
 

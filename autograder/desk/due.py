@@ -9,15 +9,15 @@ from autograder.telling.gradebook import read_gradebook
 from autograder.times import course_zone, parse_due, show_due
 
 EXAMPLE = "2026-03-02 10:00 UTC"
-DUE = text("SELECT duedate FROM assignment WHERE name = :name").columns(
-    column("duedate", DateTime))
+DUE = text("SELECT duedate FROM assignment WHERE name = :name").columns(column("duedate", DateTime))
 
 
 def due_of(folder: CourseFolder, assignment: str) -> datetime | None:
     """When an assignment is due; None without a due date, or before it has been generated."""
     try:
         found = read_gradebook(
-            folder, lambda book: book.execute(DUE, {"name": assignment}).scalar())
+            folder, lambda book: book.execute(DUE, {"name": assignment}).scalar()
+        )
     except CourseFolderError:  # no gradebook yet
         return None
     return found and found.replace(tzinfo=UTC)

@@ -1,5 +1,4 @@
-"""Runs a command in a process of its own, with its progress and output, so that a page stays alive.
-"""
+"""Runs a command in a process of its own, with its progress and output, so that a page stays alive."""
 
 import contextlib
 import json
@@ -33,8 +32,14 @@ class Job:
         self._changed = changed
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "autograder.desk.child", *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True, text=True, encoding="utf-8", errors="replace")
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
         self._thread = Thread(target=self._listen, daemon=True)
         self._thread.start()
 

@@ -21,8 +21,10 @@ HERE = Path(__file__).parent
 LONGEST = 20_000  # characters of an answer that are shown: ten lines are asked for
 CUT = "\n\n*(The answer goes on; the rest is in the student's notebook.)*"
 NOTHING = "<p><em>Nothing was written here.</em></p>"
-AGAIN = ("the student handed in something else meanwhile, and this is the answer now: "
-         "read it and mark it again")
+AGAIN = (
+    "the student handed in something else meanwhile, and this is the answer now: "
+    "read it and mark it again"
+)
 
 
 class Marking(anywidget.AnyWidget):
@@ -69,45 +71,81 @@ class Marking(anywidget.AnyWidget):
 
         waiting = sum(answer.waits for answer in self._answers.values())
         self.shown = {
-            "questions": [{
-                "cell": list(a.cell), "title": a.cell[1].removeprefix("answer-"),
-                "notebook": a.cell[0], "answers": a.answers,
-                "waiting": waiting if a.cell == self._cell else a.waiting,
-            } for a in self._asked_all.values()],
-            "cell": list(self._cell), "anonymous": self._anonymous,
+            "questions": [
+                {
+                    "cell": list(a.cell),
+                    "title": a.cell[1].removeprefix("answer-"),
+                    "notebook": a.cell[0],
+                    "answers": a.answers,
+                    "waiting": waiting if a.cell == self._cell else a.waiting,
+                }
+                for a in self._asked_all.values()
+            ],
+            "cell": list(self._cell),
+            "anonymous": self._anonymous,
             "points": list(allowed(self._asked_now.points, self._question.step)),
-            "parts": [[title, markdown_of(text, self._question.attached)] for title, text in (
-                ("Question", self._question.asked), ("Points", self._question.rubric),
-                ("Model answer", self._question.model),
-                ("Sample answers", self._question.samples),
-                ("For the grader", self._question.notes)) if text],
-            "answers": [self._line(number, answer) for number, answer
-                        in enumerate(self._answers.values(), 1)],
-            "comments": marks.comments(self._answers.values())}
+            "parts": [
+                [title, markdown_of(text, self._question.attached)]
+                for title, text in (
+                    ("Question", self._question.asked),
+                    ("Points", self._question.rubric),
+                    ("Model answer", self._question.model),
+                    ("Sample answers", self._question.samples),
+                    ("For the grader", self._question.notes),
+                )
+                if text
+            ],
+            "answers": [
+                self._line(number, answer)
+                for number, answer in enumerate(self._answers.values(), 1)
+            ],
+            "comments": marks.comments(self._answers.values()),
+        }
 
     def _line(self, number: int, answer: marks.Answer) -> dict[str, Any]:
         who = f"Answer {number}" if self._anonymous else answer.name or answer.student
         points = answer.automatic if answer.points is None else answer.points
-        return {"id": answer.id, "who": who, "points": points, "waits": answer.waits,
-                "given": answer.points is not None, "comment": answer.comment or ""}
+        return {
+            "id": answer.id,
+            "who": who,
+            "points": points,
+            "waits": answer.waits,
+            "given": answer.points is not None,
+            "comment": answer.comment or "",
+        }
 
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         """Do what the page asks for; whatever goes wrong is told there, in a sentence."""
-        done = {"give": self._give, "say": self._say, "text": self._text,
-                "question": self._choose, "anonymous": self._hide, "read": self._again}
+        done = {
+            "give": self._give,
+            "say": self._say,
+            "text": self._text,
+            "question": self._choose,
+            "anonymous": self._hide,
+            "read": self._again,
+        }
         try:
             done[content["do"]](content)
         except Exception as error:  # else it would only be in the kernel's log
-            self.send({"told": in_words(error) if not isinstance(error, Refused) else str(error),
-                       "id": content.get("id"), "wrong": True})
+            self.send(
+                {
+                    "told": in_words(error) if not isinstance(error, Refused) else str(error),
+                    "id": content.get("id"),
+                    "wrong": True,
+                }
+            )
 
     def _give(self, content: dict[str, Any]) -> None:
         seen, points = self._answers[content["id"]], content["points"]
         if self._texts.get(seen.id) != self._html(seen):
             self._text({"ids": [seen.id]})
             raise Refused(AGAIN)
-        self._change(seen, lambda: marks.give(
-            self.folder, seen, points, self._asked_now.points, self._question.step))
+        self._change(
+            seen,
+            lambda: marks.give(
+                self.folder, seen, points, self._asked_now.points, self._question.step
+            ),
+        )
         if seen.student in self._late:  # a share of the points, for one, is another one now
             from autograder.grading.late import work_out  # slow to import, as nbgrader is
 
@@ -161,12 +199,14 @@ class Marking(anywidget.AnyWidget):
         self.read()
 
     def _ipython_display_(self) -> None:
-        show_with_words(self, f"{self.study.title}: {len(self._answers)} answers to "
-                              f"{self._cell[1]}. Run this cell to mark them.")
+        show_with_words(
+            self,
+            f"{self.study.title}: {len(self._answers)} answers to "
+            f"{self._cell[1]}. Run this cell to mark them.",
+        )
 
 
-def mark_answers(assignment: str, question: str | None = None,
-                 course: str | Path = ".") -> Marking:
+def mark_answers(assignment: str, question: str | None = None, course: str | Path = ".") -> Marking:
     """The written answers of an assignment, to be marked in a notebook: those to `question`, such
     as "answer-why-ten", or to the first question that has unmarked ones."""
     folder = CourseFolder.open(Path(course))

@@ -82,13 +82,18 @@ def questions(folder: CourseFolder, study: Study) -> list[Asked]:
     require_gradebook(folder, study.assignment)
 
     def read(gradebook: Connection) -> tuple[dict, list[Row]]:
-        return (assignments_of(gradebook).get(study.assignment, {}),
-                list(gradebook.execute(text(WAITING), {"assignment": study.assignment})))
+        return (
+            assignments_of(gradebook).get(study.assignment, {}),
+            list(gradebook.execute(text(WAITING), {"assignment": study.assignment})),
+        )
 
     cells, counted = read_gradebook(folder, read)
     counts = {(row[0], row[1]): (row[2], int(row[3])) for row in counted}
-    return [Asked(cell, cells[cell].points, *counts.get(cell, (0, 0)))
-            for cell in in_order(folder, study, cells) if cells[cell].written]
+    return [
+        Asked(cell, cells[cell].points, *counts.get(cell, (0, 0)))
+        for cell in in_order(folder, study, cells)
+        if cells[cell].written
+    ]
 
 
 def answers(folder: CourseFolder, study: Study, cell: CellName) -> list[Answer]:
@@ -108,25 +113,37 @@ def source(folder: CourseFolder, study: Study, cell: CellName, student: str) -> 
     """The cell that a student wrote an answer into, as it was graded; empty if it is gone."""
     path = folder.root / "autograded" / student / study.assignment / f"{cell[0]}.ipynb"
     found = dict(marked_cells(path)).get(cell[1], {})
-    return {"text": source_of(found), "kind": found.get("cell_type", ""),
-            "attachments": attached_to(found), "folder": path.parent}
+    return {
+        "text": source_of(found),
+        "kind": found.get("cell_type", ""),
+        "attachments": attached_to(found),
+        "folder": path.parent,
+    }
 
 
-def give(folder: CourseFolder, seen: Answer, points: float | None, most: float,
-         step: float) -> Answer:
+def give(
+    folder: CourseFolder, seen: Answer, points: float | None, most: float, step: float
+) -> Answer:
     """Write the points of an answer, or with None take them back; returns the answer as it is now.
 
     Raises `Refused` for points that the question does not have, and `Overtaken` if its mark is no
     longer the one that was `seen`.
     """
-    if points is not None and (type(points) not in (int, float)
-                               or points not in list(allowed(most, step))):
-        raise Refused(f"{points!r} is no mark of this question: it gives "
-                      + _range(list(allowed(most, step))))
+    if points is not None and (
+        type(points) not in (int, float) or points not in list(allowed(most, step))
+    ):
+        raise Refused(
+            f"{points!r} is no mark of this question: it gives " + _range(list(allowed(most, step)))
+        )
     waits = points is None and seen.automatic is None
-    return _write(folder, seen, update(GRADE).where(
-        GRADE.c.id == seen.id, GRADE.c.manual_score.is_not_distinct_from(seen.points)).values(
-            manual_score=points, needs_manual_grade=waits), {"points": points, "waits": waits})
+    return _write(
+        folder,
+        seen,
+        update(GRADE)
+        .where(GRADE.c.id == seen.id, GRADE.c.manual_score.is_not_distinct_from(seen.points))
+        .values(manual_score=points, needs_manual_grade=waits),
+        {"points": points, "waits": waits},
+    )
 
 
 def say(folder: CourseFolder, seen: Answer, comment: str) -> Answer:
@@ -134,10 +151,17 @@ def say(folder: CourseFolder, seen: Answer, comment: str) -> Answer:
     new = comment.strip() or None
     if seen.about is None:
         raise Refused("nbgrader keeps no comments on cells of this kind")
-    return _write(folder, seen, update(COMMENT).where(
-        COMMENT.c.id == seen.about,
-        func.coalesce(COMMENT.c.manual_comment, "") == (seen.comment or "")).values(
-            manual_comment=new), {"comment": new})
+    return _write(
+        folder,
+        seen,
+        update(COMMENT)
+        .where(
+            COMMENT.c.id == seen.about,
+            func.coalesce(COMMENT.c.manual_comment, "") == (seen.comment or ""),
+        )
+        .values(manual_comment=new),
+        {"comment": new},
+    )
 
 
 def comments(found: Iterable[Answer]) -> list[str]:
@@ -153,13 +177,14 @@ def _range(points: Sequence[float]) -> str:
 
 
 def _write(folder: CourseFolder, seen: Answer, statement: Any, new: dict[str, Any]) -> Answer:
-    """Change one row, unless somebody else has; in one transaction, so that nothing is half done.
-    """
+    """Change one row, unless somebody else has; in one transaction, so that nothing is half done."""
+
     def attempt() -> tuple[int, Answer | None]:
         with engine(db_url(folder)).begin() as gradebook:
             changed = gradebook.execute(statement).rowcount
-            row = gradebook.execute(text(
-                ANSWERS.partition("WHERE")[0] + "WHERE g.id = :id"), {"id": seen.id}).first()
+            row = gradebook.execute(
+                text(ANSWERS.partition("WHERE")[0] + "WHERE g.id = :id"), {"id": seen.id}
+            ).first()
             return changed, row and _answer(row)
 
     require_gradebook(folder)
@@ -170,15 +195,30 @@ def _write(folder: CourseFolder, seen: Answer, statement: Any, new: dict[str, An
     if now is None:
         raise Refused("this answer is no longer in the gradebook: read the answers again")
     if not changed and any(getattr(now, name) != value for name, value in new.items()):
-        what = ("the comment is now " + (f"“{now.comment}”" if now.comment else "none")
-                if "comment" in new else
-                "it has no points now" if now.points is None else f"it has {now.points:g} now")
-        raise Overtaken(f"somebody else has marked this answer meanwhile, and {what}; "
-                        "yours was not written: give it again to replace theirs", now)
+        what = (
+            "the comment is now " + (f"“{now.comment}”" if now.comment else "none")
+            if "comment" in new
+            else "it has no points now"
+            if now.points is None
+            else f"it has {now.points:g} now"
+        )
+        raise Overtaken(
+            f"somebody else has marked this answer meanwhile, and {what}; "
+            "yours was not written: give it again to replace theirs",
+            now,
+        )
     return now
 
 
 def _answer(row: Row) -> Answer:
     name = " ".join(filter(None, (row.first, row.last)))
-    return Answer(row.id, row.student, name, row.automatic, row.points, bool(row.waits), row.about,
-                  row.comment or None)
+    return Answer(
+        row.id,
+        row.student,
+        name,
+        row.automatic,
+        row.points,
+        bool(row.waits),
+        row.about,
+        row.comment or None,
+    )

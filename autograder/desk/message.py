@@ -55,15 +55,26 @@ class Message(anywidget.AnyWidget):
 
     def ask(self, question: str, yes: str, work: Callable[[], object]) -> None:
         """Show a question; `work` is done if the button labelled `yes` is clicked."""
+
         def confirmed() -> None:
             self.clear()
             work()
 
-        self.tell("question", question, buttons=[("yes", yes), ("no", "Cancel")],
-                  actions={"yes": confirmed, "no": self.clear})
+        self.tell(
+            "question",
+            question,
+            buttons=[("yes", yes), ("no", "Cancel")],
+            actions={"yes": confirmed, "no": self.clear},
+        )
 
-    def tell(self, kind: str, text: str, *, actions: Mapping[str, Callable[[], object]] | None
-             = None, **more: Any) -> None:
+    def tell(
+        self,
+        kind: str,
+        text: str,
+        *,
+        actions: Mapping[str, Callable[[], object]] | None = None,
+        **more: Any,
+    ) -> None:
         """Show a message and bring it into view; `actions` are what its buttons do."""
         self._actions = actions or {}
         self.shown = {"number": next(_numbers), "kind": kind, "text": text, **more}

@@ -41,16 +41,30 @@ def start_lab(root: Path) -> Lab:
     if "JUPYTERHUB_USER" in os.environ:
         raise Refused(f"on a hub, {instead}")
     port, token = _free_port(), secrets.token_urlsafe(32)
-    arguments = [sys.executable, "-P", "-m", "autograder.desk.overview", str(root), "--no-browser",
-                 f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
-                 f"--ServerApp.shutdown_no_activity_timeout={IDLE}",
-                 f"--MappingKernelManager.cull_idle_timeout={IDLE}"]
+    arguments = [
+        sys.executable,
+        "-P",
+        "-m",
+        "autograder.desk.overview",
+        str(root),
+        "--no-browser",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.shutdown_no_activity_timeout={IDLE}",
+        f"--MappingKernelManager.cull_idle_timeout={IDLE}",
+    ]
     if hasattr(os, "geteuid") and not os.geteuid():
         arguments.append("--allow-root")  # as the server of this notebook was
     with (root / LOG).open("w") as log:
         process = subprocess.Popen(  # the token is not shown in the list of processes
-            arguments, cwd=root, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            start_new_session=True, env=os.environ | {"JUPYTER_TOKEN": token})
+            arguments,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=os.environ | {"JUPYTER_TOKEN": token},
+        )
     end = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < end:
         if _answers(port, token):
@@ -61,8 +75,9 @@ def start_lab(root: Path) -> Lab:
 
 
 def _answers(port: int, token: str) -> bool:
-    request = Request(f"http://127.0.0.1:{port}/api/status",
-                      headers={"Authorization": f"token {token}"})
+    request = Request(
+        f"http://127.0.0.1:{port}/api/status", headers={"Authorization": f"token {token}"}
+    )
     try:
         with urlopen(request, timeout=5) as answer:
             return answer.status == HTTPStatus.OK

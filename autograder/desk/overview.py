@@ -27,10 +27,19 @@ This updates the table and shows buttons below it: set up the course, generate, 
 autograde, mark written answers, export. Outside JupyterLab, click into the cell below and press
 Shift + Enter instead. nbgrader's own pages are in the menu *Nbgrader*, *Formgrader*."""
 CALL = "from autograder.desk.buttons import desk\n\ndesk()"
-COLUMNS = ("Assignment", "Released", "Submitted", "Graded", "To be marked", "Feedback pages",
-           "Report")
-NO_ASSIGNMENTS = ("<p>There are no assignments yet. Set up a course below, or choose an assignment "
-                  "and click <em>Generate</em>.</p>")
+COLUMNS = (
+    "Assignment",
+    "Released",
+    "Submitted",
+    "Graded",
+    "To be marked",
+    "Feedback pages",
+    "Report",
+)
+NO_ASSIGNMENTS = (
+    "<p>There are no assignments yet. Set up a course below, or choose an assignment "
+    "and click <em>Generate</em>.</p>"
+)
 
 
 @dataclass(frozen=True)
@@ -55,29 +64,51 @@ class Overview:
     wrong: Sequence[str]  # with the exchange, or with the names of folders
 
     def __repr__(self) -> str:
-        return "\n".join([*(
-            f"{line.assignment}: {line.handed_in} handed in, {line.graded} graded, "
-            f"{line.waiting} waiting for a person, report: {line.report or 'none yet'}"
-            for line in self.lines), *self.wrong])
+        return "\n".join(
+            [
+                *(
+                    f"{line.assignment}: {line.handed_in} handed in, {line.graded} graded, "
+                    f"{line.waiting} waiting for a person, report: {line.report or 'none yet'}"
+                    for line in self.lines
+                ),
+                *self.wrong,
+            ]
+        )
 
     def _repr_html_(self) -> str:
         return "\n".join(self._parts())
 
     def _parts(self) -> Iterator[str]:
         yield self._table() if self.lines else NO_ASSIGNMENTS
-        yield from (f"<p><strong>Problem:</strong> {escape(sentence)}</p>"
-                    for sentence in self.wrong)
-        yield (f"<details><summary>What students need to fetch and submit in the browser</summary>"
-               f"<p>A file {STUDENT_FILE} in the folder that they work in:</p>"
-               f"<pre>{escape(self.folder.student_settings())}</pre></details>")
+        yield from (
+            f"<p><strong>Problem:</strong> {escape(sentence)}</p>" for sentence in self.wrong
+        )
+        yield (
+            f"<details><summary>What students need to fetch and submit in the browser</summary>"
+            f"<p>A file {STUDENT_FILE} in the folder that they work in:</p>"
+            f"<pre>{escape(self.folder.student_settings())}</pre></details>"
+        )
 
     def _table(self) -> str:
         root = self.folder.root
-        return table("Number of students per step.", COLUMNS, [(
-            escape(line.assignment), "yes" if line.exchanged else "no", str(line.handed_in),
-            str(line.graded), str(line.waiting), str(line.feedback),
-            link(root, line.report, f"report of {line.assignment}") if line.report else "none")
-            for line in self.lines])
+        return table(
+            "Number of students per step.",
+            COLUMNS,
+            [
+                (
+                    escape(line.assignment),
+                    "yes" if line.exchanged else "no",
+                    str(line.handed_in),
+                    str(line.graded),
+                    str(line.waiting),
+                    str(line.feedback),
+                    link(root, line.report, f"report of {line.assignment}")
+                    if line.report
+                    else "none",
+                )
+                for line in self.lines
+            ],
+        )
 
 
 def overview(root: str | Path = ".") -> Overview:
@@ -96,17 +127,22 @@ def overview(root: str | Path = ".") -> Overview:
         wrong += folder.misnamed(name).values()
         wrong += filter(None, [column.out_of_date])
         report = folder.root / "reports" / f"{name}.html"
-        lines.append(Line(
-            name, (folder.exchange() / COURSE_ID / "outbound" / name).is_dir(),
-            len(folder.submitted(name)), len(column.marks), len(column.waiting),
-            len(list(folder.root.glob(f"feedback/*/{name}"))),
-            report if report.is_file() else None))
+        lines.append(
+            Line(
+                name,
+                (folder.exchange() / COURSE_ID / "outbound" / name).is_dir(),
+                len(folder.submitted(name)),
+                len(column.marks),
+                len(column.waiting),
+                len(list(folder.root.glob(f"feedback/*/{name}"))),
+                report if report.is_file() else None,
+            )
+        )
     return Overview(folder, lines, wrong)
 
 
 def main(root: str, *arguments: str) -> None:
-    """Write the overview of a course folder, a new one if it is empty, and open JupyterLab there.
-    """
+    """Write the overview of a course folder, a new one if it is empty, and open JupyterLab there."""
     try:
         folder = CourseFolder.create(Path(root))
     except CourseFolderError as error:

@@ -9,8 +9,9 @@ from autograder.desk.message import sentence
 COMPLAINT = "autograder: "  # begins the sentence with which a command stops
 TRACEBACK = "Traceback (most recent call last):"
 LOOK = "Some of it needs a look: see the output below."
-UNEXPECTED = ("It stopped unexpectedly ({}). Finished work is kept; click the button again to "
-              "continue.")
+UNEXPECTED = (
+    "It stopped unexpectedly ({}). Finished work is kept; click the button again to continue."
+)
 
 
 def result(status: int, stopped: bool, lines: Sequence[str], done: str = "") -> str:
@@ -27,8 +28,9 @@ def result(status: int, stopped: bool, lines: Sequence[str], done: str = "") -> 
     if status < 0:
         why = f"ended by the system with {_name(-status)}; is there enough memory?"
         return UNEXPECTED.format(why)
-    return UNEXPECTED.format(next((line for line in reversed(lines) if line.strip()),
-                                  f"exit status {status}"))
+    return UNEXPECTED.format(
+        next((line for line in reversed(lines) if line.strip()), f"exit status {status}")
+    )
 
 
 def without_tracebacks(lines: Iterable[str]) -> list[str]:

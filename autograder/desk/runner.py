@@ -19,8 +19,10 @@ from autograder.errors import Refused, in_words
 
 LOCK = ".overview.lock"  # in the course folder
 BUSY = "{} is running: wait until it has finished, or stop it"
-BUSY_ELSEWHERE = ("another overview of this course is running a command: wait until it has "
-                  "finished, or stop it there")
+BUSY_ELSEWHERE = (
+    "another overview of this course is running a command: wait until it has "
+    "finished, or stop it there"
+)
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,13 @@ class Runner:
             self._held = _hold(course)
             self._running = command
             self._busy(True)
-            command.message.tell("running", f"{command.name}: running ...",
-                                 actions={"stop": self.stop})
+            command.message.tell(
+                "running", f"{command.name}: running ...", actions={"stop": self.stop}
+            )
             try:
-                self.job = Job([*arguments, "--course", str(course)],
-                               partial(self._changed, command))
+                self.job = Job(
+                    [*arguments, "--course", str(course)], partial(self._changed, command)
+                )
             except BaseException:
                 self._end()
                 raise
@@ -127,9 +131,14 @@ class Runner:
         except Exception as error:
             said = f"{said} {sentence(in_words(error))}"
         beyond = command.lines is not None and len(output) > command.lines
-        return {"kind": "done" if worked else "failed", "text": f"{command.name}: {said}",
-                "log": "\n".join(output), "open": job.status == 1 or (worked and beyond),
-                **({"done": 1, "total": 1} if worked else {}), **more}
+        return {
+            "kind": "done" if worked else "failed",
+            "text": f"{command.name}: {said}",
+            "log": "\n".join(output),
+            "open": job.status == 1 or (worked and beyond),
+            **({"done": 1, "total": 1} if worked else {}),
+            **more,
+        }
 
     def _end(self) -> None:
         self._running = None
@@ -146,8 +155,11 @@ def _progress(told: Mapping[str, Any]) -> dict[str, Any]:
     total, done = told["total"], told["done"]
     left = f", {_time(told['left'])} left" if told["left"] else ""
     of = f" of {total:g}" if total else ""
-    return {"done": done, "total": total,
-            "note": f"{told['what']}: {done:g}{of}{left}. {told['note']}".strip()}
+    return {
+        "done": done,
+        "total": total,
+        "note": f"{told['what']}: {done:g}{of}{left}. {told['note']}".strip(),
+    }
 
 
 def _time(seconds: float) -> str:

@@ -27,9 +27,11 @@ class State:
         """All of it in one line."""
         if not self.generated:
             return "not generated yet"
-        return (f"generated, {'released' if self.released else 'not released'}, "
-                f"{self.submitted} submitted, {self.autograded} autograded, "
-                f"{self.feedback} with feedback")
+        return (
+            f"generated, {'released' if self.released else 'not released'}, "
+            f"{self.submitted} submitted, {self.autograded} autograded, "
+            f"{self.feedback} with feedback"
+        )
 
 
 @dataclass(frozen=True)
@@ -49,48 +51,94 @@ class Step:
 
 MISSING: Mapping[str, str] = {
     "of_the_kit": "{title} is your own assignment: generate it in formgrader (menu Nbgrader, "
-                  "Formgrader).",
+    "Formgrader).",
     "generated": "{title} has not been generated yet. Click Generate first.",
     "released": "{title} has not been released to students yet. Click Release first.",
     "submitted": "There are no submissions to {title} yet. Click Collect when students have "
-                 "submitted.",
+    "submitted.",
     "autograded": "No submission to {title} has been autograded yet. Click Autograde first.",
     "feedback": "There is no feedback on {title} yet. Click Generate feedback first.",
 }
-RELEASED_ALREADY = "{title} has already been released: students can fetch it. To replace it, " \
+RELEASED_ALREADY = (
+    "{title} has already been released: students can fetch it. To replace it, "
     "unrelease it in formgrader first (menu Nbgrader, Formgrader)."
-GENERATED_ALREADY = ("{title} has been generated before. Generate it again? The next autograding "
-                     "then grades all submissions again.")
+)
+GENERATED_ALREADY = (
+    "{title} has been generated before. Generate it again? The next autograding "
+    "then grades all submissions again."
+)
 STEPS = (
-    Step("Generate", "release", ("of_the_kit",),
-         "Done. Click Release when students may fetch it.", lines=1),
-    Step("Release", "hand-out", ("generated",), "Students can now fetch it.",
-         "Release {title}? Students can fetch it immediately."),
-    Step("Collect", "collect", ("generated", "released"),
-         "Submissions in total: {submitted}.", lines=1),
-    Step("Autograde", "grade", ("generated", "submitted"),
-         "Autograded: {autograded} of {submitted} submissions."),
-    Step("Generate feedback", "feedback", ("generated", "submitted", "autograded"),
-         "Students with feedback pages: {feedback}. Click Release feedback to publish them."),
-    Step("Generate report", "report", ("generated", "submitted", "autograded"),
-         "Done. The table above has a link to the report."),
-    Step("Autograde, feedback and report", "evening", ("generated", "submitted"),
-         "Autograded: {autograded} of {submitted} submissions. Students with feedback pages: "
-         "{feedback}. The table above has a link to the report."),
-    Step("Release feedback", "hand-back", ("generated", "submitted", "autograded", "feedback"), "",
-         "Release feedback on {title}? Students can fetch it immediately."),
+    Step(
+        "Generate",
+        "release",
+        ("of_the_kit",),
+        "Done. Click Release when students may fetch it.",
+        lines=1,
+    ),
+    Step(
+        "Release",
+        "hand-out",
+        ("generated",),
+        "Students can now fetch it.",
+        "Release {title}? Students can fetch it immediately.",
+    ),
+    Step(
+        "Collect",
+        "collect",
+        ("generated", "released"),
+        "Submissions in total: {submitted}.",
+        lines=1,
+    ),
+    Step(
+        "Autograde",
+        "grade",
+        ("generated", "submitted"),
+        "Autograded: {autograded} of {submitted} submissions.",
+    ),
+    Step(
+        "Generate feedback",
+        "feedback",
+        ("generated", "submitted", "autograded"),
+        "Students with feedback pages: {feedback}. Click Release feedback to publish them.",
+    ),
+    Step(
+        "Generate report",
+        "report",
+        ("generated", "submitted", "autograded"),
+        "Done. The table above has a link to the report.",
+    ),
+    Step(
+        "Autograde, feedback and report",
+        "evening",
+        ("generated", "submitted"),
+        "Autograded: {autograded} of {submitted} submissions. Students with feedback pages: "
+        "{feedback}. The table above has a link to the report.",
+    ),
+    Step(
+        "Release feedback",
+        "hand-back",
+        ("generated", "submitted", "autograded", "feedback"),
+        "",
+        "Release feedback on {title}? Students can fetch it immediately.",
+    ),
 )
 
 
 def state_of(folder: CourseFolder, study: Study) -> State:
     """How far an assignment is now."""
+
     def count(stage: str) -> int:
         return len(list(folder.root.glob(f"{stage}/*/{study.assignment}")))
 
     return State(
-        study.title, study.name in studies(), folder.release(study.assignment).is_dir(),
+        study.title,
+        study.name in studies(),
+        folder.release(study.assignment).is_dir(),
         (folder.exchange() / COURSE_ID / "outbound" / study.assignment).is_dir(),
-        len(folder.submitted(study.assignment)), count("autograded"), count("feedback"))
+        len(folder.submitted(study.assignment)),
+        count("autograded"),
+        count("feedback"),
+    )
 
 
 def require(state: State, needs: tuple[str, ...]) -> None:

@@ -17,9 +17,11 @@ from autograder.errors import Refused
 
 ALL = 100  # percent
 ROSTER = "id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org"
-WORDS = ("A plan from docs/teaching generates its studies and gives each a due date. Roster and "
-         "late penalty are optional, and everything can be changed later. If you name a folder, "
-         "the new course is created in it, next to this one.")
+WORDS = (
+    "A plan from docs/teaching generates its studies and gives each a due date. Roster and "
+    "late penalty are optional, and everything can be changed later. If you name a folder, "
+    "the new course is created in it, next to this one."
+)
 OPEN = "Open the course"
 
 
@@ -29,40 +31,69 @@ class Wizard:
     `opened` shows the course that was set up here; its argument is the name of its first study.
     """
 
-    def __init__(self, folder: CourseFolder, runner: Runner,
-                 opened: Callable[[str], object]) -> None:
+    def __init__(
+        self, folder: CourseFolder, runner: Runner, opened: Callable[[str], object]
+    ) -> None:
         self.folder, self._runner, self._opened = folder, runner, opened
         self.message = Message()
         runner.messages.append(self.message)
-        self.weeks = widgets.Dropdown(description="Plan", options=[
-            (f"{weeks} weeks, {len(plan)} studies", weeks) for weeks, plan in PLANS.items()],
-            layout={"width": "auto"})
+        self.weeks = widgets.Dropdown(
+            description="Plan",
+            options=[
+                (f"{weeks} weeks, {len(plan)} studies", weeks) for weeks, plan in PLANS.items()
+            ],
+            layout={"width": "auto"},
+        )
         self.first_day = widgets.DatePicker(description="First day", layout={"width": "16em"})
-        self.place = widgets.Text(description="Folder", placeholder="this one",
-                                  layout={"width": "16em"})
+        self.place = widgets.Text(
+            description="Folder", placeholder="this one", layout={"width": "16em"}
+        )
         self.students = widgets.Textarea(
-            description="Students", placeholder=ROSTER, rows=3, layout={"width": "34em"})
+            description="Students", placeholder=ROSTER, rows=3, layout={"width": "34em"}
+        )
         self.percent, self.at_most = penalty_fields()
-        self.buttons = {name: button(name, lambda work=work: runner.press(self.message, work))
-                        for name, work in (("Add to the roster", self._add_students),
-                                           ("Set up the course", self._set_up))}
+        self.buttons = {
+            name: button(name, lambda work=work: runner.press(self.message, work))
+            for name, work in (
+                ("Add to the roster", self._add_students),
+                ("Set up the course", self._set_up),
+            )
+        }
         roster, plan = self.buttons.values()
         new = not any(folder.root.glob("release/*/"))
         self.box = widgets.Accordion(
-            [widgets.VBox([
-                row(widgets.HTML(WORDS)), row(self.weeks, self.first_day, self.place),
-                row(self.students, roster), row(self.percent, self.at_most), row(plan),
-                self.message])],
-            titles=["Set up a course"], selected_index=0 if new else None)
+            [
+                widgets.VBox(
+                    [
+                        row(widgets.HTML(WORDS)),
+                        row(self.weeks, self.first_day, self.place),
+                        row(self.students, roster),
+                        row(self.percent, self.at_most),
+                        row(plan),
+                        self.message,
+                    ]
+                )
+            ],
+            titles=["Set up a course"],
+            selected_index=0 if new else None,
+        )
 
     def _add_students(self) -> None:
         """Keep the pasted roster, and add its students to the gradebook."""
         if not self.students.value.strip():
-            raise Refused("paste the roster into the field Students first: a line with the names "
-                          "of the columns, then one line per student")
-        self._with_roster(self.folder, lambda path: self._runner.run(
-            Command("Add to the roster", self.message), "roster", str(path),
-            course=self.folder.root))
+            raise Refused(
+                "paste the roster into the field Students first: a line with the names "
+                "of the columns, then one line per student"
+            )
+        self._with_roster(
+            self.folder,
+            lambda path: self._runner.run(
+                Command("Add to the roster", self.message),
+                "roster",
+                str(path),
+                course=self.folder.root,
+            ),
+        )
 
     def _with_roster(self, folder: CourseFolder, work: Callable[[Path], object]) -> None:
         """Keep what was pasted as the folder's `roster.csv`, and continue with that."""
@@ -74,8 +105,9 @@ class Wizard:
             work(path)
 
         if path.exists() and path.read_text("utf-8", "replace") != pasted:
-            self.message.ask(f"The course folder has a different {path.name}. Replace it?",
-                             "Replace it", put)
+            self.message.ask(
+                f"The course folder has a different {path.name}. Replace it?", "Replace it", put
+            )
         else:
             put()
 
@@ -91,13 +123,22 @@ class Wizard:
             read_roster(self.students.value)
         folder = CourseFolder.create(self.folder.root.parent / name) if name else self.folder
         studies = list(PLANS[self.weeks.value])
-        arguments = ["plan", str(self.weeks.value), "--first-day", f"{self.first_day.value}",
-                     *changed_rule((self.percent.value, self.at_most.value), rule(folder))]
+        arguments = [
+            "plan",
+            str(self.weeks.value),
+            "--first-day",
+            f"{self.first_day.value}",
+            *changed_rule((self.percent.value, self.at_most.value), rule(folder)),
+        ]
         command = Command(
-            "Set up the course", self.message, lines=None,
-            done=lambda: f"{folder.root.name} is ready, with {len(studies)} assignments and "
-                         "their due dates.",
-            then=lambda: self._open(folder, studies[0]))
+            "Set up the course",
+            self.message,
+            lines=None,
+            done=lambda: (
+                f"{folder.root.name} is ready, with {len(studies)} assignments and their due dates."
+            ),
+            then=lambda: self._open(folder, studies[0]),
+        )
 
         def run(*roster: str) -> None:
             self._runner.run(command, *arguments, *roster, course=folder.root)
@@ -110,6 +151,7 @@ class Wizard:
     def _open(self, folder: CourseFolder, study: str) -> Mapping[str, Any]:
         """What the message has so that a click opens the course."""
         if folder.root == self.folder.root:
+
             def show() -> None:
                 self.box.selected_index = None
                 self.message.clear()
@@ -124,10 +166,23 @@ class Wizard:
 def penalty_fields() -> tuple[widgets.BoundedFloatText, widgets.BoundedFloatText]:
     """Fields for the percentages that late work loses: per day, and at most."""
     style = {"description_width": "initial"}
-    return (widgets.BoundedFloatText(description="Late penalty, % per day", min=0, max=ALL,
-                                     layout={"width": "16em"}, style=style),
-            widgets.BoundedFloatText(description="at most %", min=0, max=ALL, value=ALL,
-                                     layout={"width": "10em"}, style=style))
+    return (
+        widgets.BoundedFloatText(
+            description="Late penalty, % per day",
+            min=0,
+            max=ALL,
+            layout={"width": "16em"},
+            style=style,
+        ),
+        widgets.BoundedFloatText(
+            description="at most %",
+            min=0,
+            max=ALL,
+            value=ALL,
+            layout={"width": "10em"},
+            style=style,
+        ),
+    )
 
 
 def rule(folder: CourseFolder) -> tuple[float, float]:

@@ -12,5 +12,15 @@ from autograder.doctor.surroundings import (
     read_by_others,
 )
 
-__all__ = ["Finding", "answers_read_by_others", "broken_promises", "environment", "examine",
-           "exchange", "gradebook", "leaks", "read_by_others", "show_mutant"]
+__all__ = [
+    "Finding",
+    "answers_read_by_others",
+    "broken_promises",
+    "environment",
+    "examine",
+    "exchange",
+    "gradebook",
+    "leaks",
+    "read_by_others",
+    "show_mutant",
+]

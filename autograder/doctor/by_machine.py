@@ -49,8 +49,12 @@ class MachineProof:
     seconds: float
 
 
-def prove_by_machine(study: Study, seed: int = 1, sample: int = SAMPLE,
-                     done: Callable[[str], None] = lambda said: None) -> MachineProof:
+def prove_by_machine(
+    study: Study,
+    seed: int = 1,
+    sample: int = SAMPLE,
+    done: Callable[[str], None] = lambda said: None,
+) -> MachineProof:
     """Put every machine-made mutant of a study through its hidden cases, and survivors through
     `sample` fresh ones of each check; `done` is told of each mutant.
 
@@ -70,14 +74,24 @@ def prove_by_machine(study: Study, seed: int = 1, sample: int = SAMPLE,
             judge = _Judge(portion, text, reach)
             fresh += judge.cases
             found = list(pool.map(judge.sees, left))
-            alive += [Alive(mutant, *case) for mutant, case in zip(left, found, strict=True)
-                      if case is not None]
+            alive += [
+                Alive(mutant, *case)
+                for mutant, case in zip(left, found, strict=True)
+                if case is not None
+            ]
             left = [mutant for mutant, case in zip(left, found, strict=True) if case is None]
             done(f"{fresh:,} fresh cases")
             if not left:
                 break
-    return MachineProof(study.name, len(mutants), len(mutants) - len(survivors), tuple(left),
-                        tuple(alive), fresh, time.monotonic() - begun)
+    return MachineProof(
+        study.name,
+        len(mutants),
+        len(mutants) - len(survivors),
+        tuple(left),
+        tuple(alive),
+        fresh,
+        time.monotonic() - begun,
+    )
 
 
 def _told(result, mutant: MachineMutant, done: Callable[[str], None]):
@@ -86,8 +100,10 @@ def _told(result, mutant: MachineMutant, done: Callable[[str], None]):
 
 
 def _without_games(study: Study) -> Study:
-    return replace(study, checks={name: check for name, check in study.checks.items()
-                                  if check.ask not in MATCHES})
+    return replace(
+        study,
+        checks={name: check for name, check in study.checks.items() if check.ask not in MATCHES},
+    )
 
 
 class _Judge:
@@ -97,8 +113,9 @@ class _Judge:
     def __init__(self, study: Study, reference: str, reach: Reach) -> None:
         self._study, self._reach = study, reach
         self._expected = workspace.ask_all(study, reference, 60)
-        self._most = {name: max(LEAST, SLOWER * replies.seconds)
-                      for name, replies in self._expected.items()}
+        self._most = {
+            name: max(LEAST, SLOWER * replies.seconds) for name, replies in self._expected.items()
+        }
         self.cases = sum(len(check.cases) for check in study.checks.values())
 
     def sees(self, mutant: MachineMutant) -> tuple[str, Case] | None:
@@ -107,8 +124,9 @@ class _Judge:
         for name, check in self._study.checks.items():
             if name not in reached:
                 continue
-            replies, = workspace.ask_all(self._study, mutant.text, checks=[name],
-                                         most=self._most[name]).values()
+            (replies,) = workspace.ask_all(
+                self._study, mutant.text, checks=[name], most=self._most[name]
+            ).values()
             case = _differing(check, replies, self._expected[name])
             if case is not None:
                 return name, case
@@ -118,8 +136,9 @@ class _Judge:
 def _differing(check: Check, replies: Replies, expected: Replies) -> Case | None:
     if replies.broken:
         return check.cases[0]
-    for case, ours, theirs in zip(check.cases, expected.observations, replies.observations,
-                                  strict=True):
+    for case, ours, theirs in zip(
+        check.cases, expected.observations, replies.observations, strict=True
+    ):
         asked = [a for a in check.points if a in (ours or {})]  # a fresh case may be no question
         if not all(is_right(check.ask, ours, theirs or {}, aspect) for aspect in asked):
             return case
@@ -129,18 +148,23 @@ def _differing(check: Check, replies: Replies, expected: Replies) -> Case | None
 def _reached(hidden: Study, reach: Reach, survivors: Iterable[MachineMutant]) -> Study:
     """The study with only the checks that one of the survivors can change."""
     names = set().union(*(reach.checks(mutant.text) for mutant in survivors))
-    return replace(hidden, checks={name: check for name, check in hidden.checks.items()
-                                   if name in names})
+    return replace(
+        hidden, checks={name: check for name, check in hidden.checks.items() if name in names}
+    )
 
 
 def _portions(study: Study, hidden: Study, seed: int, sample: int) -> Iterator[Study]:
     """Fresh cases of each check, in portions, until the sample is used up."""
     rng = random.Random(f"fresh cases of {study.name} {seed}")
-    drawn = {name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
-             for name, check in hidden.checks.items()}
+    drawn = {
+        name: fresh_cases(check, [*check.cases, *study.checks[name].cases], rng)
+        for name, check in hidden.checks.items()
+    }
     for _ in range(0, sample, AT_ONCE):
-        checks = {name: replace(check, cases=list(islice(drawn[name], AT_ONCE)))
-                  for name, check in hidden.checks.items()}
+        checks = {
+            name: replace(check, cases=list(islice(drawn[name], AT_ONCE)))
+            for name, check in hidden.checks.items()
+        }
         checks = {name: check for name, check in checks.items() if check.cases}
         if not checks:
             return

@@ -75,8 +75,11 @@ class _Seen:
 
     def numbers(self, checks: Mapping[str, Check]) -> list[int]:
         """The numbers of the cases that these checks have, without those that were taken out."""
-        return [number for number, (name, case) in enumerate(self.cases)
-                if number not in self.taken and case in checks[name].cases]
+        return [
+            number
+            for number, (name, case) in enumerate(self.cases)
+            if number not in self.taken and case in checks[name].cases
+        ]
 
     def take(self, numbers: Iterable[int], checks: Mapping[str, Check]) -> dict[str, Check]:
         """Take these cases out, to be asked again; returns their checks with them alone."""
@@ -99,9 +102,15 @@ class _Tried(NamedTuple):
     checks: Sequence[str]
 
 
-def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool = False,
-                 equivalent: Container[str] = (),
-                 done: Callable[[str], None] = lambda said: None) -> Choice:
+def choose_cases(
+    study_name: str,
+    seed: int,
+    sample: int = SAMPLE,
+    *,
+    keep: bool = False,
+    equivalent: Container[str] = (),
+    done: Callable[[str], None] = lambda said: None,
+) -> Choice:
     """Draw the cases of a study from `seed` and choose among them; `done` is told of each mutant.
 
     With `keep` the present cases stay, and the drawn ones are what they lack. Mutants that are
@@ -111,21 +120,33 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
     study, hidden = load_study(study_name), verdicts.hidden_study(study_name)
     asked = {name: check for name, check in hidden.checks.items() if check.ask not in MATCHES}
     if not asked:
-        raise Refused(f"{study.name} has no positions to draw: its checks are games, whose deals "
-                      "come from the course's own secret")
+        raise Refused(
+            f"{study.name} has no positions to draw: its checks are games, whose deals "
+            "come from the course's own secret"
+        )
     for name, check in asked.items():
         require_drawable(check, [*check.cases, *study.checks[name].cases])
     texts, named, outside = _mutants(study)
     rng = random.Random(f"cases of {study.name} {seed}")
     public = b"\0".join(path.read_bytes() for path in public_files())
-    fresh = {name: _untold(public, fresh_cases(
-        check, [*check.cases, *study.checks[name].cases], rng)) for name, check in asked.items()}
+    fresh = {
+        name: _untold(public, fresh_cases(check, [*check.cases, *study.checks[name].cases], rng))
+        for name, check in asked.items()
+    }
     seen, answers = _Seen(), _answers(study)
     reach = Reach(replace(hidden, checks=asked), answers[0])
-    tried = {name: _Tried(text, sorted(reach.checks(text), key=reach.size))
-             for name, text in texts.items()}
-    first = asked if keep else {name: replace(check, cases=list(islice(
-        fresh[name], len(check.cases)))) for name, check in asked.items()}  # as many as now
+    tried = {
+        name: _Tried(text, sorted(reach.checks(text), key=reach.size))
+        for name, text in texts.items()
+    }
+    first = (
+        asked
+        if keep
+        else {
+            name: replace(check, cases=list(islice(fresh[name], len(check.cases))))
+            for name, check in asked.items()
+        }
+    )  # as many as now
     _look(replace(hidden, checks=first), answers, tried, named, seen, done)
     present, whole = [*range(len(seen.cases) if keep else 0)], set(range(len(seen.cases)))
     unlike = {name: tried[name] for name in texts if name not in equivalent}
@@ -139,7 +160,8 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
                 partly |= _others(seen, partly, whole)
             portion, before = seen.take(partly, asked), len(seen.cases)
             again = again or {name: tried[name] for name in named} | _seen_by_fewer(
-                WANTED, unlike, named, seen)
+                WANTED, unlike, named, seen
+            )
             _look(replace(hidden, checks=portion), answers, again, named, seen, done)
             whole.update(range(before, len(seen.cases)))
             again = {}
@@ -147,34 +169,59 @@ def choose_cases(study_name: str, seed: int, sample: int = SAMPLE, *, keep: bool
             asked_old = asked_old | left  # with those of before: an old case that was asked, too
             seen.take(seen.numbers(asked), asked)
             _look(replace(hidden, checks=asked), answers, asked_old, named, seen, done)
-        elif not held and (lacking := {check for need in _missing(named, outside, seen)
-                                       for check in _checks_of(need, tried)}):
+        elif not held and (
+            lacking := {
+                check
+                for need in _missing(named, outside, seen)
+                for check in _checks_of(need, tried)
+            }
+        ):
             # A module that remembers shows some things only on a case that follows another.
             held, before = True, len(seen.cases)
             portion = {name: check for name, check in asked.items() if name in lacking}
-            seen.take([number for number in seen.numbers(asked)
-                       if seen.cases[number][0] in lacking], asked)
-            _look(replace(hidden, checks=portion), answers, {name: tried[name] for name in named}
-                  | _seen_by_fewer(WANTED, unlike, named, seen), named, seen, done)
+            seen.take(
+                [number for number in seen.numbers(asked) if seen.cases[number][0] in lacking],
+                asked,
+            )
+            _look(
+                replace(hidden, checks=portion),
+                answers,
+                {name: tried[name] for name in named} | _seen_by_fewer(WANTED, unlike, named, seen),
+                named,
+                seen,
+                done,
+            )
             present = [*range(before, len(seen.cases))]
             whole.update(present)
         else:
             break
     counts = seen.counts()
     once = Counter(need for number in kept for need in seen.meets[number])
-    return Choice(study.name, seed, [_chosen(hidden.checks[name], kept, seen) for name in asked],
-                  len(texts), [name for name in texts if once[name, ""] == 1],
-                  [name for name in texts
-                   if name not in named and name not in outside and not counts[name, ""]],
-                  [" in ".join(filter(None, need)) for need in _missing(named, outside, seen)],
-                  len(seen.cases))
+    return Choice(
+        study.name,
+        seed,
+        [_chosen(hidden.checks[name], kept, seen) for name in asked],
+        len(texts),
+        [name for name in texts if once[name, ""] == 1],
+        [
+            name
+            for name in texts
+            if name not in named and name not in outside and not counts[name, ""]
+        ],
+        [" in ".join(filter(None, need)) for need in _missing(named, outside, seen)],
+        len(seen.cases),
+    )
 
 
 def _missing(named: Mapping[str, Mutant], outside: Iterable[str], seen: _Seen) -> list[Need]:
     """The losses that tables list, and the outsiders' modules, of which no case shows anything."""
     counts = seen.counts()
-    return [need for mutant in (*named, *outside) for need in _needs(mutant, named)
-            if not counts[need] and (need[1] or mutant in outside)]
+    return [
+        need
+        for mutant in (*named, *outside)
+        for need in _needs(mutant, named)
+        if not counts[need] and (need[1] or mutant in outside)
+    ]
 
 
 def _checks_of(need: Need, tried: Mapping[str, _Tried]) -> Sequence[str]:
@@ -196,31 +243,42 @@ def _portions(sample: int) -> Iterator[int]:
         size, sample = 2 * size, sample - size
 
 
-def _portion(asked: Mapping[str, Check], fresh: Mapping[str, Iterator[Case]],
-             left: Mapping[str, _Tried], size: int) -> dict[str, Check]:
+def _portion(
+    asked: Mapping[str, Check],
+    fresh: Mapping[str, Iterator[Case]],
+    left: Mapping[str, _Tried],
+    size: int,
+) -> dict[str, Check]:
     """So many fresh cases of each check that one of the mutants is asked, while there are any."""
     wanted = set().union(*(tried.checks for tried in left.values()))
-    return {name: replace(check, cases=cases) for name, check in asked.items()
-            if name in wanted and (cases := list(islice(fresh[name], size)))}
+    return {
+        name: replace(check, cases=cases)
+        for name, check in asked.items()
+        if name in wanted and (cases := list(islice(fresh[name], size)))
+    }
 
 
-def _seen_by_fewer(than: int, left: Mapping[str, _Tried], named: Mapping[str, Mutant],
-                   seen: _Seen) -> dict[str, _Tried]:
+def _seen_by_fewer(
+    than: int, left: Mapping[str, _Tried], named: Mapping[str, Mutant], seen: _Seen
+) -> dict[str, _Tried]:
     """The mutants of which fewer cases than this see something, with the checks that may see it."""
     counts, found = seen.counts(), {}
     for name, tried in left.items():
         needs = [aspect for _, aspect in _needs(name, named) if counts[name, aspect] < than]
         if needs:
             listed = {aspect.partition(".")[0] for aspect in needs}
-            found[name] = _Tried(tried.text, tried.checks if "" in needs else [
-                check for check in tried.checks if check in listed])
+            found[name] = _Tried(
+                tried.text,
+                tried.checks
+                if "" in needs
+                else [check for check in tried.checks if check in listed],
+            )
     return found
 
 
 def equivalent_mutants(study_name: str) -> set[str]:
     """The machine-made mutants that no present case sees: equivalent, as doctor has proved."""
-    return {mutant.name for mutant in prove_by_machine(
-        load_study(study_name), sample=0).equivalent}
+    return {mutant.name for mutant in prove_by_machine(load_study(study_name), sample=0).equivalent}
 
 
 def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]]:
@@ -229,8 +287,11 @@ def _mutants(study: Study) -> tuple[dict[str, str], dict[str, Mutant], list[str]
     named = {mutant.name: mutant for mutant in load_mutants(study.name)}
     texts = {name: mutant.apply(answer) for name, mutant in named.items()}
     texts |= {mutant.name: mutant.text for mutant in machine_mutants(answer)}
-    outside = {f"outsider's {wrong.name}": wrong.apply(_answers(study)[-1])
-               for wrong in load_outsiders(study) if not wrong.accepted}
+    outside = {
+        f"outsider's {wrong.name}": wrong.apply(_answers(study)[-1])
+        for wrong in load_outsiders(study)
+        if not wrong.accepted
+    }
     return texts | outside, named, list(outside)
 
 
@@ -238,8 +299,11 @@ def _needs(name: str, named: Mapping[str, Mutant]) -> Iterable[Need]:
     """What must be seen of a mutant: that it is wrong, and each loss that its table lists."""
     yield name, ""
     if name in named:
-        yield from ((name, f"{check}.{aspect}") for check, aspects in named[name].loses.items()
-                    for aspect in aspects)
+        yield from (
+            (name, f"{check}.{aspect}")
+            for check, aspects in named[name].loses.items()
+            for aspect in aspects
+        )
 
 
 def _answers(study: Study) -> list[str]:
@@ -249,8 +313,14 @@ def _answers(study: Study) -> list[str]:
     return [file.read_text("utf-8") for file in (path, second) if file.is_file()]
 
 
-def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
-          named: Mapping[str, Mutant], seen: _Seen, done: Callable[[str], None]) -> None:
+def _look(
+    portion: Study,
+    answers: Sequence[str],
+    left: Mapping[str, _Tried],
+    named: Mapping[str, Mutant],
+    seen: _Seen,
+    done: Callable[[str], None],
+) -> None:
     """Ask the mutants that are left the cases of a portion, and add what each case sees.
 
     A named mutant is asked all checks that reach it, as its table has to be right. Another is
@@ -263,20 +333,34 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
     with ThreadPoolExecutor(workspace.at_once()) as pool:
         ours, *theirs = pool.map(lambda answer: workspace.ask_all(portion, answer, 60), answers)
     most = {name: max(LEAST, SLOWER * replies.seconds) for name, replies in ours.items()}
-    sound = {check.name: [_is_sound(check, *replies) for replies in zip(
-        ours[check.name].observations, *(second[check.name].observations for second in theirs),
-        strict=True)] for check in portion.checks.values()}
+    sound = {
+        check.name: [
+            _is_sound(check, *replies)
+            for replies in zip(
+                ours[check.name].observations,
+                *(second[check.name].observations for second in theirs),
+                strict=True,
+            )
+        ]
+        for check in portion.checks.values()
+    }
 
     def losses(name: str) -> dict[str, list[set[str]]]:
         done(name)
         found = {check.name: [set() for _ in check.cases] for check in portion.checks.values()}
         for check in filter(None, map(portion.checks.get, left[name].checks)):
-            replies, = workspace.ask_all(portion, left[name].text, checks=[check.name],
-                                         most=most[check.name]).values()
+            (replies,) = workspace.ask_all(
+                portion, left[name].text, checks=[check.name], most=most[check.name]
+            ).values()
             found[check.name] = [
-                _lost(check, expected, got) if good else set() for good, expected, got in zip(
-                    sound[check.name], ours[check.name].observations, replies.observations,
-                    strict=True)]
+                _lost(check, expected, got) if good else set()
+                for good, expected, got in zip(
+                    sound[check.name],
+                    ours[check.name].observations,
+                    replies.observations,
+                    strict=True,
+                )
+            ]
             if name not in named and sum(map(bool, chain(*found.values()))) >= WANTED:
                 break
         return found
@@ -292,8 +376,11 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
                 aspects = lost[name][check.name][number]
                 if name in named and aspects - set(named[name].loses.get(check.name, ())):
                     break
-                meets |= {(name, ""), *((name, f"{check.name}.{a}") for a in aspects
-                                        if name in named)} if aspects else set()
+                meets |= (
+                    {(name, ""), *((name, f"{check.name}.{a}") for a in aspects if name in named)}
+                    if aspects
+                    else set()
+                )
             else:
                 seen.cases.append((check.name, case))
                 seen.meets.append(meets)
@@ -302,13 +389,19 @@ def _look(portion: Study, answers: Sequence[str], left: Mapping[str, _Tried],
 
 def _is_sound(check: Check, expected: Observation | None, *theirs: Observation | None) -> bool:
     """Whether the reference answers a case, and the second answer answers it alike."""
-    return expected is not None and "errors" not in expected and not any(
-        _lost(check, expected, second) for second in theirs)
+    return (
+        expected is not None
+        and "errors" not in expected
+        and not any(_lost(check, expected, second) for second in theirs)
+    )
 
 
 def _lost(check: Check, expected: Observation | None, got: Observation | None) -> set[str]:
-    return {aspect for aspect in check.points if aspect in (expected or {})
-            and not is_right(check.ask, expected, got or {}, aspect)}
+    return {
+        aspect
+        for aspect in check.points
+        if aspect in (expected or {}) and not is_right(check.ask, expected, got or {}, aspect)
+    }
 
 
 def _others(seen: _Seen, partly: Container[int], whole: Iterable[int]) -> set[int]:
@@ -318,8 +411,13 @@ def _others(seen: _Seen, partly: Container[int], whole: Iterable[int]) -> set[in
     """
     found: set[int] = set()
     for _ in range(BESIDE):
-        rest = replace(seen, meets=[set() if number in partly or number in found else needs
-                                    for number, needs in enumerate(seen.meets)])
+        rest = replace(
+            seen,
+            meets=[
+                set() if number in partly or number in found else needs
+                for number, needs in enumerate(seen.meets)
+            ],
+        )
         found |= set(_fewest(rest)) - set(whole)
     return {number for number in found if seen.meets[number]}
 
@@ -337,14 +435,21 @@ def _fewest(seen: _Seen, first: Iterable[int] = ()) -> list[int]:
     left = {number: needs for number, needs in enumerate(seen.meets) if number not in kept}
     while needed := {need for need, more in wanted.items() if more > 0}:
         left = {number: needs for number, needs in left.items() if not needed.isdisjoint(needs)}
-        best = max(left, key=lambda number: len(needed & left[number])
-                   / (NODES_OF_A_CASE + seen.nodes[number]))
+        best = max(
+            left,
+            key=lambda number: len(needed & left[number]) / (NODES_OF_A_CASE + seen.nodes[number]),
+        )
         kept.append(best)
         wanted.subtract(left.pop(best))
     checks = Counter(seen.cases[number][0] for number in kept)
     for missing in {name for name, _ in seen.cases} - checks.keys():
-        kept.append(next(number for number, (name, _) in enumerate(seen.cases)
-                         if name == missing and number not in seen.taken))
+        kept.append(
+            next(
+                number
+                for number, (name, _) in enumerate(seen.cases)
+                if name == missing and number not in seen.taken
+            )
+        )
         checks[missing] += 1
         wanted.subtract(seen.meets[kept[-1]])
     for number in sorted(set(kept) - set(first), key=lambda number: -seen.nodes[number]):
@@ -362,11 +467,14 @@ def _chosen(check: Check, kept: Sequence[int], seen: _Seen) -> Chosen:
     reasons = []
     for number in numbers:
         mutants = {name for name, aspect in seen.meets[number] if not aspect}
-        rare = sorted({name for name, aspect in seen.meets[number]
-                       if counts[name, aspect] <= WANTED})
+        rare = sorted(
+            {name for name, aspect in seen.meets[number] if counts[name, aspect] <= WANTED}
+        )
         told = ", ".join(rare[:2]) + (f" and {len(rare) - 2} more" if len(rare) > 2 else "")
-        reasons.append(f"{REASON}{len(mutants)} mutant{'s' * (len(mutants) != 1)}"
-                       + (f", few others see {told}" if rare else ""))
+        reasons.append(
+            f"{REASON}{len(mutants)} mutant{'s' * (len(mutants) != 1)}"
+            + (f", few others see {told}" if rare else "")
+        )
     return Chosen(check, [seen.cases[number][1] for number in numbers], reasons)
 
 
@@ -375,10 +483,14 @@ def as_table(choice: Choice) -> str:
 
     What the present table says of a case, in a comment on its line, is kept too.
     """
-    lines = [f"# Study {choice.study.removeprefix('study')}: the positions that marks are given "
-             "on. They stay with the staff.",
-             f"# Chosen by `autograder positions {choice.study}`. Each line says how many mutants",
-             "# it sees, and which of them hardly another one does.", "", "[cases]"]
+    lines = [
+        f"# Study {choice.study.removeprefix('study')}: the positions that marks are given "
+        "on. They stay with the staff.",
+        f"# Chosen by `autograder positions {choice.study}`. Each line says how many mutants",
+        "# it sees, and which of them hardly another one does.",
+        "",
+        "[cases]",
+    ]
     chosen = {found.check.name: found for found in choice.checks}
     study = verdicts.hidden_study(choice.study)
     notes = _notes(verdicts.cases_file(study).read_text("utf-8"))
@@ -397,9 +509,11 @@ def _notes(table: str) -> dict[str, str]:
     """What a table says of its cases, by the case in TOML, without what a choice said of them."""
     found = re.finditer(r"^ *(\{.*\}), *# *(.*)$", table, re.MULTILINE)
     said = {_toml(tomllib.loads(f"case = {match[1]}")["case"]): match[2] for match in found}
-    return {case: words for case, comment in said.items()
-            if (words := "; ".join(part for part in comment.split("; ")
-                                   if not part.startswith(REASON)))}
+    return {
+        case: words
+        for case, comment in said.items()
+        if (words := "; ".join(part for part in comment.split("; ") if not part.startswith(REASON)))
+    }
 
 
 def _toml(value: object) -> str:
@@ -410,5 +524,8 @@ def _toml(value: object) -> str:
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' if isinstance(
-        value, str) else repr(value)
+    return (
+        '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        if isinstance(value, str)
+        else repr(value)
+    )

@@ -25,8 +25,13 @@ from sequence import example
 from tictactoe import Board, Qubic
 from tictactoe.solver import values
 
-DRAWERS = (fresh_study5.DRAWERS | fresh_sequence.DRAWERS | fresh_study8.DRAWERS
-           | fresh_study9.DRAWERS | fresh_study4.DRAWERS)
+DRAWERS = (
+    fresh_study5.DRAWERS
+    | fresh_sequence.DRAWERS
+    | fresh_study8.DRAWERS
+    | fresh_study9.DRAWERS
+    | fresh_study4.DRAWERS
+)
 MOST_ACTIONS = 45  # of a seeded game of Sequence: few games are longer
 
 
@@ -52,15 +57,19 @@ def require_drawable(check: Check, patterns: Iterable[Case]) -> None:
     """Raise `Refused` for a pattern that cannot be drawn anew: there is no drawer for the question,
     and the pattern names no position of a kind that is known here."""
     if strange := [case for case in patterns if not _can_be_drawn(check, case)]:
-        raise Refused(f"there is no way to draw cases like {strange[0]} of {check.id}: the "
-                      f"question {check.ask!r} needs a drawer in `autograder.doctor.fresh_cases`. "
-                      "Nothing was changed")
+        raise Refused(
+            f"there is no way to draw cases like {strange[0]} of {check.id}: the "
+            f"question {check.ask!r} needs a drawer in `autograder.doctor.fresh_cases`. "
+            "Nothing was changed"
+        )
 
 
 def _can_be_drawn(check: Check, pattern: Case) -> bool:
     texts = texts_of(pattern)
-    return _drawer(check) is not None or (bool(texts) and all(
-        not text.partition(" ")[1] or text.partition(" ")[0] in _DRAWN for text in texts))
+    return _drawer(check) is not None or (
+        bool(texts)
+        and all(not text.partition(" ")[1] or text.partition(" ")[0] in _DRAWN for text in texts)
+    )
 
 
 def _drawer(check: Check) -> Callable[[random.Random], Case] | None:
@@ -72,8 +81,10 @@ def _fresh(check: Check, pattern: Case, rng: random.Random) -> Case:
     if drawer := _drawer(check):
         return drawer(rng)
     on = pattern["on"]
-    return {**pattern, "on": _position(on, rng) if isinstance(on, str) else
-            [_position(text, rng) for text in on]}
+    return {
+        **pattern,
+        "on": _position(on, rng) if isinstance(on, str) else [_position(text, rng) for text in on],
+    }
 
 
 def _position(text: str, rng: random.Random) -> str:
@@ -85,8 +96,9 @@ def _position(text: str, rng: random.Random) -> str:
 
 @cache
 def _boards() -> list[Board]:
-    return sorted((board for board in values() if not board.is_terminal()),
-                  key=lambda board: board.text)
+    return sorted(
+        (board for board in values() if not board.is_terminal()), key=lambda board: board.text
+    )
 
 
 def _row(rng: random.Random) -> str:

@@ -95,17 +95,23 @@ def _actions(rng: Random, on: str, most: int = 4) -> list[str]:
     seen: Observation = read_position(on)
     own = seen.chip_masks[seen.side]
     removable = PLAYABLE & ~(seen.empty_mask | own | seen.locked_mask)
-    able = ([f"place {_cell(cell)}" for cell in cells_of(seen.empty_mask)]
-            + 3 * [f"remove {_cell(cell)}" for cell in cells_of(removable)])  # removals are few
+    able = [f"place {_cell(cell)}" for cell in cells_of(seen.empty_mask)] + 3 * [
+        f"remove {_cell(cell)}" for cell in cells_of(removable)
+    ]  # removals are few
     return list(dict.fromkeys(rng.choices(able, k=most)))
 
 
 def _weights(rng: Random) -> dict[str, int]:
     """Some of the weights; exponents are whole, since the board part can be negative."""
-    able = {"sequence": rng.choice((0, 10, 50)), "sequence_exponent": rng.randint(1, 3),
-            "line": rng.randint(0, 4), "line_exponent": rng.randint(1, 3),
-            "board": rng.randint(0, 5), "board_exponent": rng.randint(1, 2),
-            "blocking": rng.randint(0, 3)}
+    able = {
+        "sequence": rng.choice((0, 10, 50)),
+        "sequence_exponent": rng.randint(1, 3),
+        "line": rng.randint(0, 4),
+        "line_exponent": rng.randint(1, 3),
+        "board": rng.randint(0, 5),
+        "board_exponent": rng.randint(1, 2),
+        "blocking": rng.randint(0, 3),
+    }
     return {name: able[name] for name in rng.sample(sorted(able), rng.randint(1, 4))}
 
 
@@ -118,8 +124,10 @@ def _with_weights(rng: Random, case: Case) -> Case:
 
 def _line_cost(rng: Random) -> Case:
     lines = rng.sample(LINES, 6)
-    return {"on": _position(rng),
-            "lines": [f"{_cell(line[0])}-{_cell(line[-1])}" for line in lines]}
+    return {
+        "on": _position(rng),
+        "lines": [f"{_cell(line[0])}-{_cell(line[-1])}" for line in lines],
+    }
 
 
 def _evaluate_board(rng: Random) -> Case:
@@ -171,8 +179,11 @@ def _look_ahead(rng: Random) -> Case:
     on = _position(rng)
     if len(read_position(on).legal_actions()) <= WIDEST // 2 and rng.random() < 0.3:
         on = [on, on]
-    return {"on": on, "replies": rng.choice((True, False, "made_up_replies")),
-            "cards": rng.choice(("possible", "known"))}
+    return {
+        "on": on,
+        "replies": rng.choice((True, False, "made_up_replies")),
+        "cards": rng.choice(("possible", "known")),
+    }
 
 
 def _rated(rng: Random, case: Case) -> Case:
@@ -181,13 +192,28 @@ def _rated(rng: Random, case: Case) -> Case:
 
 
 def _top_k(rng: Random) -> Case:
-    return _rated(rng, {"on": _position(rng), "deal": rng.randrange(1000), "k": rng.randint(1, 4),
-                        "depth": rng.randint(0, 3)})
+    return _rated(
+        rng,
+        {
+            "on": _position(rng),
+            "deal": rng.randrange(1000),
+            "k": rng.randint(1, 4),
+            "depth": rng.randint(0, 3),
+        },
+    )
 
 
 def _sampled_search(rng: Random) -> Case:
-    return _rated(rng, {"on": _turns(rng), "seed": rng.randrange(1000), "k": rng.randint(1, 3),
-                        "depth": rng.randint(1, 2), "samples": rng.randint(1, 3)})
+    return _rated(
+        rng,
+        {
+            "on": _turns(rng),
+            "seed": rng.randrange(1000),
+            "k": rng.randint(1, 3),
+            "depth": rng.randint(1, 2),
+            "samples": rng.randint(1, 3),
+        },
+    )
 
 
 DRAWERS: dict[str, Drawer] = {

@@ -51,8 +51,12 @@ def _position(rng: Random, most: int = MOST_MARKS) -> dict[str, Any]:
 
 
 def _promoted(rng: Random) -> Case:
-    return {"lists": [[rng.sample(COLUMNS, rng.randint(2, 7)), rng.choices(COLUMNS, k=number)]
-                      for number in (1, 2, rng.randint(0, 4))]}
+    return {
+        "lists": [
+            [rng.sample(COLUMNS, rng.randint(2, 7)), rng.choices(COLUMNS, k=number)]
+            for number in (1, 2, rng.randint(0, 4))
+        ]
+    }
 
 
 def _window(rng: Random) -> list[float]:
@@ -65,8 +69,9 @@ def _bound(rng: Random) -> Case:
     found: list[list] = []
     while len(found) < 5:
         window = _window(rng)
-        value = rng.choice([end for end in window if not isinstance(end, str)]
-                           + [rng.choice(TENTHS) / 10])
+        value = rng.choice(
+            [end for end in window if not isinstance(end, str)] + [rng.choice(TENTHS) / 10]
+        )
         if [value, *window] not in found:
             found.append([value, *window])
     return {"arguments": found}
@@ -75,25 +80,37 @@ def _bound(rng: Random) -> Case:
 def _answers(rng: Random) -> Case:
     found: list[list] = []
     while len(found) < 6:
-        (value, *window), = rng.sample(_bound(rng)["arguments"], 1)
+        ((value, *window),) = rng.sample(_bound(rng)["arguments"], 1)
         left = rng.randint(1, 4)
-        case = [value, left, rng.choice(KINDS), max(0, left + rng.choice((-2, -1, 0, 0, 1))),
-                *window]
+        case = [
+            value,
+            left,
+            rng.choice(KINDS),
+            max(0, left + rng.choice((-2, -1, 0, 0, 1))),
+            *window,
+        ]
         if case not in found:
             found.append(case)
     return {"entries": found}
 
 
 def _limited(rng: Random) -> Case:
-    return {**_position(rng), "limit": rng.randint(1, 5),
-            "window": [alpha if isinstance(alpha, str) else alpha / 4 for alpha in _window(rng)]}
+    return {
+        **_position(rng),
+        "limit": rng.randint(1, 5),
+        "window": [alpha if isinstance(alpha, str) else alpha / 4 for alpha in _window(rng)],
+    }
 
 
 def _killers(rng: Random) -> Case:
     case = {**_position(rng), "limit": rng.randint(2, 5)}
     moves = read_position(case["on"]).legal_moves()
-    return case | {"cuts": [[rng.randint(0, MOST_DEPTH), rng.choice((*moves, *moves, *COLUMNS))]
-                            for _ in range(rng.randint(4, 8))]}
+    return case | {
+        "cuts": [
+            [rng.randint(0, MOST_DEPTH), rng.choice((*moves, *moves, *COLUMNS))]
+            for _ in range(rng.randint(4, 8))
+        ]
+    }
 
 
 def _table(rng: Random) -> Case:
@@ -102,8 +119,11 @@ def _table(rng: Random) -> Case:
 
 def _iterated(rng: Random) -> Case:
     budget = rng.choice((1, 20, 60, 150, 300, 500))
-    return {**_position(rng, FEW_MARKS), "budget": budget + rng.randrange(5),
-            "deepest": rng.randint(2, 9)}
+    return {
+        **_position(rng, FEW_MARKS),
+        "budget": budget + rng.randrange(5),
+        "deepest": rng.randint(2, 9),
+    }
 
 
 DRAWERS: dict[str, Callable[[Random], Case]] = {

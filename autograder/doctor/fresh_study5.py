@@ -33,8 +33,10 @@ def _epsilon_greedy(rng: random.Random) -> Case:
     """Up to eight moves, of which several may have the largest value, whatever its sign."""
     moves = sorted(rng.sample(range(CELLS), rng.randint(1, 8)))
     levels = [round(rng.uniform(-6, 2), 3) for _ in range(rng.randint(1, 4))]
-    return {"values": [[move, rng.choice(levels)] for move in moves],
-            "epsilon": rng.choice([0, 0.1, 0.2, 0.5, 0.8, 1])}
+    return {
+        "values": [[move, rng.choice(levels)] for move in moves],
+        "epsilon": rng.choice([0, 0.1, 0.2, 0.5, 0.8, 1]),
+    }
 
 
 def _bellman(rng: random.Random) -> Case:
@@ -48,11 +50,19 @@ def _bellman(rng: random.Random) -> Case:
         if not following.is_terminal():
             following = following.after(rest[1])
         reward = _reward(following, state.to_move)
-    known = [[which, cell, round(rng.uniform(-2, 1.5), 2)]
-             for which, place in enumerate((state, following)) if not which or place != state
-             for cell in _some(place.legal_moves(), rng)]
-    return {"on": [_named(state), _named(following)], "move": move, "reward": reward,
-            "known": known, **_options(rng, alpha=(0.1, 0.5), gamma=(0.5, 1))}
+    known = [
+        [which, cell, round(rng.uniform(-2, 1.5), 2)]
+        for which, place in enumerate((state, following))
+        if not which or place != state
+        for cell in _some(place.legal_moves(), rng)
+    ]
+    return {
+        "on": [_named(state), _named(following)],
+        "move": move,
+        "reward": reward,
+        "known": known,
+        **_options(rng, alpha=(0.1, 0.5), gamma=(0.5, 1)),
+    }
 
 
 def _episode(rng: random.Random) -> Case:
@@ -63,14 +73,22 @@ def _episode(rng: random.Random) -> Case:
         filled = _filled(place)
         while filled and rng.random() < 1 / 8:
             moves.append(rng.choice(filled))
-        known += [[len(moves), cell, round(rng.uniform(-1, 1), 2)]
-                  for cell in _some(place.legal_moves(), rng) if rng.random() < 1 / 4]
+        known += [
+            [len(moves), cell, round(rng.uniform(-1, 1), 2)]
+            for cell in _some(place.legal_moves(), rng)
+            if rng.random() < 1 / 4
+        ]
         moves.append(move)
         place = place.after(move)
     sides = {"both_sides": True} if rng.random() < 1 / 4 else {}
-    return {"on": _named(state), "moves": moves, "times": rng.randint(1, 3),
-            "known": known, **sides,
-            **_options(rng, alpha=(0.1, 0.5), gamma=(0.5, 1))}
+    return {
+        "on": _named(state),
+        "moves": moves,
+        "times": rng.randint(1, 3),
+        "known": known,
+        **sides,
+        **_options(rng, alpha=(0.1, 0.5), gamma=(0.5, 1)),
+    }
 
 
 def _lane_kinds(rng: random.Random) -> Case:
@@ -83,14 +101,22 @@ def _lane_values(rng: random.Random) -> Case:
 
 def _lane_update(rng: random.Random) -> Case:
     state, rest = _moment(rng)
-    return {"on": _named(state), "move": rest[0], "weights": _weights(rng),
-            **_options(rng, alpha=(0.05, 0.1), gamma=(0.5, 1))}
+    return {
+        "on": _named(state),
+        "move": rest[0],
+        "weights": _weights(rng),
+        **_options(rng, alpha=(0.05, 0.1), gamma=(0.5, 1)),
+    }
 
 
 def _self_play(rng: random.Random) -> Case:
     state, rest = _moment(rng, LONGEST)
-    return {"on": _named(state), "moves": rest, "weights": _weights(rng),
-            **_options(rng, alpha=(0.005, 0.02), gamma=(0.5, 1))}
+    return {
+        "on": _named(state),
+        "moves": rest,
+        "weights": _weights(rng),
+        **_options(rng, alpha=(0.005, 0.02), gamma=(0.5, 1)),
+    }
 
 
 def _symmetry(rng: random.Random) -> Case:
@@ -152,18 +178,24 @@ def _drawn_game(rng: random.Random) -> list[int]:
     while full := [lane for lane in LANES if len(mine.intersection(lane)) in (0, len(lane))]:
         given = rng.choice(rng.choice(full))
         others = [cell for cell in range(CELLS) if (cell in mine) != (given in mine)]
-        taken = min(rng.sample(others, 4),
-                    key=lambda cell: _full_lanes(mine ^ {given, cell}, (given, cell)))
+        taken = min(
+            rng.sample(others, 4), key=lambda cell: _full_lanes(mine ^ {given, cell}, (given, cell))
+        )
         mine ^= {given, taken}
-    xs, os = rng.sample(sorted(mine), len(mine)), rng.sample(
-        [cell for cell in range(CELLS) if cell not in mine], CELLS - len(mine))
+    xs, os = (
+        rng.sample(sorted(mine), len(mine)),
+        rng.sample([cell for cell in range(CELLS) if cell not in mine], CELLS - len(mine)),
+    )
     return [move for pair in zip(xs, os, strict=True) for move in pair]
 
 
 def _full_lanes(mine: set[int], through: tuple[int, ...]) -> int:
     """How many lanes through these cells are all of one player's."""
-    return sum(len(mine.intersection(LANES[number])) in (0, len(LANES[number]))
-               for cell in through for number in LANES_THROUGH[cell])
+    return sum(
+        len(mine.intersection(LANES[number])) in (0, len(LANES[number]))
+        for cell in through
+        for number in LANES_THROUGH[cell]
+    )
 
 
 # Parts of cases
@@ -208,14 +240,18 @@ def _weights(rng: random.Random) -> list[float]:
 
 def _options(rng: random.Random, **ends: tuple[float, float]) -> dict[str, Any]:
     """Each of the settings within its bounds, or left as it is."""
-    return {name: round(rng.uniform(*bounds), 3) for name, bounds in ends.items()
-            if rng.random() < 1 / 2}
+    return {
+        name: round(rng.uniform(*bounds), 3)
+        for name, bounds in ends.items()
+        if rng.random() < 1 / 2
+    }
 
 
 def _image(state: Qubic, rng: random.Random) -> Qubic:
     way = rng.choice(_ways())
-    return Qubic.from_masks(*(mask_of(way[cell] for cell in range(CELLS) if state[cell] == player)
-                              for player in "xo"))
+    return Qubic.from_masks(
+        *(mask_of(way[cell] for cell in range(CELLS) if state[cell] == player) for player in "xo")
+    )
 
 
 @cache

@@ -18,8 +18,9 @@ METHODS = ("sarsa", "q_learning")
 
 
 def _rays(rng: random.Random) -> Case:
-    texts = ["".join(rng.choice("mmm___tM") for _ in range(rng.randrange(10))) + "#"
-             for _ in range(6)]
+    texts = [
+        "".join(rng.choice("mmm___tM") for _ in range(rng.randrange(10))) + "#" for _ in range(6)
+    ]
     return {"texts": texts, "gaps": rng.randrange(3)}
 
 
@@ -27,8 +28,10 @@ def _direction(rng: random.Random) -> Case:
     """The cell is empty or holds an own chip: for nothing else is the answer defined."""
     on, observation = _position(rng)
     mine, _ = _answer().views(observation)
-    return {"on": on, "cell": rng.choice(
-        [[row, col] for row, col in _cells() if mine[10 * row + col] in "m_"])}
+    return {
+        "on": on,
+        "cell": rng.choice([[row, col] for row, col in _cells() if mine[10 * row + col] in "m_"]),
+    }
 
 
 def _pattern(rng: random.Random) -> Case:
@@ -40,8 +43,7 @@ def _info(rng: random.Random) -> list:
     ahead = rng.randrange(3)
     behind = rng.randrange(3 - ahead)
     front, back = (sum(rng.randint(1, 2) for _ in range(gaps)) for gaps in (ahead, behind))
-    return [rng.randint(1, 6), ahead + behind, front, back,
-            rng.random() < 0.6, rng.random() < 0.6]
+    return [rng.randint(1, 6), ahead + behind, front, back, rng.random() < 0.6, rng.random() < 0.6]
 
 
 def _on_one(rng: random.Random) -> Case:
@@ -60,8 +62,12 @@ def _discards(rng: random.Random) -> Case:
 def _targets(rng: random.Random) -> Case:
     """The action that is taken is one of the candidates, so that its value is one of theirs."""
     values = [float(rng.randint(-20, 20)) for _ in range(rng.randint(1, 5))]
-    return {"reward": float(rng.randint(-10, 100)), "taken": rng.choice(values), "values": values,
-            "gamma": rng.choice((0.5, 0.8, 0.9, 1.0))}
+    return {
+        "reward": float(rng.randint(-10, 100)),
+        "taken": rng.choice(values),
+        "values": values,
+        "gamma": rng.choice((0.5, 0.8, 0.9, 1.0)),
+    }
 
 
 def _table(rng: random.Random) -> Case:
@@ -69,18 +75,28 @@ def _table(rng: random.Random) -> Case:
     width = rng.choice((FEW, MANY))
     rest = (width - 1) * [0]
     actions = [[0, *rest], [*rest, 1], [rng.choice((-1, 1)), *rest]]
-    return {"alpha": rng.choice((0.1, 0.3, 0.5, 1.0)),
-            "updates": [[[rng.randrange(2), 0], rng.choice(actions),
-                         float(rng.randint(-20, 100))] for _ in range(5)]}
+    return {
+        "alpha": rng.choice((0.1, 0.3, 0.5, 1.0)),
+        "updates": [
+            [[rng.randrange(2), 0], rng.choice(actions), float(rng.randint(-20, 100))]
+            for _ in range(5)
+        ],
+    }
 
 
 def _agent(rng: random.Random) -> Case:
     """The action that is favoured is one of the candidates; in half of the cases, with settings."""
     on, observation = _position(rng)
-    case = {"on": on, "favoured": rng.randrange(len(_rated(observation))),
-            "bonus": float(rng.choice((-1, 1)) * rng.randint(100, 30_000))}
-    settings = {"corner": "#", "q_weight": rng.choice((0.25, 1.0)),
-                "reward_weight": rng.choice((0.0, 0.25, 0.75))}
+    case = {
+        "on": on,
+        "favoured": rng.randrange(len(_rated(observation))),
+        "bonus": float(rng.choice((-1, 1)) * rng.randint(100, 30_000)),
+    }
+    settings = {
+        "corner": "#",
+        "q_weight": rng.choice((0.25, 1.0)),
+        "reward_weight": rng.choice((0.0, 0.25, 0.75)),
+    }
     return case | (settings if rng.random() < 0.5 else {})
 
 
@@ -90,7 +106,8 @@ def _explores(rng: random.Random) -> Case:
         on, observations = _turns(rng, 2)
         rated = [_rated(observation) for observation in observations]
         if all(2 < len(candidates) <= MOST_CANDIDATES for candidates in rated) and all(
-                any(candidate.features) for candidate in rated[0]):
+            any(candidate.features) for candidate in rated[0]
+        ):
             return {"on": on, "epsilon": rng.choice(CHANCES), "method": rng.choice(METHODS)}
 
 
@@ -100,8 +117,11 @@ def _learning(rng: random.Random) -> Case:
         on, observations = _turns(rng, rng.randint(2, 3))
         best = max(_rated(observations[0]), key=lambda candidate: candidate.score)
         if any(best.features):
-            return {"on": on, "method": rng.choice(METHODS),
-                    "value": float(rng.randint(100, 9_000))}
+            return {
+                "on": on,
+                "method": rng.choice(METHODS),
+                "value": float(rng.randint(100, 9_000)),
+            }
 
 
 def _position(rng: random.Random) -> tuple[str, Observation]:
@@ -119,7 +139,8 @@ def _turns(rng: random.Random, turns: int) -> tuple[list[str], list[Observation]
         except ValueError:  # that game was shorter
             continue
         if len({observation.player for observation in observations}) == 1 and all(
-                len(observation.legal_actions()) for observation in observations):
+            len(observation.legal_actions()) for observation in observations
+        ):
             return [f"example {text}" for text in texts], observations
 
 

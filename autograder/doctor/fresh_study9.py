@@ -24,8 +24,9 @@ MOST_ACTIONS = 14  # legal ones in a position of Sequence, so that a tree gets b
 
 @cache
 def _boards(ended: bool) -> list[Board]:
-    return sorted((board for board in values() if board.is_terminal() == ended),
-                  key=lambda board: board.text)
+    return sorted(
+        (board for board in values() if board.is_terminal() == ended), key=lambda board: board.text
+    )
 
 
 def _board(rng: Random, least: int = OPEN) -> Board:
@@ -38,8 +39,9 @@ def _board(rng: Random, least: int = OPEN) -> Board:
 def _end(rng: Random) -> str:
     """Draws are rarer than wins, and show more."""
     ends = _boards(ended=True)
-    return rng.choice([end for end in ends if end.winner is None] if rng.random() < 0.4
-                      else ends).text
+    return rng.choice(
+        [end for end in ends if end.winner is None] if rng.random() < 0.4 else ends
+    ).text
 
 
 def _tree_text(rng: Random) -> str:
@@ -58,8 +60,9 @@ def _sketch(rng: Random) -> str:
         cards = [CARDS[number] for number in rng.sample(DECK, 4)]
         hand = rng.randint(1, 3)
         chips = [" ".join(f"{row},{col}" for row, col in some) for some in (cells[:3], cells[3:])]
-        text = (f"sketch x {chips[0]} / o {chips[1]} / hand {' '.join(cards[:hand])} / "
-                f"row {cards[3]}")
+        text = (
+            f"sketch x {chips[0]} / o {chips[1]} / hand {' '.join(cards[:hand])} / row {cards[3]}"
+        )
         legal = read_position(text).legal_actions()
         if 2 <= len(legal) <= MOST_ACTIONS and all(action.coords for action in legal):
             return text
@@ -91,6 +94,7 @@ def _ucb(rng: Random) -> Case:
 
 def _choices(rng: Random) -> Case:
     """Few different numbers, so that there are ties."""
+
     def table() -> list[list]:
         moves = sorted(rng.sample(range(9), rng.randint(2, 4)))
         visits, means = rng.sample(range(1, 12), 2), rng.sample((0.0, 0.25, 0.5, 0.75, 1.0), 2)
@@ -117,30 +121,41 @@ def _backup(rng: Random) -> Case:
 
 def _select(rng: Random) -> Case:
     """Every move of the root has a child; so have those of the child with most visits, at times."""
+
     def children(state: Board, depth: int) -> list[list]:
         found = []
         for move in state.legal_moves():
             after = state.after(move)
-            below = ([] if depth == 0 or after.is_terminal() or rng.random() < 0.3
-                     else children(after, depth - 1))
+            below = (
+                []
+                if depth == 0 or after.is_terminal() or rng.random() < 0.3
+                else children(after, depth - 1)
+            )
             if below and rng.random() < 0.15:
                 below = below[1:]  # one move is untried yet
             visits = sum(child[1] for child in below) + rng.randint(1, 3)
             found.append([move, visits, visits * rng.randint(0, 4) / 4, below])
         return found
 
-    board = rng.choice([board for board in _boards(ended=False)
-                        if 2 <= len(board.legal_moves()) <= 4])
+    board = rng.choice(
+        [board for board in _boards(ended=False) if 2 <= len(board.legal_moves()) <= 4]
+    )
     tree = children(board, 2)
-    return {"on": board.text, "tree": [sum(child[1] for child in tree), tree],
-            "c": rng.choice(CONSTANTS)}
+    return {
+        "on": board.text,
+        "tree": [sum(child[1] for child in tree), tree],
+        "c": rng.choice(CONSTANTS),
+    }
 
 
 def _expand(rng: Random) -> Case:
     board = _board(rng)
     moves = board.legal_moves()
-    return {"on": board.text, "tried": sorted(rng.sample(moves, rng.randint(0, len(moves) - 2))),
-            "seed": _seed(rng)}
+    return {
+        "on": board.text,
+        "tried": sorted(rng.sample(moves, rng.randint(0, len(moves) - 2))),
+        "seed": _seed(rng),
+    }
 
 
 # ---- Whole searches
@@ -163,24 +178,44 @@ def _flat(rng: Random) -> Case:
 
 def _uct(rng: Random) -> Case:
     on = _tree_text(rng) if rng.random() < 0.2 else _board(rng).text
-    return {"on": on, "iterations": rng.randint(20, 120), "c": rng.choice(CONSTANTS),
-            "seed": _seed(rng), **_made_up(rng, 2)}
+    return {
+        "on": on,
+        "iterations": rng.randint(20, 120),
+        "c": rng.choice(CONSTANTS),
+        "seed": _seed(rng),
+        **_made_up(rng, 2),
+    }
 
 
 def _ensemble(rng: Random) -> Case:
-    return {"on": _sketch(rng), "worlds": rng.randint(2, 5), "iterations": rng.randint(5, 15),
-            "c": rng.choice(CONSTANTS), "seed": _seed(rng), **_made_up(rng, 4)}
+    return {
+        "on": _sketch(rng),
+        "worlds": rng.randint(2, 5),
+        "iterations": rng.randint(5, 15),
+        "c": rng.choice(CONSTANTS),
+        "seed": _seed(rng),
+        **_made_up(rng, 4),
+    }
 
 
 def _info_step(rng: Random) -> Case:
-    return {"on": _sketch(rng), "worlds": rng.sample(range(1000), rng.randint(2, 3)),
-            "c": rng.choice(CONSTANTS), "seed": _seed(rng)}
+    return {
+        "on": _sketch(rng),
+        "worlds": rng.sample(range(1000), rng.randint(2, 3)),
+        "c": rng.choice(CONSTANTS),
+        "seed": _seed(rng),
+    }
 
 
 def _isuct(rng: Random) -> Case:
     """Mostly with few moves, so that a tree for many worlds gets deeper."""
-    case = {"on": _sketch(rng), "iterations": rng.randint(15, 40), "c": rng.choice(CONSTANTS),
-            "seed": _seed(rng), **_made_up(rng, 4)}
+    case = {
+        "on": _sketch(rng),
+        "iterations": rng.randint(15, 40),
+        "c": rng.choice(CONSTANTS),
+        "seed": _seed(rng),
+        **_made_up(rng, 4),
+    }
     return {**case, "few": 2, "stop": 3} if rng.random() < 0.5 else case
 
 

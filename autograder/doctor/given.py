@@ -51,13 +51,16 @@ class Answered:
     outcome: Outcome
 
     def __str__(self) -> str:
-        return (f"{self.given.name} of {self.given.where}, handed in as {self.target}, earns "
-                f"{self.outcome.earned:g} of {self.outcome.points:g} points of "
-                f"{self.outcome.check}")
+        return (
+            f"{self.given.name} of {self.given.where}, handed in as {self.target}, earns "
+            f"{self.outcome.earned:g} of {self.outcome.points:g} points of "
+            f"{self.outcome.check}"
+        )
 
 
-def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
-                  ) -> tuple[int, list[Answered]]:
+def given_answers(
+    study: Study, done: Callable[[str], None] = lambda name: None
+) -> tuple[int, list[Answered]]:
     """How many modules there are to try, and those that earn more than chance gives.
 
     A text that cannot be loaded is no answer to any check, and is tried once.
@@ -66,12 +69,15 @@ def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
     answer = workspace.answer_path(study).read_text("utf-8")
     bare = stub(answer, study.module)
     classes, functions = _targets(answer, bare)
-    tried = [(check, target, given)
-             for check in hidden.checks.values() if check.ask not in MATCHES
-             for target in sorted(_names_asked(study, check) & {*classes, *functions})
-             for given in _everything(study.assignment)
-             if (given.arguments is None and target in classes)
-             or (given.arguments is not None and functions.get(target) in given.arguments)]
+    tried = [
+        (check, target, given)
+        for check in hidden.checks.values()
+        if check.ask not in MATCHES
+        for target in sorted(_names_asked(study, check) & {*classes, *functions})
+        for given in _everything(study.assignment)
+        if (given.arguments is None and target in classes)
+        or (given.arguments is not None and functions.get(target) in given.arguments)
+    ]
 
     broken: set[str] = set()  # texts that cannot be loaded, whatever is asked then
 
@@ -81,7 +87,7 @@ def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
         if given.text in broken:
             return None
         text = f"{bare}\n\n{given.text}\n\n{target} = {given.name}\n"
-        replies, = workspace.ask_all(hidden, text, checks=[check.name], most=SECONDS).values()
+        (replies,) = workspace.ask_all(hidden, text, checks=[check.name], most=SECONDS).values()
         if replies.broken:
             broken.add(given.text)
         outcome = mark_by_file(check, replies, verdicts.expected_file(hidden))
@@ -95,9 +101,11 @@ def given_answers(study: Study, done: Callable[[str], None] = lambda name: None
 def _targets(answer: str, bare: str) -> tuple[set[str], dict[str, int]]:
     """What students write: classes, and functions with the number of their arguments."""
     written = written_functions(answer)
-    functions = {node.name: len(node.args.args) - len(node.args.defaults)
-                 for node in parsed(bare).body
-                 if isinstance(node, ast.FunctionDef) and node.name in written}
+    functions = {
+        node.name: len(node.args.args) - len(node.args.defaults)
+        for node in parsed(bare).body
+        if isinstance(node, ast.FunctionDef) and node.name in written
+    }
     return {name.split(".")[0] for name in written if "." in name}, functions
 
 
@@ -137,8 +145,7 @@ def _code_of(path: Path) -> Iterable[str]:
         return [path.read_text("utf-8")]
     if path.suffix == ".ipynb":
         cells = json.loads(path.read_text("utf-8"))["cells"]
-        code = "\n\n".join("".join(cell["source"]) for cell in cells
-                           if cell["cell_type"] == "code")
+        code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
         return [FOR_THE_SHELL.sub("", code)]
     return IN_TEXT.findall(path.read_text("utf-8")) if path.suffix == ".md" else []
 
@@ -150,8 +157,14 @@ def _definitions(text: str, path: Path) -> Iterator[Given]:
     except SyntaxError:  # an example of something wrong
         return
     package = _module_name(path)
-    kept = [node for node in tree.body if isinstance(node, (
-        ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))]
+    kept = [
+        node
+        for node in tree.body
+        if isinstance(
+            node,
+            (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign),
+        )
+    ]
     beside = ast.unparse(ast.Module([node for node in kept if not _is_local(node)], []))
     for node in kept:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("__"):
@@ -178,11 +191,13 @@ def _module_name(path: Path) -> str | None:
 
 def _is_local(node: ast.stmt) -> bool:
     """Whether a statement imports a module that lies beside a notebook: a student's own."""
-    return (isinstance(node, ast.ImportFrom)
-            and (node.module or "").split(".")[0] not in _installed())
+    return (
+        isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] not in _installed()
+    )
 
 
 @cache
 def _installed() -> frozenset[str]:
-    return frozenset({*sys.stdlib_module_names, *packages_distributions(), "course", "sequence",
-                      "tictactoe"})
+    return frozenset(
+        {*sys.stdlib_module_names, *packages_distributions(), "course", "sequence", "tictactoe"}
+    )

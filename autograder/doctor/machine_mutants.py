@@ -16,20 +16,41 @@ from autograder.workspace.strip import BEGIN, END
 from course.probes.syntax import parsed
 
 COMPARED = {  # each comparison, and what it is taken for
-    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt),
-    ast.GtE: (ast.Gt, ast.LtE), ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,)}
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
 REPLACED = {
-    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Add,), ast.Div: (ast.Mult,),
-    ast.FloorDiv: (ast.Mult,), ast.Mod: (ast.FloorDiv,), ast.Pow: (ast.Mult,),
-    ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,), ast.BitXor: (ast.BitOr,),
-    ast.LShift: (ast.RShift,), ast.RShift: (ast.LShift,)}
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.BitXor: (ast.BitOr,),
+    ast.LShift: (ast.RShift,),
+    ast.RShift: (ast.LShift,),
+}
 TWINS = {"min": "max", "max": "min", "any": "all", "all": "any", "heappop": "min"}
 OTHER_PLAYER = {"x": "o", "o": "x"}
 DROPPED = {  # statements that are left out, and how students are told so
-    ast.Expr: "a call is missing", ast.Assign: "an assignment is missing",
-    ast.AugAssign: "something is not added up", ast.Break: "a `break` is missing",
-    ast.Continue: "a `continue` is missing", ast.Raise: "an error is not raised"}
+    ast.Expr: "a call is missing",
+    ast.Assign: "an assignment is missing",
+    ast.AugAssign: "something is not added up",
+    ast.Break: "a `break` is missing",
+    ast.Continue: "a `continue` is missing",
+    ast.Raise: "an error is not raised",
+}
 Change = tuple[str, str, Callable[[], None], Callable[[], None]]  # what, slip, do it, undo it
 
 
@@ -66,8 +87,16 @@ def machine_mutants(answer: str) -> list[MachineMutant]:
                 seen.add(text)
                 name = f"line {node.lineno}: {what}"
                 alike[name] += 1
-                found.append(MachineMutant(what, slip, function, node.lineno, text, name + (
-                    f" ({alike[name]})" if alike[name] > 1 else "")))
+                found.append(
+                    MachineMutant(
+                        what,
+                        slip,
+                        function,
+                        node.lineno,
+                        text,
+                        name + (f" ({alike[name]})" if alike[name] > 1 else ""),
+                    )
+                )
     return sorted(found, key=lambda mutant: mutant.line)
 
 
@@ -83,8 +112,10 @@ def _solution_lines(answer: str) -> set[int]:
 def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, list[str], str]]:
     """Every node with the names of the innermost function's parameters and variables, and the
     outermost function or method that it is in, or else the class."""
-    def visit(node: ast.AST, names: list[str], place: list[str], in_function: bool
-              ) -> Iterator[tuple[ast.AST, list[str], str]]:
+
+    def visit(
+        node: ast.AST, names: list[str], place: list[str], in_function: bool
+    ) -> Iterator[tuple[ast.AST, list[str], str]]:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not in_function:
             place = [*place, node.name]
             in_function = isinstance(node, ast.FunctionDef)
@@ -99,8 +130,11 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, list[str], str]]:
 
 def _bound(function: ast.AST) -> set[str]:
     found = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
-    found |= {name.id for name in ast.walk(function)
-              if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    found |= {
+        name.id
+        for name in ast.walk(function)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
     return found - {"self", "_"}
 
 
@@ -113,7 +147,7 @@ def _put(items: list, index: int, new: list, what: str, slip: str) -> Change:
     old = list(items)
 
     def change() -> None:
-        items[index:index + 1] = new
+        items[index : index + 1] = new
 
     def undo() -> None:
         items[:] = old
@@ -140,32 +174,66 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[Change]:
         other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
         yield _set(node, "op", other, *_becomes(node.op, other))
         for index, value in enumerate(node.values):
-            yield _put(node.values, index, [], f"{ast.unparse(value)!r} is not asked",
-                       f"one of the conditions that `{_name(node.op)}` joins is missing")
+            yield _put(
+                node.values,
+                index,
+                [],
+                f"{ast.unparse(value)!r} is not asked",
+                f"one of the conditions that `{_name(node.op)}` joins is missing",
+            )
     elif isinstance(node, ast.IfExp):
-        yield _set(node, "test", ast.UnaryOp(ast.Not(), node.test), "the condition is turned round",
-                   "a condition is the wrong way round")
+        yield _set(
+            node,
+            "test",
+            ast.UnaryOp(ast.Not(), node.test),
+            "the condition is turned round",
+            "a condition is the wrong way round",
+        )
     elif isinstance(node, ast.Constant):
-        yield from (_set(node, "value", new, f"{node.value!r} becomes {new!r}",
-                         _wrong_value(node.value, new)) for new in _other_values(node.value))
+        yield from (
+            _set(
+                node, "value", new, f"{node.value!r} becomes {new!r}", _wrong_value(node.value, new)
+            )
+            for new in _other_values(node.value)
+        )
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        yield from (_set(node, "id", new, f"{node.id} becomes {new}",
-                         f"`{new}` stands where `{node.id}` belongs" if node.id in TWINS
-                         else "another variable stands in the place of the right one")
-                    for new in _other_names(node.id, names))
+        yield from (
+            _set(
+                node,
+                "id",
+                new,
+                f"{node.id} becomes {new}",
+                f"`{new}` stands where `{node.id}` belongs"
+                if node.id in TWINS
+                else "another variable stands in the place of the right one",
+            )
+            for new in _other_names(node.id, names)
+        )
     elif isinstance(node, ast.Call) and len(node.args) >= 2:
         swapped = [node.args[1], node.args[0], *node.args[2:]]
-        yield _set(node, "args", swapped, f"{ast.unparse(node)!r} with its arguments swapped",
-                   "the first two arguments of a call are swapped")
+        yield _set(
+            node,
+            "args",
+            swapped,
+            f"{ast.unparse(node)!r} with its arguments swapped",
+            "the first two arguments of a call are swapped",
+        )
     elif isinstance(node, ast.comprehension):
         for index, condition in enumerate(node.ifs):
-            yield _put(node.ifs, index, [], f"without 'if {ast.unparse(condition)}'",
-                       "items that a condition leaves out are kept")
+            yield _put(
+                node.ifs,
+                index,
+                [],
+                f"without 'if {ast.unparse(condition)}'",
+                "items that a condition leaves out are kept",
+            )
 
 
 def _becomes(right: ast.AST, wrong: ast.AST) -> tuple[str, str]:
-    return (f"{_name(right)} becomes {_name(wrong)}",
-            f"`{_name(wrong)}` stands where `{_name(right)}` belongs")
+    return (
+        f"{_name(right)} becomes {_name(wrong)}",
+        f"`{_name(wrong)}` stands where `{_name(right)}` belongs",
+    )
 
 
 def _wrong_value(right: object, wrong: object) -> str:
@@ -194,22 +262,48 @@ def _without(operator: ast.AST) -> tuple[str, str]:
 
 def _of_statement(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.If):
-        yield _set(node, "test", ast.Constant(True), f"always 'if {ast.unparse(node.test)}'",
-                   "what belongs under an `if` is always done")
-        yield _set(node, "test", ast.Constant(False), f"never 'if {ast.unparse(node.test)}'",
-                   "what belongs under an `if` is never done")
+        yield _set(
+            node,
+            "test",
+            ast.Constant(True),
+            f"always 'if {ast.unparse(node.test)}'",
+            "what belongs under an `if` is always done",
+        )
+        yield _set(
+            node,
+            "test",
+            ast.Constant(False),
+            f"never 'if {ast.unparse(node.test)}'",
+            "what belongs under an `if` is never done",
+        )
         if node.orelse:
             yield _set(node, "orelse", [], "without the else", "an `else` is missing")
     elif isinstance(node, ast.For):
-        backwards = ast.Call(ast.Name("reversed", ast.Load()),
-                             [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])], [])
-        yield _set(node, "iter", backwards, f"{ast.unparse(node.iter)!r} backwards",
-                   "a loop runs backwards")
-    elif (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
-          and ast.unparse(node.targets[0]).startswith("self.")):
+        backwards = ast.Call(
+            ast.Name("reversed", ast.Load()),
+            [ast.Call(ast.Name("list", ast.Load()), [node.iter], [])],
+            [],
+        )
+        yield _set(
+            node,
+            "iter",
+            backwards,
+            f"{ast.unparse(node.iter)!r} backwards",
+            "a loop runs backwards",
+        )
+    elif (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Attribute)
+        and ast.unparse(node.targets[0]).startswith("self.")
+    ):
         name = node.targets[0].attr
-        target, shared = (parsed(text).body[0].value for text in (
-            f"type(self).{name}", f"vars(type(self)).get({name!r}, {ast.unparse(node.value)})"))
+        target, shared = (
+            parsed(text).body[0].value
+            for text in (
+                f"type(self).{name}",
+                f"vars(type(self)).get({name!r}, {ast.unparse(node.value)})",
+            )
+        )
         target.ctx = ast.Store()
         old = node.targets, node.value
 
@@ -219,8 +313,12 @@ def _of_statement(node: ast.AST) -> Iterator[Change]:
         def undo() -> None:
             node.targets, node.value = old
 
-        yield (f"self.{name} is shared by all",
-               "all objects of the class share what each needs for itself", change, undo)
+        yield (
+            f"self.{name} is shared by all",
+            "all objects of the class share what each needs for itself",
+            change,
+            undo,
+        )
 
 
 def _of_blocks(node: ast.AST) -> Iterator[Change]:
@@ -229,8 +327,13 @@ def _of_blocks(node: ast.AST) -> Iterator[Change]:
         block = getattr(node, field, None)
         for index, statement in enumerate(block if isinstance(block, list) else ()):
             if isinstance(statement, tuple(DROPPED)) and not _is_docstring(statement):
-                yield _put(block, index, [ast.Pass()], f"without {ast.unparse(statement)!r}",
-                           DROPPED[type(statement)])
+                yield _put(
+                    block,
+                    index,
+                    [ast.Pass()],
+                    f"without {ast.unparse(statement)!r}",
+                    DROPPED[type(statement)],
+                )
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

@@ -51,13 +51,22 @@ def write_machine_table(study: Study, done: Done = lambda mutant: None) -> Path 
     old = load_machine_slips(machine_file(study))
     kept = [name for name in _made_of(study) if name not in stale]
     replies = {name: _in_words(old, name) for name in kept} | _ask_mutants(hidden, done)
-    slips = sorted({slip for of_check in replies.values() for found in of_check.values()
-                    for slip in found})
+    slips = sorted(
+        {slip for of_check in replies.values() for found in of_check.values() for slip in found}
+    )
     number = {slip: place for place, slip in enumerate(slips)}
     made_of = _made_of(study)
-    data = {"slips": slips, "made_of": made_of, "replies": {
-        name: {key: sorted(number[slip] for slip in replies[name][key])
-               for key in sorted(replies[name])} for name in made_of}}
+    data = {
+        "slips": slips,
+        "made_of": made_of,
+        "replies": {
+            name: {
+                key: sorted(number[slip] for slip in replies[name][key])
+                for key in sorted(replies[name])
+            }
+            for name in made_of
+        },
+    }
     path = machine_file(study)
     path.write_text(_json(data), "utf-8")
     load_machine_slips.cache_clear()
@@ -65,8 +74,10 @@ def write_machine_table(study: Study, done: Done = lambda mutant: None) -> Path 
 
 
 def _in_words(table: MachineSlips, check: str) -> dict[str, set[tuple[str, str]]]:
-    return {key: {table.slips[number] for number in numbers}
-            for key, numbers in table.replies.get(check, {}).items()}
+    return {
+        key: {table.slips[number] for number in numbers}
+        for key, numbers in table.replies.get(check, {}).items()
+    }
 
 
 def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str, str]]]]:
@@ -83,8 +94,9 @@ def _ask_mutants(hidden: Study, done: Done) -> dict[str, dict[str, set[tuple[str
         for name, check in hidden.checks.items():
             if name not in reached:  # what it replies there is right
                 continue
-            reply, = workspace.ask_all(hidden, mutant.text, checks=[name], most=max(
-                LEAST, SLOWER * right[name].seconds)).values()
+            (reply,) = workspace.ask_all(
+                hidden, mutant.text, checks=[name], most=max(LEAST, SLOWER * right[name].seconds)
+            ).values()
             if reply.broken or reply.stopped:
                 break
             if _answers(check, reply):
@@ -111,9 +123,20 @@ def _made_of(study: Study) -> dict[str, str]:
         return {}
     answer = _without_docstrings(workspace.answer_path(study).read_text("utf-8"))
     expected, _ = load_expected(verdicts.expected_file(study), hidden.checks.values())
-    return {name: digest_of([answer, check.settings, check.cases, list(check.points),
-                             expected[name], inspect.getsource(QUESTIONS[check.ask].ask)])
-            for name, check in hidden.checks.items() if check.ask not in MATCHES}
+    return {
+        name: digest_of(
+            [
+                answer,
+                check.settings,
+                check.cases,
+                list(check.points),
+                expected[name],
+                inspect.getsource(QUESTIONS[check.ask].ask),
+            ]
+        )
+        for name, check in hidden.checks.items()
+        if check.ask not in MATCHES
+    }
 
 
 def _without_docstrings(text: str) -> str:
@@ -128,7 +151,11 @@ def _without_docstrings(text: str) -> str:
 def _json(data: dict) -> str:
     """JSON with a line for each slip and each check."""
     slips = ",\n  ".join(map(json.dumps, data["slips"]))
-    checks = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(found, separators=(',', ':'))}"
-                          for name, found in data["replies"].items())
-    return (f'{{"slips": [\n  {slips}\n ],\n "made_of": {json.dumps(data["made_of"], indent=2)},\n'
-            f' "replies": {{\n  {checks}\n }}\n}}\n')
+    checks = ",\n  ".join(
+        f"{json.dumps(name)}: {json.dumps(found, separators=(',', ':'))}"
+        for name, found in data["replies"].items()
+    )
+    return (
+        f'{{"slips": [\n  {slips}\n ],\n "made_of": {json.dumps(data["made_of"], indent=2)},\n'
+        f' "replies": {{\n  {checks}\n }}\n}}\n'
+    )

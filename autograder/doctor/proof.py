@@ -43,7 +43,8 @@ def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> l
     everything = {name: tuple(check.points) for name, check in study.checks.items()}
     should = {"reference": {}, "second": {}, "stub": everything} | {
         m.name: {check: tuple(aspects) for check, aspects in m.loses.items()}
-        for m in load_mutants(study.name)}
+        for m in load_mutants(study.name)
+    }
     findings = []
     with ThreadPoolExecutor(workspace.at_once()) as pool:
         examined = pool.map(lambda text: workspace.outcomes_of(study, text), texts.values())
@@ -54,8 +55,7 @@ def examine(study: Study, done: Callable[[Finding], None] = lambda f: None) -> l
     return findings
 
 
-def _finding(name: str, outcomes: list[Outcome],
-             should: Mapping[str, tuple[str, ...]]) -> Finding:
+def _finding(name: str, outcomes: list[Outcome], should: Mapping[str, tuple[str, ...]]) -> Finding:
     loses = {}
     for outcome in outcomes:
         lost = tuple(a.name for a in outcome.aspects if a.right < a.asked)
@@ -67,8 +67,9 @@ def _finding(name: str, outcomes: list[Outcome],
         named = all(o.slip is not None for o in outcomes if not o.full and not o.is_match)
     order = {check: tuple(sorted(aspects)) for check, aspects in loses.items()}
     wanted = {check: tuple(sorted(aspects)) for check, aspects in should.items()}
-    return Finding(name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes),
-                   order, wanted, named)
+    return Finding(
+        name, sum(o.earned for o in outcomes), sum(o.points for o in outcomes), order, wanted, named
+    )
 
 
 class Carried(NamedTuple):
@@ -87,22 +88,33 @@ def carried_marks(study: Study, done: Callable[[str], None] = lambda name: None)
     def of(mutant: Mutant) -> Carried:
         done(mutant.name)
         plain = {o.check: o for o in workspace.outcomes_of(study, texts[mutant.name])}
-        outcomes = [o if o.full or o.is_match else decide(
-            o.check, lambda _, check, seconds: workspace.ask(
-                study, texts[mutant.name], check, seconds),
-            Seconds(None, SECONDS, SECONDS)) for o in plain.values()]
-        return Carried(mutant.name, sum(o.earned for o in plain.values()),
-                       sum(o.earned for o in outcomes), sum(o.points for o in outcomes))
+        outcomes = [
+            o
+            if o.full or o.is_match
+            else decide(
+                o.check,
+                lambda _, check, seconds: workspace.ask(study, texts[mutant.name], check, seconds),
+                Seconds(None, SECONDS, SECONDS),
+            )
+            for o in plain.values()
+        ]
+        return Carried(
+            mutant.name,
+            sum(o.earned for o in plain.values()),
+            sum(o.earned for o in outcomes),
+            sum(o.points for o in outcomes),
+        )
 
     with ThreadPoolExecutor(workspace.at_once()) as pool:
-        return [found for found in pool.map(of, load_mutants(study.name))
-                if found.earned > found.plain]
+        return [
+            found for found in pool.map(of, load_mutants(study.name)) if found.earned > found.plain
+        ]
 
 
 def show_mutant(study_name: str, mutant: str, check: str) -> str:
     """The feedback that a mutant gets from one check, as text."""
     study = load_study(study_name)
-    outcome, = workspace.outcomes_of(study, workspace.module_texts(study)[mutant], [check])
+    (outcome,) = workspace.outcomes_of(study, workspace.module_texts(study)[mutant], [check])
     return as_text(outcome)
 
 
@@ -112,8 +124,10 @@ def broken_promises(study: Study) -> tuple[str, list[str]]:
         return f"{study.name}: what its text promises is not listed", []
     listed = promises.load_promises(study.name)
     asked = sum(bool(promise.broken_by) for promise in listed)
-    return (f"{study.name}: {len(listed)} sentences of its text, {asked} are asked and broken by "
-            f"mutants, {len(listed) - asked} cannot be asked"), promises.faults(study)
+    return (
+        f"{study.name}: {len(listed)} sentences of its text, {asked} are asked and broken by "
+        f"mutants, {len(listed) - asked} cannot be asked"
+    ), promises.faults(study)
 
 
 def leaks(study: Study) -> list[str]:
@@ -121,5 +135,8 @@ def leaks(study: Study) -> list[str]:
     files = {*released_files(study), *public_files()}
     expected = verdicts.expected_file(study).read_bytes()
     found = find_leaks(study, sorted(files))
-    return found + [f"{path} is the private file of expected replies" for path in sorted(files)
-                    if path.read_bytes() == expected]
+    return found + [
+        f"{path} is the private file of expected replies"
+        for path in sorted(files)
+        if path.read_bytes() == expected
+    ]

@@ -23,8 +23,10 @@ def environment() -> Iterator[str]:
     put_environment_on_path()
     for program in ("alembic", "jupyter"):
         if shutil.which(program) is None:
-            yield (f"{program}, which nbgrader calls by name, is not on PATH: "
-                   "start through `python3 run.py`, or activate the environment")
+            yield (
+                f"{program}, which nbgrader calls by name, is not on PATH: "
+                "start through `python3 run.py`, or activate the environment"
+            )
 
 
 def exchange(folder: CourseFolder) -> Iterator[str]:
@@ -37,9 +39,11 @@ def exchange(folder: CourseFolder) -> Iterator[str]:
         wrong, cure = "not writable", f"chmod a+rwxt {name}"
     else:
         return
-    yield (f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
-           f"collected from them in the browser: run `{cure}`, or set c.Exchange.root to another "
-           f"folder in {folder.root / CONFIG_FILE}")
+    yield (
+        f"the exchange folder {where} is {wrong}, so nothing can be released to students or "
+        f"collected from them in the browser: run `{cure}`, or set c.Exchange.root to another "
+        f"folder in {folder.root / CONFIG_FILE}"
+    )
 
 
 def gradebook(folder: CourseFolder) -> Iterator[str]:
@@ -71,8 +75,10 @@ def answers_read_by_others() -> Iterator[str]:
 
 def _told(found: list[Path], cure: Path) -> str:
     more = f" and {len(found) - NAMED} more files" if len(found) > NAMED else ""
-    return (f"other users of this machine can read {', '.join(map(str, found[:NAMED]))}{more}: run "
-            f"`chmod go-rwx {shlex.quote(str(cure))}`")
+    return (
+        f"other users of this machine can read {', '.join(map(str, found[:NAMED]))}{more}: run "
+        f"`chmod go-rwx {shlex.quote(str(cure))}`"
+    )
 
 
 def readable(place: Path) -> Iterator[Path]:

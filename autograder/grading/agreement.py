@@ -24,24 +24,41 @@ def require_same_points(folder: CourseFolder, study: Study, db_url: str) -> None
     add other cells. A cell that only the gradebook has was lost from the release.
     """
     places = (_in_table(study), _in_release(folder, study), points_of(db_url, study.assignment))
-    differing = [cell for cell in sorted({*places[0], *places[1], *places[2]})
-                 if len({place[cell] for place in places if cell in place}) > 1]
+    differing = [
+        cell
+        for cell in sorted({*places[0], *places[1], *places[2]})
+        if len({place[cell] for place in places if cell in place}) > 1
+    ]
     table, release, gradebook = places
-    command = (f"`autograder release {study.name}`" if study.checks else
-               f"`nbgrader generate_assignment {study.assignment} --force`")
+    command = (
+        f"`autograder release {study.name}`"
+        if study.checks
+        else f"`nbgrader generate_assignment {study.assignment} --force`"
+    )
     if lost := sorted(gradebook.keys() - release.keys()):
-        raise Refused(f"nothing was graded, because notebooks of {study.assignment} are missing or "
-                      f"incomplete in {folder.release(study.assignment)} (no {', '.join(lost)}). "
-                      f"Run {command}, then grade again")
+        raise Refused(
+            f"nothing was graded, because notebooks of {study.assignment} are missing or "
+            f"incomplete in {folder.release(study.assignment)} (no {', '.join(lost)}). "
+            f"Run {command}, then grade again"
+        )
     if not differing:
         return
-    said = [f"{cell} has " + ", ".join(f"{place[cell]:g} in {name}" for name, place in zip(
-            NAMES, places, strict=True) if cell in place) for cell in differing]
+    said = [
+        f"{cell} has "
+        + ", ".join(
+            f"{place[cell]:g} in {name}"
+            for name, place in zip(NAMES, places, strict=True)
+            if cell in place
+        )
+        for cell in differing
+    ]
     build = any(table.get(cell, release.get(cell)) != release.get(cell) for cell in differing)
     steps = [f"`autograder build {study.name}`"] if build else []
     steps.append(command)
-    raise Refused(f"nothing was graded, as the points of {study.assignment} disagree: "
-                  f"{'; '.join(said)}. Run {' and '.join(steps)}, then grade again")
+    raise Refused(
+        f"nothing was graded, as the points of {study.assignment} disagree: "
+        f"{'; '.join(said)}. Run {' and '.join(steps)}, then grade again"
+    )
 
 
 def require_expected(study: Study) -> None:
@@ -53,8 +70,10 @@ def require_expected(study: Study) -> None:
 
 def _in_table(study: Study) -> dict[str, float]:
     """The points of each cell by its nbgrader id, as the study's table has them."""
-    checks = {check.grade_id: 0.0 if check.extra_credit else check.max_points
-              for check in study.checks.values()}
+    checks = {
+        check.grade_id: 0.0 if check.extra_credit else check.max_points
+        for check in study.checks.values()
+    }
     return checks | {f"answer-{name}": float(points) for name, points in study.written.items()}
 
 

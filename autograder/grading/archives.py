@@ -1,5 +1,4 @@
-"""Unpacks zip files that were submitted, within limits: nothing in one decides where it is written.
-"""
+"""Unpacks zip files that were submitted, within limits: nothing in one decides where it is written."""
 
 import shutil
 import stat
@@ -27,8 +26,9 @@ def unpack_all(files: Iterable[Submitted], target: Path) -> tuple[list[Submitted
     for number, archive in enumerate(files):
         suffix = archive.path.suffix.lower()
         if suffix in OTHER_ARCHIVES:
-            problems.append(f"{shown(archive.name)} is an archive that is not opened here: only "
-                            ".zip is")
+            problems.append(
+                f"{shown(archive.name)} is an archive that is not opened here: only .zip is"
+            )
         if suffix != ".zip":
             continue
         try:
@@ -57,15 +57,24 @@ def _unpacked(archive: Submitted, target: Path, left: int) -> Iterator[Submitted
                     for chunk in iter(lambda s=source: s.read(CHUNK), b""):
                         left -= len(chunk)
                         if left < 0:
-                            raise ArchiveError(f"holds more than {MAX_ALL:,} bytes and was not "
-                                               "unpacked")
+                            raise ArchiveError(
+                                f"holds more than {MAX_ALL:,} bytes and was not unpacked"
+                            )
                         copy.write(chunk)
                 yield Submitted(path, PurePosixPath(archive.name, member.filename))
     except ArchiveError:
         shutil.rmtree(target, ignore_errors=True)
         raise
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError,
-            OSError, LookupError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        ValueError,
+        OSError,
+        LookupError,
+    ) as error:
         shutil.rmtree(target, ignore_errors=True)
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise ArchiveError(f"cannot be unpacked ({shown(why)})") from None
@@ -75,8 +84,14 @@ def _counts(member: zipfile.ZipInfo) -> bool:
     """Whether a member is an ordinary visible file with a name inside the archive."""
     path = PurePosixPath(member.filename)
     kind = stat.S_IFMT(member.external_attr >> 16)
-    return not (member.is_dir() or kind not in (0, stat.S_IFREG) or path.is_absolute()
-                or "\\" in member.filename or ":" in member.filename or JUNK in path.parts
-                or any(part.startswith(".") for part in path.parts)
-                or len(member.filename.encode("utf-8", "replace")) > MAX_NAME
-                or (member.file_size > MAX_BYTES and path.suffix != ".ipynb"))
+    return not (
+        member.is_dir()
+        or kind not in (0, stat.S_IFREG)
+        or path.is_absolute()
+        or "\\" in member.filename
+        or ":" in member.filename
+        or JUNK in path.parts
+        or any(part.startswith(".") for part in path.parts)
+        or len(member.filename.encode("utf-8", "replace")) > MAX_NAME
+        or (member.file_size > MAX_BYTES and path.suffix != ".ipynb")
+    )

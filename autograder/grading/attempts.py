@@ -18,8 +18,9 @@ CORRELATED = 0.1  # random values stay below it, nearly all known mistakes are a
 Pair = tuple[Any, Any]  # the right value and the student's
 
 
-def is_attempt(values: Sequence[Pair], cases: Sequence[Sequence[Pair]],
-               items: Sequence[Sequence[Pair]]) -> bool:
+def is_attempt(
+    values: Sequence[Pair], cases: Sequence[Sequence[Pair]], items: Sequence[Sequence[Pair]]
+) -> bool:
     """Whether a student's function is an attempt at the right one.
 
     Its replies in its own checks are right more often than by chance, or its values follow the
@@ -29,8 +30,10 @@ def is_attempt(values: Sequence[Pair], cases: Sequence[Sequence[Pair]],
     """
     across = list(combinations(_some(values), 2))
     inside = [pair for case in cases for pair in combinations(_some(case), 2)]
-    return _tells_apart(across) and (any(map(_beats_chance, items)) or (
-        len(values) >= FEWEST and _tells_apart(inside) and _correlation(across) >= CORRELATED))
+    return _tells_apart(across) and (
+        any(map(_beats_chance, items))
+        or (len(values) >= FEWEST and _tells_apart(inside) and _correlation(across) >= CORRELATED)
+    )
 
 
 def plain(value: Any) -> Any:
@@ -49,8 +52,9 @@ def items_of(right: Any, theirs: Any) -> Iterator[Pair]:
 
 
 def _some(values: Sequence[Pair]) -> list[Pair]:
-    return [(plain(ours), plain(theirs))
-            for ours, theirs in values[::max(1, len(values) // AT_LEAST)]]
+    return [
+        (plain(ours), plain(theirs)) for ours, theirs in values[:: max(1, len(values) // AT_LEAST)]
+    ]
 
 
 def _tells_apart(pairs: Iterable[tuple[Pair, Pair]]) -> bool:
@@ -69,19 +73,29 @@ def _beats_chance(items: Sequence[Pair]) -> bool:
 def _correlation(pairs: Sequence[tuple[Pair, Pair]]) -> float:
     """How the distances between the student's values go along with those between the right ones,
     from -1 to 1; of the values, or of their ranks, whichever is more."""
-    return max(_pearson(*(_distances([(a[side], b[side]) for a, b in pairs], by_rank=by_rank)
-                          for side in (0, 1))) for by_rank in (False, True))
+    return max(
+        _pearson(
+            *(
+                _distances([(a[side], b[side]) for a, b in pairs], by_rank=by_rank)
+                for side in (0, 1)
+            )
+        )
+        for by_rank in (False, True)
+    )
 
 
 def _distances(pairs: Sequence[tuple[Any, Any]], *, by_rank: bool) -> list[float]:
     """The distance between the two values of each pair."""
     flat = [[_flat(value) for value in pair] for pair in pairs]
     if by_rank:
-        order = sorted({item for pair in flat for value in pair for item in value
-                        if _is_number(item)})
+        order = sorted(
+            {item for pair in flat for value in pair for item in value if _is_number(item)}
+        )
         rank = {item: number for number, item in enumerate(order)}
-        flat = [[[rank[item] if _is_number(item) else item for item in value] for value in pair]
-                for pair in flat]
+        flat = [
+            [[rank[item] if _is_number(item) else item for item in value] for value in pair]
+            for pair in flat
+        ]
     return [_distance(*pair) for pair in flat]
 
 
@@ -92,7 +106,8 @@ def _flat(value: Any) -> list[Any]:
 def _distance(one: Sequence[Any], other: Sequence[Any]) -> float:
     return abs(len(one) - len(other)) + sum(
         abs(a - b) if _is_number(a) and _is_number(b) else float(a != b)
-        for a, b in zip(one, other, strict=False))
+        for a, b in zip(one, other, strict=False)
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -106,5 +121,6 @@ def _pearson(ours: Sequence[float], theirs: Sequence[float]) -> float:
     others = math.fsum((b - their_middle) ** 2 for b in theirs)
     if not own or not others:
         return 0.0
-    return math.fsum((a - middle) * (b - their_middle) for a, b in zip(
-        ours, theirs, strict=True)) / math.sqrt(own * others)
+    return math.fsum(
+        (a - middle) * (b - their_middle) for a, b in zip(ours, theirs, strict=True)
+    ) / math.sqrt(own * others)

@@ -47,11 +47,17 @@ class GradingError(Refused):
     """Nothing can be graded: there are no submissions, or the machinery cannot be trusted."""
 
 
-def grade(folder: CourseFolder, study: Study,  # noqa: PLR0913 - as the command has
-          students: Iterable[str] | None = None, *,
-          force: bool = False, jobs: int | None = None, where: Where = AS_CONFIGURED,
-          done: Callable[[Graded], None] = lambda graded: None,
-          note: Callable[[str], None] = lambda sentence: None) -> list[Graded]:
+def grade(
+    folder: CourseFolder,
+    study: Study,  # noqa: PLR0913 - as the command has
+    students: Iterable[str] | None = None,
+    *,
+    force: bool = False,
+    jobs: int | None = None,
+    where: Where = AS_CONFIGURED,
+    done: Callable[[Graded], None] = lambda graded: None,
+    note: Callable[[str], None] = lambda sentence: None,
+) -> list[Graded]:
     """Grade the submissions to `study`, all or those of `students`; `done` gets each result, and
     `note` is told before grading begins why some are graded again.
 
@@ -63,9 +69,14 @@ def grade(folder: CourseFolder, study: Study,  # noqa: PLR0913 - as the command 
     """
     reach(folder)
     submitted, config = _submitted(folder, study, students), config_for(folder, where)
-    graded: list[Graded] = [] if students else [
-        Graded(name, "nothing to grade", (why,))
-        for name, why in folder.misnamed(study.assignment).items()]
+    graded: list[Graded] = (
+        []
+        if students
+        else [
+            Graded(name, "nothing to grade", (why,))
+            for name, why in folder.misnamed(study.assignment).items()
+        ]
+    )
 
     def take(result: Graded) -> None:
         graded.append(_noted(folder, study, result))
@@ -90,8 +101,14 @@ def grade(folder: CourseFolder, study: Study,  # noqa: PLR0913 - as the command 
     return sorted(graded, key=lambda g: g.student)
 
 
-def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool,
-            jobs: int | None, where: Where) -> Iterator[Graded]:
+def _graded(
+    folder: CourseFolder,
+    study: Study,
+    students: list[str],
+    force: bool,
+    jobs: int | None,
+    where: Where,
+) -> Iterator[Graded]:
     """Yield the results of these students; the canaries are proved before the first one's.
 
     One proof, here, counts for all: workers run on this machine, from the same files, or on others
@@ -103,15 +120,26 @@ def _graded(folder: CourseFolder, study: Study, students: list[str], force: bool
     config = config_for(folder, where)
     sandbox = config.GradingStep.get("isolation", "sandbox") == "sandbox"
     with warm_parents(hidden_folders(config)) if sandbox else nullcontext() as door:
-        (_, found), = run_tasks(_prover, (folder, study, where, door), [study.name], 1)
+        ((_, found),) = run_tasks(_prover, (folder, study, where, door), [study.name], 1)
         if isinstance(found, Failed):
             raise CannotWork(found.reason)
-        with closing(run_patiently(folder, _grader, (folder, study, force, where, door, found),
-                                   students, jobs or os.cpu_count() or 1)) as results:
+        with closing(
+            run_patiently(
+                folder,
+                _grader,
+                (folder, study, force, where, door, found),
+                students,
+                jobs or os.cpu_count() or 1,
+            )
+        ) as results:
             for student, result in results:
-                yield ((FaultForAll if result.for_all else Graded)(
-                    student, "fault", (result.reason,))  # a fault is never a mark
-                    if isinstance(result, Failed) else result)
+                yield (
+                    (FaultForAll if result.for_all else Graded)(
+                        student, "fault", (result.reason,)
+                    )  # a fault is never a mark
+                    if isinstance(result, Failed)
+                    else result
+                )
 
 
 def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
@@ -119,8 +147,11 @@ def _noted(folder: CourseFolder, study: Study, graded: Graded) -> Graded:
     try:
         note_fault(folder.results(study.assignment, graded.student), graded)
     except OSError as error:  # a disk that is full has no place for a note of that either
-        return replace(graded, status="fault", problems=(
-            *graded.problems, f"this could not be noted: {in_words(error, folder.root)}"))
+        return replace(
+            graded,
+            status="fault",
+            problems=(*graded.problems, f"this could not be noted: {in_words(error, folder.root)}"),
+        )
     return graded
 
 
@@ -128,24 +159,29 @@ def _submitted(folder: CourseFolder, study: Study, students: Iterable[str] | Non
     folder.require_release(study)
     require_gradebook(folder, study.assignment)
     require_expected(study)
-    patiently(folder, partial(
-        require_same_points, folder, study, folder.config().CourseDirectory.db_url))
+    patiently(
+        folder, partial(require_same_points, folder, study, folder.config().CourseDirectory.db_url)
+    )
     submitted = list(folder.submitted(study.assignment))
     if students is not None:
         wanted = list(dict.fromkeys(map(nfc, students)))
         unknown = sorted(set(wanted) - set(submitted))
         if unknown:
-            raise GradingError(f"there is no submission to {study.assignment} by "
-                               + ", ".join(unknown))
+            raise GradingError(
+                f"there is no submission to {study.assignment} by " + ", ".join(unknown)
+            )
         return wanted
     if not submitted and not folder.misnamed(study.assignment):
-        raise GradingError(f"there are no submissions to {study.assignment} in "
-                           f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)")
+        raise GradingError(
+            f"there are no submissions to {study.assignment} in "
+            f"{folder.root / 'submitted'} (submitted/STUDENT/{study.assignment}/)"
+        )
     return submitted
 
 
-def _before(folder: CourseFolder, study: Study, students: Iterable[str],
-            config: Config) -> tuple[list[Graded], dict[str, list[str]]]:
+def _before(
+    folder: CourseFolder, study: Study, students: Iterable[str], config: Config
+) -> tuple[list[Graded], dict[str, list[str]]]:
     """Those who need not be graded again, and why others must be who have been graded before.
 
     This is found before there are workers. What cannot be read is for a worker to report.
@@ -154,8 +190,7 @@ def _before(folder: CourseFolder, study: Study, students: Iterable[str],
     again: dict[str, list[str]] = {}
     grader, release = grader_state(folder, study, config), folder.release(study.assignment)
     try:
-        marks = patiently(folder, partial(
-            booked, config.CourseDirectory.db_url, study.assignment))
+        marks = patiently(folder, partial(booked, config.CourseDirectory.db_url, study.assignment))
     except SQLAlchemyError:
         return unchanged, again
     for student in students:
@@ -164,14 +199,17 @@ def _before(folder: CourseFolder, study: Study, students: Iterable[str],
             if entry := read_ledger(results / LEDGER):
                 handed_in = look_at(folder.submission(study.assignment, student), study, release)
                 state = state_of(handed_in, grader)
-                before = graded_before(folder, study.assignment, student, state,
-                                       marks.get(student, {}))
+                before = graded_before(
+                    folder, study.assignment, student, state, marks.get(student, {})
+                )
                 if before:
                     unchanged.append(before)
                 else:
                     again[student] = changes(entry["state"], state) or [
-                        DAMAGED if unreadable(folder, study.assignment, student, entry)
-                        else NOT_BOOKED]
+                        DAMAGED
+                        if unreadable(folder, study.assignment, student, entry)
+                        else NOT_BOOKED
+                    ]
     return unchanged, again
 
 

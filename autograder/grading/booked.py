@@ -59,9 +59,11 @@ def require_gradebook(folder: CourseFolder, assignment: str | None = None) -> No
     if next(folder.root.glob(f"results/{assignment or '*'}/*/submission.json"), None) is None:
         raise CourseFolderError(f"{lacks} yet: run `autograder release STUDY` first")
     what = assignment or "every assignment"
-    raise CourseFolderError(f"{lacks}, although submissions were graded: put a copy of it back, or "
-                            f"release {what} and grade again, which gives all marks but those that "
-                            "people gave")
+    raise CourseFolderError(
+        f"{lacks}, although submissions were graded: put a copy of it back, or "
+        f"release {what} and grade again, which gives all marks but those that "
+        "people gave"
+    )
 
 
 def _is_there(folder: CourseFolder) -> bool:
@@ -72,22 +74,27 @@ def _is_there(folder: CourseFolder) -> bool:
 def _knows(folder: CourseFolder, assignment: str) -> bool:
     def look() -> bool:
         with engine(db_url(folder)).connect() as gradebook:
-            found = gradebook.execute(text("SELECT 1 FROM assignment WHERE name = :name"),
-                                      {"name": assignment})
+            found = gradebook.execute(
+                text("SELECT 1 FROM assignment WHERE name = :name"), {"name": assignment}
+            )
             return found.first() is not None
 
     try:
         return patiently(folder, look)
     except SQLAlchemyError as error:
         code = getattr(error.__cause__, "sqlstate", NO_TABLE)  # SQLite has none for it
-        if (is_for_all(error) or code != NO_TABLE
-                or not isinstance(error, (OperationalError, ProgrammingError))):
+        if (
+            is_for_all(error)
+            or code != NO_TABLE
+            or not isinstance(error, (OperationalError, ProgrammingError))
+        ):
             raise CourseFolderError(in_words(error, folder.root)) from error
         return False  # there is no such table
 
 
-def booked(db_url: str, assignment: str, student: str | None = None,
-           opened: Engine | None = None) -> dict[str, Booked]:
+def booked(
+    db_url: str, assignment: str, student: str | None = None, opened: Engine | None = None
+) -> dict[str, Booked]:
     """The automatic points and the extra credit of each cell, by notebook and cell, of everybody
     or of one student. `opened` has connections to the same gradebook.
 
@@ -108,15 +115,18 @@ def points_of(db_url: str, assignment: str) -> dict[str, float]:
         return {cell: float(points) for cell, points in rows}
 
 
-def rows_of(gradebook: Connection, query: str, assignment: str,
-            student: str | None = None) -> Iterable[Row]:
+def rows_of(
+    gradebook: Connection, query: str, assignment: str, student: str | None = None
+) -> Iterable[Row]:
     """What a query that ends with `OF_NOTEBOOKS` and more joins finds of an assignment: of
     everybody, or of one student.
 
     Two statements: no database finds one student by an index where it is asked for all or one.
     """
-    return gradebook.execute(text(query + (OF_ALL if student is None else OF_ONE)),
-                             {"assignment": assignment, "student": student})
+    return gradebook.execute(
+        text(query + (OF_ALL if student is None else OF_ONE)),
+        {"assignment": assignment, "student": student},
+    )
 
 
 def ours(grade: Row) -> Booked:
@@ -128,4 +138,5 @@ def holds(found: Booked, claimed: Booked) -> bool:
     """Whether a gradebook still has what a ledger claims; other extra credit is a person's."""
     return found.keys() == claimed.keys() and all(
         points == ours and (extra is None) <= (our_extra is None)
-        for (points, extra), (ours, our_extra) in ((found[c], claimed[c]) for c in found))
+        for (points, extra), (ours, our_extra) in ((found[c], claimed[c]) for c in found)
+    )

@@ -9,7 +9,8 @@ from pathlib import PurePath
 from autograder.grading.handed_in import Submitted
 
 COPY = re.compile(  # what browsers, JupyterLab and file managers append
-    r"[\s_-]*(?:\(\d+\)|[-_ ]+(?:copy|copi[ae]|kopi[ae])[\s_-]*(?:\(?\d+\)?)?)$")
+    r"[\s_-]*(?:\(\d+\)|[-_ ]+(?:copy|copi[ae]|kopi[ae])[\s_-]*(?:\(?\d+\)?)?)$"
+)
 ADDED = (".txt", ".json")  # suffixes that browsers and editors append to a name
 
 
@@ -44,8 +45,11 @@ def _plain(name: str) -> str:
 
 def alike(files: Sequence[Submitted], wanted: str) -> list[Submitted]:
     """The files that may be `wanted`, the likeliest first: by their names, then by their depth."""
-    found = [(how, len(file.name.parts), str(file.name), file) for file in files
-             if (how := likeness(file.name.name, wanted)) is not None]
+    found = [
+        (how, len(file.name.parts), str(file.name), file)
+        for file in files
+        if (how := likeness(file.name.name, wanted)) is not None
+    ]
     return [file for *_, file in sorted(found, key=lambda each: each[:3])]
 
 
@@ -55,6 +59,7 @@ def clear_choice(candidates: Sequence[Submitted], wanted: str) -> Submitted | No
         return None
     first = candidates[0]
     how = likeness(first.name.name, wanted)
-    contents = {file.path.read_bytes() for file in candidates
-                if likeness(file.name.name, wanted) is how}
+    contents = {
+        file.path.read_bytes() for file in candidates if likeness(file.name.name, wanted) is how
+    }
     return first if len(contents) == 1 else None

@@ -37,9 +37,12 @@ def _convert_staged(converter: BaseConverter, convert: Callable[[], None]) -> No
     place = converter.coursedir
     folder, own = CourseFolder(Path(place.root)), place.submitted_directory
     pattern = converter._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
-    found = {*converter.assignments,
-             *glob.glob(  # noqa: PTH207 - the pattern is that of nbgrader, with the whole path
-                 converter._format_source(place.assignment_id, place.student_id))}
+    found = {
+        *converter.assignments,
+        *glob.glob(  # noqa: PTH207 - the pattern is that of nbgrader, with the whole path
+            converter._format_source(place.assignment_id, place.student_id)
+        ),
+    }
     failed = []
     for path in sorted(found):
         names = re.match(pattern, path)
@@ -48,15 +51,21 @@ def _convert_staged(converter: BaseConverter, convert: Callable[[], None]) -> No
         release = folder.release(assignment)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
             staged = Path(temporary, student, assignment)
-            intake = take_in(look_at(Path(path), study, release), study, release, staged,
-                             course_zone(converter.config))
+            intake = take_in(
+                look_at(Path(path), study, release),
+                study,
+                release,
+                staged,
+                course_zone(converter.config),
+            )
             for problem in intake.problems:
                 converter.log.warning("%s: %s", student, problem)
             if not intake.gradable:
                 failed.append(student)
                 continue
             converter.assignments = {
-                str(staged): [str(each) for each in staged.glob(f"{place.notebook_id}.ipynb")]}
+                str(staged): [str(each) for each in staged.glob(f"{place.notebook_id}.ipynb")]
+            }
             place.submitted_directory = temporary
             try:
                 convert()

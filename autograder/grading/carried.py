@@ -78,9 +78,13 @@ def carried_forward(check: Check, ask: Ask, loses: Loses, items_of: Items) -> Gi
     calls = {key: call for run in runs for key, call in run.calls.items()}
     functions = _differing(calls, table)
     if not functions or not all(
-            is_attempt(_values(name, calls, table), [_values(name, run.calls, table)
-                                                     for run in runs], items_of(name))
-            for name in functions):
+        is_attempt(
+            _values(name, calls, table),
+            [_values(name, run.calls, table) for run in runs],
+            items_of(name),
+        )
+        for name in functions
+    ):
         return None
     return Given([run.observation for run in runs], functions)
 
@@ -91,7 +95,7 @@ def right_alone(check: Check, number: int, given: Given, ask: Ask) -> Observatio
     None if they have no values there when they are asked so.
     """
     try:
-        run, = _rebuilt(check, [number], frozenset(given.functions), {}, ask)
+        (run,) = _rebuilt(check, [number], frozenset(given.functions), {}, ask)
     except NotCarried:
         return None
     return run.observation
@@ -131,17 +135,21 @@ def aspects_by_function(check: str, study: str) -> Mapping[str, frozenset[str]]:
     asked = verdicts.hidden_study(study).checks[check]
     found: dict[str, frozenset[str]] = {}
     for name in sorted(functions_asked(asked)):
-        replied = [_run(asked, number, (), {}, failing=name).observation
-                   for number in range(len(asked.cases))]
-        found[name] = frozenset(aspect for aspect in asked.points
-                                if any(aspect not in each for each in replied))
+        replied = [
+            _run(asked, number, (), {}, failing=name).observation
+            for number in range(len(asked.cases))
+        ]
+        found[name] = frozenset(
+            aspect for aspect in asked.points if any(aspect not in each for each in replied)
+        )
     return found
 
 
 def functions_built_on(check: Check) -> set[str]:
     """The functions that a right answer to the check calls by itself."""
-    return {call.name for run in _plain_runs(check.study, check.name)
-            for call in run.calls.values()}
+    return {
+        call.name for run in _plain_runs(check.study, check.name) for call in run.calls.values()
+    }
 
 
 @cache
@@ -151,16 +159,21 @@ def _plain_runs(study: str, check: str) -> list[_Run]:
     return [_run(asked, number, None, {}) for number in range(len(asked.cases))]
 
 
-def _rebuilt(check: Check, cases: Sequence[int], own: Container[str], table: dict[Any, Any],
-             ask: Ask) -> list[_Run]:
+def _rebuilt(
+    check: Check, cases: Sequence[int], own: Container[str], table: dict[Any, Any], ask: Ask
+) -> list[_Run]:
     """The run of each of the cases of these numbers with the student's values for the functions
     `own`; those that are missing in `table` are added. Raises `NotCarried`."""
     runs: dict[int, _Run] = {}
     left = cases
     for _ in range(ROUNDS):
         runs |= {number: _run(check, number, own, table) for number in left}
-        missing = {key: call for number in left for key, call in runs[number].calls.items()
-                   if key not in table}
+        missing = {
+            key: call
+            for number in left
+            for key, call in runs[number].calls.items()
+            if key not in table
+        }
         if not missing:
             return [runs[number] for number in cases]
         table |= zip(missing, _theirs(check, missing.values(), ask), strict=True)
@@ -168,8 +181,13 @@ def _rebuilt(check: Check, cases: Sequence[int], own: Container[str], table: dic
     raise NotCarried
 
 
-def _run(check: Check, number: int, own: Container[str] | None, table: Mapping[Any, Any],
-         failing: str = "") -> _Run:
+def _run(
+    check: Check,
+    number: int,
+    own: Container[str] | None,
+    table: Mapping[Any, Any],
+    failing: str = "",
+) -> _Run:
     """Ask the reference one case, with the values in `table` for the functions `own` (None: for
     none, but the calls to all are kept). The function `failing` raises when the check calls it."""
     run = _Run()
@@ -178,8 +196,9 @@ def _run(check: Check, number: int, own: Container[str] | None, table: Mapping[A
     return run
 
 
-def _mixed(study: str, own: Container[str] | None, table: Mapping[Any, Any], run: _Run,
-           failing: str) -> ModuleType:
+def _mixed(
+    study: str, own: Container[str] | None, table: Mapping[Any, Any], run: _Run, failing: str
+) -> ModuleType:
     """The reference as a module in which every function that students write is wrapped."""
     code, module = _compiled(study), ModuleType(NAME)
     module.__file__ = code.co_filename
@@ -210,8 +229,9 @@ def _mixed(study: str, own: Container[str] | None, table: Mapping[Any, Any], run
         except TypeError:  # there is a list among the arguments
             key = function.__name__, _hashable(args), _hashable(key[2])
         if key not in run.calls:
-            run.calls[key] = _Call(function.__name__, args, kwargs,
-                                   _listed(function(*args, **kwargs)))
+            run.calls[key] = _Call(
+                function.__name__, args, kwargs, _listed(function(*args, **kwargs))
+            )
         value = table.get(key, run.calls[key].ours)
         return list(value) if isinstance(value, list) else value
 
@@ -246,9 +266,11 @@ def _theirs(check: Check, missing: Iterable[_Call], ask: Ask) -> list[Any]:
     calls = list(missing)
     if len(calls) > MOST_VALUES:
         raise NotCarried
-    portions = [calls[start:start + AT_ONCE] for start in range(0, len(calls), AT_ONCE)]
-    cases = [{"names": [call.name for call in portion], "arguments": _pickled(portion)}
-             for portion in portions]
+    portions = [calls[start : start + AT_ONCE] for start in range(0, len(calls), AT_ONCE)]
+    cases = [
+        {"names": [call.name for call in portion], "arguments": _pickled(portion)}
+        for portion in portions
+    ]
     replies = ask(replace(check, ask="values", settings={}, cases=cases))
     values = []
     for portion, observation in zip(portions, replies.observations, strict=True):
@@ -285,8 +307,11 @@ def _like(ours: Any, theirs: Any) -> Any:
     elif isinstance(ours, (bool, str, type(None))) or isinstance(theirs, bool):
         if type(theirs) is type(ours):
             return theirs
-    elif isinstance(ours, (int, float)) and isinstance(theirs, (int, float)) and (
-            abs(theirs) <= MOST):  # not for NaN either
+    elif (
+        isinstance(ours, (int, float))
+        and isinstance(theirs, (int, float))
+        and (abs(theirs) <= MOST)
+    ):  # not for NaN either
         return theirs
     raise NotCarried
 
@@ -296,5 +321,12 @@ def _frozen(value: Any) -> Any:
 
 
 def _differing(calls: Mapping[Any, _Call], table: Mapping[Any, Any]) -> tuple[str, ...]:
-    return tuple(sorted({call.name for key, call in calls.items()
-                         if not equal(plain(call.ours), plain(table[key]))}))
+    return tuple(
+        sorted(
+            {
+                call.name
+                for key, call in calls.items()
+                if not equal(plain(call.ours), plain(table[key]))
+            }
+        )
+    )

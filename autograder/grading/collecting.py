@@ -87,9 +87,14 @@ class CarefulCollect(ExchangeCollect):
             owner = pwd.getpwuid(found.st_uid).pw_name
         except KeyError:
             owner = f"user {found.st_uid}"
-        return "" if owner == student else (
-            f"it belongs to {owner}, not to {shown(student)} (where students have other names in "
-            "the system than in the gradebook, set c.ExchangeCollect.check_owner = False)")
+        return (
+            ""
+            if owner == student
+            else (
+                f"it belongs to {owner}, not to {shown(student)} (where students have other names in "
+                "the system than in the gradebook, set c.ExchangeCollect.check_owner = False)"
+            )
+        )
 
     def copy_files(self) -> None:
         """Copy the newest of each student."""
@@ -99,8 +104,12 @@ class CarefulCollect(ExchangeCollect):
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a folder without following a link in it, whatever becomes of it meanwhile."""
         owner = Path(src).lstat().st_uid
-        leave_out = ignore_patterns(exclude=self.coursedir.ignore, include=self.coursedir.include,
-                                    max_file_size=self.coursedir.max_file_size, log=self.log)
+        leave_out = ignore_patterns(
+            exclude=self.coursedir.ignore,
+            include=self.coursedir.include,
+            max_file_size=self.coursedir.max_file_size,
+            log=self.log,
+        )
         for place, folders, files, at in os.fwalk(src):
             name = os.path.relpath(place, src)
             if len(os.fsencode(name)) > MAX_NAME:
@@ -138,8 +147,11 @@ class CarefulCollect(ExchangeCollect):
             if not stat.S_ISREG(found.st_mode):
                 return
             if found.st_nlink > 1 and (found.st_uid != owner or owner == os.geteuid()):
-                self.log.error("%s %s: it is a hard link to a file that may not be the student's",
-                               shown(to), LEFT)
+                self.log.error(
+                    "%s %s: it is a hard link to a file that may not be the student's",
+                    shown(to),
+                    LEFT,
+                )
                 return
             with to.open("xb") as copy:
                 shutil.copyfileobj(file, copy)

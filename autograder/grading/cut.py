@@ -23,8 +23,12 @@ def cut(notebook: Any) -> str:
             if len(stay) < len(cells):
                 said.append(f"has {len(cells):,} cells, of which {len(stay):,} were kept")
                 sheet["cells"] = [cells[i] for i in stay]
-    with_outputs = [cell for sheet in sheets for cell in _dicts(sheet, "cells")
-                    if isinstance(cell.get("outputs"), list)]
+    with_outputs = [
+        cell
+        for sheet in sheets
+        for cell in _dicts(sheet, "cells")
+        if isinstance(cell.get("outputs"), list)
+    ]
     outputs = sum(len(cell["outputs"]) for cell in with_outputs)
     if outputs > MAX_OUTPUTS:
         for cell in with_outputs:

@@ -28,8 +28,12 @@ from sequence.league.cluster import code_files
 State = Mapping[str, str]  # cause -> digest
 STAFF = Path(__file__).parents[1]
 # The code that decides marks. The rest of the kit releases, shows and explains them.
-CODE = (STAFF / "grading", STAFF / "sandbox", STAFF / "workspace",
-        *(Path(package.__file__).parent for package in (course, sequence, tictactoe)))
+CODE = (
+    STAFF / "grading",
+    STAFF / "sandbox",
+    STAFF / "workspace",
+    *(Path(package.__file__).parent for package in (course, sequence, tictactoe)),
+)
 CAUSES = {
     "submission": "it was handed in again",
     "points": "the points in the study's table have changed",
@@ -41,29 +45,59 @@ CAUSES = {
 }
 UNKNOWN = "it was graded by a version of the kit that kept no record of what decides the marks"
 # Settings that decide no mark, or that a run sets for itself.
-NO_SECTIONS = {"CourseDirectory", "Exchange", "ExchangeFactory", "FeedbackExporter",
-               "GenerateAssignment", "GenerateFeedback", "HTMLExporter", "ShareADay"}
-NO_OPTIONS = {"cluster_seconds", "computed", "door", "gradebook_seconds", "isolation", "needed",
-              "scheduler", "tests"}
+NO_SECTIONS = {
+    "CourseDirectory",
+    "Exchange",
+    "ExchangeFactory",
+    "FeedbackExporter",
+    "GenerateAssignment",
+    "GenerateFeedback",
+    "HTMLExporter",
+    "ShareADay",
+}
+NO_OPTIONS = {
+    "cluster_seconds",
+    "computed",
+    "door",
+    "gradebook_seconds",
+    "isolation",
+    "needed",
+    "scheduler",
+    "tests",
+}
 
 
 def grader_state(folder: CourseFolder, study: Study, config: Config) -> dict[str, str]:
     """What decides the marks of all submissions to a study, and where they run."""
     stages = (folder.root / "source" / study.assignment, folder.release(study.assignment))
     released = [path for stage in stages for path in sorted(stage.rglob("*"))]
-    state = {"release": _digest_of_files(released),
-             "settings": _digest(_settings(folder)),
-             "code": _code(),
-             "isolation": config.GradingStep.get("isolation", "sandbox")}
+    state = {
+        "release": _digest_of_files(released),
+        "settings": _digest(_settings(folder)),
+        "code": _code(),
+        "isolation": config.GradingStep.get("isolation", "sandbox"),
+    }
     if study.checks:
-        state["points"] = _digest({
-            name: [check.points, check.extra_credit, check.seconds]
-            for name, check in study.checks.items()} | {"written": study.written})
+        state["points"] = _digest(
+            {
+                name: [check.points, check.extra_credit, check.seconds]
+                for name, check in study.checks.items()
+            }
+            | {"written": study.written}
+        )
         answers = study.home / "autograder" / "answers" / study.assignment
-        state["positions"] = _digest([
-            {name: check.digest for name, check in study.checks.items()},
-            _digest_of_files([verdicts.cases_file(study), verdicts.expected_file(study),
-                              *sorted(answers.glob("*.py"))])])
+        state["positions"] = _digest(
+            [
+                {name: check.digest for name, check in study.checks.items()},
+                _digest_of_files(
+                    [
+                        verdicts.cases_file(study),
+                        verdicts.expected_file(study),
+                        *sorted(answers.glob("*.py")),
+                    ]
+                ),
+            ]
+        )
     return state
 
 
@@ -74,8 +108,11 @@ def changes(before: State, now: State) -> list[str]:
     """
     if "code" not in before:
         return [UNKNOWN]
-    return [_in_words(cause, before[cause], now[cause])
-            for cause in CAUSES if cause in before and cause in now and before[cause] != now[cause]]
+    return [
+        _in_words(cause, before[cause], now[cause])
+        for cause in CAUSES
+        if cause in before and cause in now and before[cause] != now[cause]
+    ]
 
 
 def out_of_date(folder: CourseFolder, study: Study) -> dict[str, list[str]]:
@@ -98,8 +135,10 @@ def out_of_date_in_words(study: Study, found: Mapping[str, Iterable[str]]) -> st
     if not found:
         return ""
     are = "1 submission has" if len(found) == 1 else f"{len(found)} submissions have"
-    return (f"{study.assignment}: {are} marks of an earlier state ({counted(found.values())}): "
-            f"run `autograder grade {study.name}` to bring them up to date")
+    return (
+        f"{study.assignment}: {are} marks of an earlier state ({counted(found.values())}): "
+        f"run `autograder grade {study.name}` to bring them up to date"
+    )
 
 
 def counted(reasons: Iterable[Iterable[str]]) -> str:
@@ -133,9 +172,11 @@ def _settings(folder: CourseFolder) -> dict[str, Any]:
     ours = config.AssignLatePenalties.get("plugin_class") == "autograder.grading.late.ShareADay"
     left_out = NO_SECTIONS | ({"AssignLatePenalties"} if ours else set())
     helpers = [path for path in sorted(folder.root.glob("*.py")) if path.name != CONFIG_FILE]
-    return {section: {name: value for name, value in options.items() if name not in NO_OPTIONS}
-            for section, options in config.items() if section not in left_out
-            } | {"modules": _digest_of_files(helpers)}
+    return {
+        section: {name: value for name, value in options.items() if name not in NO_OPTIONS}
+        for section, options in config.items()
+        if section not in left_out
+    } | {"modules": _digest_of_files(helpers)}
 
 
 def _digest(data: object) -> str:
@@ -150,9 +191,15 @@ def _as_text(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted(map(repr, value))
     if isinstance(value, type):
-        return [value.__qualname__, [base.__qualname__ for base in value.__bases__],
-                {name: member for name, member in vars(value).items()
-                 if callable(member) or not name.startswith("__")}]
+        return [
+            value.__qualname__,
+            [base.__qualname__ for base in value.__bases__],
+            {
+                name: member
+                for name, member in vars(value).items()
+                if callable(member) or not name.startswith("__")
+            },
+        ]
     try:
         return inspect.getsource(value)  # type: ignore[arg-type]  # of a function
     except (OSError, TypeError):

@@ -39,8 +39,9 @@ def first_divergence(check: Check, outcome: Outcome, replies: Replies) -> dict[s
     None if nothing can be said: a tree is too large, or the search raised an error.
     """
     case = outcome.case["asked"]
-    ours = _reference(check.study, case["agent"], case["on"],
-                      tuple(sorted(options_of(case).items())))
+    ours = _reference(
+        check.study, case["agent"], case["on"], tuple(sorted(options_of(case).items()))
+    )
     reply = replies.observations[0] or {}
     if ours is None or not isinstance(reply.get("trace"), list):
         error = (reply.get("errors") or {}).get("trace", "")
@@ -65,8 +66,11 @@ def found_alone(trace: Replies) -> list | None:
 def is_right_alone(outcome: Outcome, alone: list | None) -> bool:
     """Whether a new agent that searched nothing else was right in all that is asked of a search."""
     expected = outcome.case["expected"]
-    return alone is not None and all(equal(expected[name], value) for name, value
-                                     in zip(THREE, alone, strict=True) if name in expected)
+    return alone is not None and all(
+        equal(expected[name], value)
+        for name, value in zip(THREE, alone, strict=True)
+        if name in expected
+    )
 
 
 def searches_alike(study: str, mutant: str, case: Mapping[str, Any], alone: list | None) -> bool:
@@ -122,14 +126,16 @@ class _Walk:
                 return found
         if is_same(ours, theirs.value, self.view, self.root):
             return None
-        return _told(ours, path, words.different_value(ours, theirs.value, self.view, self.root,
-                                                      self.keeps))
+        return _told(
+            ours, path, words.different_value(ours, theirs.value, self.view, self.root, self.keeps)
+        )
 
     def _different(self, ours: Visit, theirs: Node, number: int) -> str:
         """What is wrong with the student's child of this number, or with its absence."""
         return self._wrong_child(ours, theirs, number) + words.rounded(
             [number_of(child.value) for child in ours.children[:number]],
-            [number_of(child.value) for child in theirs.children[:number]])
+            [number_of(child.value) for child in theirs.children[:number]],
+        )
 
     def _wrong_child(self, ours: Visit, theirs: Node, number: int) -> str:
         expected = ours.children[number].move if number < len(ours.children) else None
@@ -156,12 +162,16 @@ class _Walk:
 def _told(node: Visit, path: list, sentence: str) -> dict[str, Any]:
     if not hasattr(node.state, "lanes"):  # moves of other games are no cells
         sentence = sentence.replace("cell ", "move ")
-    return {"board": notation(node.state), "path": list(path),
-            "sentence": f"{words.place(node, path)}: {sentence}"}
+    return {
+        "board": notation(node.state),
+        "path": list(path),
+        "sentence": f"{words.place(node, path)}: {sentence}",
+    }
 
 
-def _same_tree(ours: Visit, outcome: Outcome, found: list | None,
-               view: View) -> dict[str, Any] | None:
+def _same_tree(
+    ours: Visit, outcome: Outcome, found: list | None, view: View
+) -> dict[str, Any] | None:
     """The trees are the same: what is said of them is not, or comes from another search."""
     expected, got = outcome.case["expected"], outcome.case["got"]
     wrong = [name for name in expected if not equal(expected[name], got[name])]
@@ -178,8 +188,9 @@ def _same_tree(ours: Visit, outcome: Outcome, found: list | None,
     return _unseen(" ".join(_of_result(ours, wrong, expected, got, view)))
 
 
-def _of_result(ours: Visit, wrong: list[str], expected: Mapping, got: Mapping,
-               view: View) -> Iterator[str]:
+def _of_result(
+    ours: Visit, wrong: list[str], expected: Mapping, got: Mapping, view: View
+) -> Iterator[str]:
     yield words.same_tree(view)
     if "nodes" in wrong:
         yield words.other_count(expected["nodes"], got["nodes"])

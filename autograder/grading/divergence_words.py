@@ -12,26 +12,47 @@ from tictactoe.nodes import Visit
 
 UNSEEN = "this cannot be shown"
 WITHOUT_STATE = "without a state to record"  # how the error of a trace ends
-NOT_COUNTED = (f"{UNSEEN}, because no call was counted: put `@counted` on the function that "
-               "visits the states, and take the number of nodes from a `NodeCounter`")
-NO_STATE = (f"{UNSEEN}, because the function under `@counted` is called without a state: put "
-            "`@counted` on the value function, and pass it the state")
-VISITED_AGAIN = ("your search visited this state once more, without a move: each visit counts as "
-                 "one node, so `@counted` belongs on one function only")
-NO_SINGLE_MOVE = ("your search visited a state that no single legal move leads to from here; every "
-                  "function that visits states needs `@counted`, and each visit is one move on")
-AFTER_THE_FIRST = ("the first search visits the right nodes and finds the right values; what "
-                   "differs is asked of the same agent afterwards, and so depends on what its "
-                   "table keeps")
-ALONE_IS_RIGHT = ("a new agent that searches nothing but this state is right in all of this; so "
-                  "your search keeps something from an earlier search, or shares it with another "
-                  "agent")
+NOT_COUNTED = (
+    f"{UNSEEN}, because no call was counted: put `@counted` on the function that "
+    "visits the states, and take the number of nodes from a `NodeCounter`"
+)
+NO_STATE = (
+    f"{UNSEEN}, because the function under `@counted` is called without a state: put "
+    "`@counted` on the value function, and pass it the state"
+)
+VISITED_AGAIN = (
+    "your search visited this state once more, without a move: each visit counts as "
+    "one node, so `@counted` belongs on one function only"
+)
+NO_SINGLE_MOVE = (
+    "your search visited a state that no single legal move leads to from here; every "
+    "function that visits states needs `@counted`, and each visit is one move on"
+)
+AFTER_THE_FIRST = (
+    "the first search visits the right nodes and finds the right values; what "
+    "differs is asked of the same agent afterwards, and so depends on what its "
+    "table keeps"
+)
+ALONE_IS_RIGHT = (
+    "a new agent that searches nothing but this state is right in all of this; so "
+    "your search keeps something from an earlier search, or shares it with another "
+    "agent"
+)
 
 RIGHT_TREE = "your search visits the right nodes and finds their values, but it reports another"
 # What is said of a difference at a position that is not shown, by a part of its sentence.
 KINDS = {
-    **{sentence: sentence for sentence in (NOT_COUNTED, NO_STATE, VISITED_AGAIN, NO_SINGLE_MOVE,
-                                           AFTER_THE_FIRST, ALONE_IS_RIGHT)},
+    **{
+        sentence: sentence
+        for sentence in (
+            NOT_COUNTED,
+            NO_STATE,
+            VISITED_AGAIN,
+            NO_SINGLE_MOVE,
+            AFTER_THE_FIRST,
+            ALONE_IS_RIGHT,
+        )
+    },
     "in the table already": "your search computes a state again that is in the table already",
     "your search explored": "your search explores moves that it must not explore, or another first",
     "your search left out": "your search leaves out moves that it must explore",
@@ -54,8 +75,9 @@ def kind_of(sentence: str) -> str | None:
 def place(node: Visit, path: Sequence) -> str:
     """Where a node is: after which moves, and with what depth and window, if it has them."""
     told = [f"depth {node.depth}"] * ("depth" in node.bounds)
-    told += [f"{name} {_short(node.bounds[name])}" for name in ("alpha", "beta")
-             if name in node.bounds]
+    told += [
+        f"{name} {_short(node.bounds[name])}" for name in ("alpha", "beta") if name in node.bounds
+    ]
     where = f"after {', '.join(map(str, path))}" if path else "at the root"
     return f"{where} ({', '.join(told)})" if told else where
 
@@ -75,8 +97,9 @@ def twice(move: str) -> str:
 
 def in_the_table(move: str) -> str:
     """A child was computed although a table holds it."""
-    return (f"your search computed the state after {_cell(move)} again, but it is in the table "
-            "already")
+    return (
+        f"your search computed the state after {_cell(move)} again, but it is in the table already"
+    )
 
 
 def out_of_order(move: str, expected: Any) -> str:
@@ -92,8 +115,10 @@ def skipped(expected: Any, move: str) -> str:
 def left_out(node: Visit, expected: Any, number: int, root: Visit, keeps: bool) -> str:
     """The search ended before this child."""
     if keeps:
-        return (f"your search did not compute the state after {_cell(expected)}, which is not in "
-                "the table yet")
+        return (
+            f"your search did not compute the state after {_cell(expected)}, which is not in "
+            "the table yet"
+        )
     if number == 0:
         return f"your search stopped here, but this node must be expanded: {_why_open(node, root)}"
     text = f"your search left out {_cell(expected)} and the moves after it"
@@ -107,8 +132,10 @@ def one_too_many(node: Visit, move: str, number: int, root: Visit) -> str:
     if node.state.is_terminal():
         return f"{explored} although the game is over"
     if number == 0 and "limit" in root.bounds:
-        return (f"{explored}, but the search ends here: the limit {root.bounds['limit']} is "
-                "reached and the state is quiescent")
+        return (
+            f"{explored}, but the search ends here: the limit {root.bounds['limit']} is "
+            "reached and the state is quiescent"
+        )
     window = _window(node, number, root)
     return f"{explored} although {window}" if window else f"{explored}, which is one move too many"
 
@@ -116,8 +143,12 @@ def one_too_many(node: Visit, move: str, number: int, root: Visit) -> str:
 def rounded(expected: Sequence[float | None], got: Sequence[float | None]) -> str:
     """Values that are right but for the last digits, which a comparison does not overlook."""
     for right, value in zip(expected, got, strict=True):
-        if right is not None and value is not None and right != value and isclose(
-                abs(right), abs(value), rel_tol=0, abs_tol=1e-9):
+        if (
+            right is not None
+            and value is not None
+            and right != value
+            and isclose(abs(right), abs(value), rel_tol=0, abs_tol=1e-9)
+        ):
             return f"; there, {right!r} is {value!r} in your search, by rounding"
     return ""
 
@@ -154,10 +185,15 @@ def other_count(expected: int, got: Any) -> str:
 
 def other_result(expected: float, got: Any, is_other_view: bool) -> str:
     """The root's value is right in the tree, and another in what is returned."""
-    hint = (" for the player to move at the root" if is_other_view
-            or number_of(got) == -expected else "")
-    return (f"What it reports in the end is another value: {_short(expected)} is right{hint}, and "
-            f"it reports {got!s:.40}.")
+    hint = (
+        " for the player to move at the root"
+        if is_other_view or number_of(got) == -expected
+        else ""
+    )
+    return (
+        f"What it reports in the end is another value: {_short(expected)} is right{hint}, and "
+        f"it reports {got!s:.40}."
+    )
 
 
 def other_move(expected: str, got: str, values: Mapping[str, float | None]) -> str:
@@ -167,8 +203,10 @@ def other_move(expected: str, got: str, values: Mapping[str, float | None]) -> s
     if got not in values:
         return f"The move that it reports, {got:.20}, is none that it explored at the root."
     if list(values).index(got) > list(values).index(expected):
-        return (f"Only the move differs: {_cell(got)} is worth no more than {_cell(expected)}, "
-                "which comes first.")
+        return (
+            f"Only the move differs: {_cell(got)} is worth no more than {_cell(expected)}, "
+            "which comes first."
+        )
     return f"Only the move differs: {_cell(got)} is worth less than {_cell(expected)}."
 
 

@@ -21,20 +21,29 @@ MAX_NAME = 500  # bytes of a name with its folders: it is copied to where paths 
 MAX_SHOWN = 200  # characters of a name
 # What in a course folder is not students': a hard link would hand it in. Backups of submissions, as
 # `cp -al` makes them, are elsewhere.
-STAFFS = ("source", "autograded", "feedback", "results", "reports", "gradebook.db", "secret",
-          CONFIG_FILE)
+STAFFS = (
+    "source",
+    "autograded",
+    "feedback",
+    "results",
+    "reports",
+    "gradebook.db",
+    "secret",
+    CONFIG_FILE,
+)
 ANSWERS = Path("autograder", "answers")  # in the home of a study
 TOLD = 3  # of those that are ignored for one reason
 WHY = {
     "link": "{name} is a link and was ignored: only real files count",
     "staff's": "{name} is a hard link to a file of the course, not the student's own, and was "
-               "ignored: replace it with the file that the student handed in",
+    "ignored: replace it with the file that the student handed in",
     "odd": "{name} is neither a file nor a folder and was ignored",
     "large": "{name} has {size:,} bytes and was ignored: at most {limit:,} are allowed",
     "too much": f"{{name}} was ignored: all files together may have at most {MAX_ALL:,} bytes",
     "deep": "{name} was ignored, with what is in it: its name and those of its folders have more "
-            f"than {MAX_NAME} bytes",
-    "hidden": "", "folder": "",  # nothing that a person wants to hear of
+    f"than {MAX_NAME} bytes",
+    "hidden": "",
+    "folder": "",  # nothing that a person wants to hear of
 }
 
 
@@ -79,8 +88,11 @@ class HandedIn:
         sentences = defaultdict(list)
         for entry in self.entries:
             if why := WHY.get(entry.ignored):
-                sentences[why].append(why.format(
-                    name=shown(entry.name), size=entry.size, limit=_max_bytes(entry.name)))
+                sentences[why].append(
+                    why.format(
+                        name=shown(entry.name), size=entry.size, limit=_max_bytes(entry.name)
+                    )
+                )
         for alike in sentences.values():
             yield from alike[:TOLD]
             if alike[TOLD:]:
@@ -98,9 +110,13 @@ def look_at(submission: Path, study: Study, release: Path) -> HandedIn:
     if not any(entry.shared for entry in found.entries):
         return found
     staffs = _staff_files(release.parents[1], study.home / ANSWERS)
-    return replace(found, entries=tuple(
-        replace(entry, ignored="staff's") if entry.shared and entry.inode in staffs else entry
-        for entry in found.entries))
+    return replace(
+        found,
+        entries=tuple(
+            replace(entry, ignored="staff's") if entry.shared and entry.inode in staffs else entry
+            for entry in found.entries
+        ),
+    )
 
 
 def _staff_files(course: Path, answers: Path) -> set[tuple[int, int]]:
@@ -139,10 +155,15 @@ def look_through(submission: Path, wanted: Collection[str] = ()) -> HandedIn:
     problem = ""
     for entry in _walk(submission, submission):
         if len(entries) == MAX_ENTRIES:
-            problem = (f"there are more than {MAX_ENTRIES:,} files and folders: only "
-                       f"{', '.join(sorted(wanted)) or 'nothing'} counts")
-            entries = [_entry(submission / name, submission) for name in wanted
-                       if os.path.lexists(submission / name)]
+            problem = (
+                f"there are more than {MAX_ENTRIES:,} files and folders: only "
+                f"{', '.join(sorted(wanted)) or 'nothing'} counts"
+            )
+            entries = [
+                _entry(submission / name, submission)
+                for name in wanted
+                if os.path.lexists(submission / name)
+            ]
             break
         entries.append(entry)
     return HandedIn(submission, tuple(_within_limits(entries, wanted)), problem)
@@ -159,17 +180,39 @@ def _walk(folder: Path, submission: Path) -> Iterator[Entry]:
 
 def _entry(path: Path, submission: Path) -> Entry:
     status, name = path.lstat(), path.relative_to(submission)
-    kind = ("link" if stat.S_ISLNK(status.st_mode) else
-            "folder" if stat.S_ISDIR(status.st_mode) else
-            "file" if stat.S_ISREG(status.st_mode) else "other")
-    ignored = ("deep" if len(os.fsencode(name)) > MAX_NAME else
-               "link" if kind == "link" else
-               "folder" if kind == "folder" else
-               "odd" if kind == "other" else
-               "large" if status.st_size > _max_bytes(name) else
-               "hidden" if any(part.startswith(".") for part in name.parts) else "")
-    return Entry(path, name, kind, status.st_size, ignored, (status.st_dev, status.st_ino),
-                 kind == "file" and status.st_nlink > 1)
+    kind = (
+        "link"
+        if stat.S_ISLNK(status.st_mode)
+        else "folder"
+        if stat.S_ISDIR(status.st_mode)
+        else "file"
+        if stat.S_ISREG(status.st_mode)
+        else "other"
+    )
+    ignored = (
+        "deep"
+        if len(os.fsencode(name)) > MAX_NAME
+        else "link"
+        if kind == "link"
+        else "folder"
+        if kind == "folder"
+        else "odd"
+        if kind == "other"
+        else "large"
+        if status.st_size > _max_bytes(name)
+        else "hidden"
+        if any(part.startswith(".") for part in name.parts)
+        else ""
+    )
+    return Entry(
+        path,
+        name,
+        kind,
+        status.st_size,
+        ignored,
+        (status.st_dev, status.st_ino),
+        kind == "file" and status.st_nlink > 1,
+    )
 
 
 def _max_bytes(name: Path) -> int:
@@ -179,8 +222,9 @@ def _max_bytes(name: Path) -> int:
 def _within_limits(entries: list[Entry], wanted: Collection[str]) -> Iterator[Entry]:
     """The entries in order; what is wanted, then modules, are the first to have a place."""
     size, full = 0, set()
-    for entry in sorted(entries, key=lambda e: (str(e.name) not in wanted,
-                                                e.name.suffix != ".py", e.name)):
+    for entry in sorted(
+        entries, key=lambda e: (str(e.name) not in wanted, e.name.suffix != ".py", e.name)
+    ):
         if not entry.ignored:
             size += min(entry.size, MAX_BYTES)  # a larger notebook is without its outputs
             if size > MAX_ALL:
@@ -193,5 +237,5 @@ def shown(name: Path | str) -> str:
     """A name, which may be any bytes, as a person can read it on one line."""
     text = str(name).encode("utf-8", "backslashreplace").decode()
     if len(text) > MAX_SHOWN:
-        text = f"{text[:MAX_SHOWN // 2]}...{text[-MAX_SHOWN // 2:]}"
+        text = f"{text[: MAX_SHOWN // 2]}...{text[-MAX_SHOWN // 2 :]}"
     return text if text.isprintable() else repr(text)

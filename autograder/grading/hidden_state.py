@@ -79,9 +79,15 @@ def place_tests(cells: Sequence[NotebookNode], tests: Iterable[str], folder: Pat
     if not all(cell.readable for cell in read):
         every = dict.fromkeys(sorted(wanted), UNREADABLE)
         return Placement(every, wanted)
-    inside = {cell.name: why for cell in own
-              if (why := notebook.state_in(cell) or unsteady.get(cell.name)
-                  or notebook.shared_by(cell, wanted))}
+    inside = {
+        cell.name: why
+        for cell in own
+        if (
+            why := notebook.state_in(cell)
+            or unsteady.get(cell.name)
+            or notebook.shared_by(cell, wanted)
+        )
+    }
     return Placement(_with_sharing(inside, own), frozenset(unsteady))
 
 
@@ -89,10 +95,14 @@ def _with_sharing(inside: dict[str, str], tests: Sequence["_Cell"]) -> dict[str,
     """`inside` with the tests that share a variable with one of these, and so on."""
     found = dict(inside)
     while True:
-        more = {test.name: f"it shares the variable {min(shared)!r} with the test {other.name!r}"
-                for test in tests if test.name not in found
-                for other in tests if other.name in found
-                if (shared := (test.bound & other.names) | (other.bound & test.names))}
+        more = {
+            test.name: f"it shares the variable {min(shared)!r} with the test {other.name!r}"
+            for test in tests
+            if test.name not in found
+            for other in tests
+            if other.name in found
+            if (shared := (test.bound & other.names) | (other.bound & test.names))
+        }
         if not more:
             return found
         found |= more
@@ -160,8 +170,9 @@ class _Notebook:
                     return f"it depends on the module {word.split()[1]!r}"
                 if CHANCE & {*word.split()[1].split(".")}:
                     return f"it depends on {word.split()[1]!r}"
-            elif word.lstrip(".") in CHANCE and (word[0] == "." or (
-                    "*" in self.modules and word not in self.depends)):
+            elif word.lstrip(".") in CHANCE and (
+                word[0] == "." or ("*" in self.modules and word not in self.depends)
+            ):
                 return f"it depends on {word.lstrip('.')!r}, which can be random"
             elif word in UNSTEADY_BUILTINS and word not in self.depends:
                 return f"it depends on {word!r}"
@@ -181,8 +192,10 @@ class _Notebook:
                 return f"it uses {word[1:]!r}"
             elif word not in known and (word in STATEFUL_BUILTINS or word[0] == "_"):
                 return f"it uses {word!r}"
-        if any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Global))
-               for node in ast.walk(test.tree)):
+        if any(
+            isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Global))
+            for node in ast.walk(test.tree)
+        ):
             return "it is asynchronous or declares global variables"
         changed = sorted(_changed(test.tree) - test.bound - self.modules.keys())
         return f"it changes {changed[0]!r} of the notebook" if changed else None
@@ -206,8 +219,11 @@ class _Notebook:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return {"exec"}  # nothing is known of it
             # Its names are its own, not variables of the notebook that are called the same.
-            return {each for each in words if each[0] == "." or self._is_module(each)
-                    or each in UNSTEADY_BUILTINS}
+            return {
+                each
+                for each in words
+                if each[0] == "." or self._is_module(each) or each in UNSTEADY_BUILTINS
+            }
         return self.depends.get(word, set())
 
     @staticmethod
@@ -217,8 +233,11 @@ class _Notebook:
     def _local(self, word: str) -> Path | None:
         """The file of a module that lies next to the notebook."""
         parts = word.split()[1].split(".")
-        places = (self.folder / f"{parts[0]}.py", self.folder.joinpath(*parts).with_suffix(".py"),
-                  self.folder / parts[0] / "__init__.py")
+        places = (
+            self.folder / f"{parts[0]}.py",
+            self.folder.joinpath(*parts).with_suffix(".py"),
+            self.folder / parts[0] / "__init__.py",
+        )
         return next((place for place in places if place.is_file()), None)
 
 
@@ -247,8 +266,9 @@ def _words(tree: ast.AST) -> set[str]:
 
 def set_by(node: ast.stmt) -> set[str]:
     """The global names that a statement of a cell sets, or can set when it is called."""
-    declared = {name for part in ast.walk(node) if isinstance(part, ast.Global)
-                for name in part.names}
+    declared = {
+        name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names
+    }
     return declared | ({node.name} if isinstance(node, FUNCTIONS) else _stored(node))
 
 
@@ -270,8 +290,10 @@ def _changed(tree: ast.AST) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:
-            case (ast.Attribute(ctx=ast.Store() | ast.Del())
-                  | ast.Subscript(ctx=ast.Store() | ast.Del())):
+            case (
+                ast.Attribute(ctx=ast.Store() | ast.Del())
+                | ast.Subscript(ctx=ast.Store() | ast.Del())
+            ):
                 found |= _root(node)
             case ast.Name(ctx=ast.Del()):
                 found.add(node.id)
@@ -290,8 +312,11 @@ def _root(node: ast.AST) -> set[str]:
 
 def _bound_globally(source: str) -> frozenset[str]:
     table = symtable.symtable(source, "<cell>", "exec")
-    return frozenset(symbol.get_name() for symbol in table.get_symbols()
-                     if symbol.is_assigned() or symbol.is_imported())
+    return frozenset(
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_assigned() or symbol.is_imported()
+    )
 
 
 def _globals_of_functions(source: str) -> set[str]:

@@ -43,8 +43,9 @@ class Intake:
     gradable: bool
 
 
-def take_in(handed_in: HandedIn, study: Study, release: Path, staged: Path,
-            zone: tzinfo = UTC) -> Intake:
+def take_in(
+    handed_in: HandedIn, study: Study, release: Path, staged: Path, zone: tzinfo = UTC
+) -> Intake:
     """Copy the files that count of a submission to `staged`; report what was wrong with them.
 
     `zone` is the course's time zone, in which a timestamp.txt without one is read.
@@ -55,8 +56,9 @@ def take_in(handed_in: HandedIn, study: Study, release: Path, staged: Path,
     if not files:
         return Intake((*problems, "the folder is empty: nothing was handed in"), False)
     staged.mkdir(parents=True)
-    released = {path.name: nbformat.read(path, as_version=4)
-                for path in sorted(release.glob("*.ipynb"))}
+    released = {
+        path.name: nbformat.read(path, as_version=4) for path in sorted(release.glob("*.ipynb"))
+    }
     for file in files:
         if file.path.suffix != ".ipynb" and file.name.parts[0] not in released:
             _copy(file.path, staged / file.name)
@@ -71,8 +73,9 @@ def take_in(handed_in: HandedIn, study: Study, release: Path, staged: Path,
         if study.module:
             problems += _stage_module(study.module, handed_in, files, staged)
         for name, notebook in released.items():
-            chosen, said = _notebook(name, notebook, files, set(released),
-                                     _checkpoint_hint(name, handed_in))
+            chosen, said = _notebook(
+                name, notebook, files, set(released), _checkpoint_hint(name, handed_in)
+            )
             problems += said
             nbformat.write(chosen, staged / name)
     return Intake(tuple(problems), True)
@@ -92,13 +95,16 @@ def _timestamp_problems(staged: Path, zone: tzinfo) -> list[str]:
         path = staged / TIMESTAMP
         if not LIKE_NBGRADER.match(path.read_bytes()):
             path.unlink()
-        return [f"{TIMESTAMP}: {error}; until it is corrected the time of submission is unknown, "
-                "and there is no late penalty"]
+        return [
+            f"{TIMESTAMP}: {error}; until it is corrected the time of submission is unknown, "
+            "and there is no late penalty"
+        ]
     return []
 
 
-def _stage_module(module: str, handed_in: HandedIn, files: Sequence[Submitted],
-                  staged: Path) -> list[str]:
+def _stage_module(
+    module: str, handed_in: HandedIn, files: Sequence[Submitted], staged: Path
+) -> list[str]:
     """Put the module into `staged` if it has another name or place; report what is wrong with it.
 
     From another folder the files next to it come along, as it may import them.
@@ -107,19 +113,25 @@ def _stage_module(module: str, handed_in: HandedIn, files: Sequence[Submitted],
     exact = next((file for file in candidates if file.name == PurePath(module)), None)
     chosen = exact or clear_choice(candidates, module)
     if chosen is None:
-        return [f"{module} is missing: its checks get no marks"
-                + _module_hint(module, handed_in, files, candidates)]
+        return [
+            f"{module} is missing: its checks get no marks"
+            + _module_hint(module, handed_in, files, candidates)
+        ]
     problems = []
     if chosen is not exact:
-        problems.append(f"{module} is missing, but {shown(chosen.name)!r} was found and is used "
-                        "instead")
+        problems.append(
+            f"{module} is missing, but {shown(chosen.name)!r} was found and is used instead"
+        )
         _copy(chosen.path, staged / module)
         folder = chosen.name.parent
         for file in files if folder.parts else ():
             if folder in file.name.parents and file.path.suffix != ".ipynb":
                 target = staged / file.name.relative_to(folder)
-                if ".." not in file.name.parts and not target.exists() and _can_be_made(target,
-                                                                                       staged):
+                if (
+                    ".." not in file.name.parts
+                    and not target.exists()
+                    and _can_be_made(target, staged)
+                ):
                     _copy(file.path, target)
     problems += _ignored(chosen, candidates)
     return problems + _encoding_problems(staged / module, module)
@@ -133,24 +145,35 @@ def _can_be_made(target: Path, staged: Path) -> bool:
 def _ignored(chosen: Submitted, candidates: Sequence[Submitted]) -> list[str]:
     """A sentence that lists the other candidates whose contents are not those of `chosen`."""
     content = chosen.path.read_bytes()
-    others = [repr(shown(file.name)) for file in candidates
-              if file is not chosen and file.path.read_bytes() != content]
+    others = [
+        repr(shown(file.name))
+        for file in candidates
+        if file is not chosen and file.path.read_bytes() != content
+    ]
     if not others:
         return []
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    return [f"{', '.join(others[:3])}{more} was also submitted and was ignored: "
-            f"{shown(chosen.name)!r} counts"]
+    return [
+        f"{', '.join(others[:3])}{more} was also submitted and was ignored: "
+        f"{shown(chosen.name)!r} counts"
+    ]
 
 
-def _module_hint(module: str, handed_in: HandedIn, files: Sequence[Submitted],
-                 candidates: Sequence[Submitted]) -> str:
+def _module_hint(
+    module: str, handed_in: HandedIn, files: Sequence[Submitted], candidates: Sequence[Submitted]
+) -> str:
     """What may be meant by a module that is missing."""
     stem = module.removesuffix(".py").lower()
-    names = [shown(file.name.as_posix()) for file in candidates or files
-             if file.name.suffix.lower() in (".py", ".txt") and stem in file.name.name.lower()]
+    names = [
+        shown(file.name.as_posix())
+        for file in candidates or files
+        if file.name.suffix.lower() in (".py", ".txt") and stem in file.name.name.lower()
+    ]
     if len(names) > 1 and candidates:
-        return (f"; {' and '.join(map(repr, names[:3]))} differ, so rename the one that is meant "
-                "and grade again")
+        return (
+            f"; {' and '.join(map(repr, names[:3]))} differ, so rename the one that is meant "
+            "and grade again"
+        )
     if names:
         return f"; if {names[0]!r} is meant, rename it and grade again"
     return _checkpoint_hint(module, handed_in)
@@ -158,9 +181,16 @@ def _module_hint(module: str, handed_in: HandedIn, files: Sequence[Submitted],
 
 def _checkpoint_hint(name: str, handed_in: HandedIn) -> str:
     stem, suffix = PurePath(name).stem, PurePath(name).suffix
-    saved = next((entry.name for entry in handed_in.entries if entry.ignored == "hidden"
-                  and entry.name.parent.name == CHECKPOINTS
-                  and entry.name.name == f"{stem}-checkpoint{suffix}"), None)
+    saved = next(
+        (
+            entry.name
+            for entry in handed_in.entries
+            if entry.ignored == "hidden"
+            and entry.name.parent.name == CHECKPOINTS
+            and entry.name.name == f"{stem}-checkpoint{suffix}"
+        ),
+        None,
+    )
     return f"; {shown(saved)!r} holds an earlier version" if saved else ""
 
 
@@ -175,8 +205,9 @@ def _encoding_problems(path: Path, module: str) -> list[str]:
     return []
 
 
-def _notebook(name: str, released: NotebookNode, files: Sequence[Submitted],
-              expected: set[str], hint: str) -> tuple[NotebookNode, list[str]]:
+def _notebook(
+    name: str, released: NotebookNode, files: Sequence[Submitted], expected: set[str], hint: str
+) -> tuple[NotebookNode, list[str]]:
     """The submitted notebook with the release's metadata, or else the released one.
 
     A notebook without graded cells need not be submitted. `hint` ends the sentence about one that
@@ -195,10 +226,14 @@ def _notebook(name: str, released: NotebookNode, files: Sequence[Submitted],
         else:
             if repairs:
                 problems.append(f"{name} {repairs}")
-            return notebook, (problems + restore_metadata(notebook, released, name)
-                              + _ignored(exact, named))
-    notebooks = [file for file in files if file.name.suffix.lower() == ".ipynb"
-                 and str(file.name) not in expected]
+            return notebook, (
+                problems + restore_metadata(notebook, released, name) + _ignored(exact, named)
+            )
+    notebooks = [
+        file
+        for file in files
+        if file.name.suffix.lower() == ".ipynb" and str(file.name) not in expected
+    ]
     for file in (*named, *(file for file in notebooks if file not in named)):
         if file is exact:
             continue

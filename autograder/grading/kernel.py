@@ -19,8 +19,9 @@ from autograder.sandbox.client import Ran
 from sequence.league.clock import WATCH, Clock, Meter, factor, patience
 
 
-def run_in_kernel(nb: NotebookNode, cells: list[NotebookNode], folder: Path, cell_seconds: float,
-                  config: Config) -> Ran:
+def run_in_kernel(
+    nb: NotebookNode, cells: list[NotebookNode], folder: Path, cell_seconds: float, config: Config
+) -> Ran:
     """Run `cells` of the notebook in nbgrader's kernel, in `folder`; a cell that does not finish
     in `cell_seconds` of computing is the last."""
     most = patience(cell_seconds) * factor()

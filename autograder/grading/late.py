@@ -34,8 +34,9 @@ class ShareADay(LateSubmissionPlugin):
     percent_a_day = Float(0, min=0, max=100, help="of the score, a day begun").tag(config=True)
     at_most = Float(100, min=0, max=100, help="percent of the score").tag(config=True)
 
-    def late_submission_penalty(self, student_id: str, score: float,
-                                total_seconds_late: float) -> float:
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float:
         """The points that a notebook with this score loses."""
         days = math.ceil(total_seconds_late / DAY)
         return round(score * min(self.at_most, days * self.percent_a_day) / 100, 2)
@@ -69,14 +70,16 @@ def set_due(folder: CourseFolder, study: Study, when: datetime) -> None:
     def write() -> None:
         with Gradebook(db_url(folder)) as book:
             book.update_or_create_assignment(
-                study.assignment, duedate=when.astimezone(UTC).replace(tzinfo=None))
+                study.assignment, duedate=when.astimezone(UTC).replace(tzinfo=None)
+            )
 
     with refused_in_words(folder):
         patiently(folder, write)
 
 
-def work_out(folder: CourseFolder, study: Study,
-             students: Iterable[str] | None = None) -> list[Late]:
+def work_out(
+    folder: CourseFolder, study: Study, students: Iterable[str] | None = None
+) -> list[Late]:
     """Read timestamp.txt and update the penalties of all submissions to an assignment, or of those
     of some `students`; returns the late ones. Marks are left unchanged.
 
@@ -131,8 +134,11 @@ def _penalise(step: Any, submission: SubmittedAssignment) -> Late:
     """As nbgrader's own step does when it grades: never more than a notebook's score."""
     seconds, total = submission.total_seconds_late, 0.0
     for notebook in submission.notebooks:
-        penalty = step.plugin_inst.late_submission_penalty(
-            submission.student.id, notebook.score, seconds) if seconds > 0 else None
+        penalty = (
+            step.plugin_inst.late_submission_penalty(submission.student.id, notebook.score, seconds)
+            if seconds > 0
+            else None
+        )
         if penalty is not None:
             penalty = min(max(0, penalty), notebook.score)
         notebook.late_submission_penalty = penalty

@@ -21,15 +21,22 @@ EARLIER = f"{LEDGER}.earlier"  # the last entry, from when its submission is gra
 FAULT = "fault.txt"  # instead of an entry: why the machinery failed
 LOG = "grade.log"
 OTHER_DOOR = "nbgrader.txt"  # graded by nbgrader's own command or by formgrader's button
-ENTRY = {"status": str, "state": dict, "problems": list, "seconds": int | float,
-         "marks": dict}  # what an entry holds at least, and the types
+ENTRY = {
+    "status": str,
+    "state": dict,
+    "problems": list,
+    "seconds": int | float,
+    "marks": dict,
+}  # what an entry holds at least, and the types
 RESULT = {"outcomes": list, "inside": list, "booked": dict}  # and the result of a notebook
 NOTEBOOK = {"cells": list, "nbformat": int}  # an autograded notebook
 OUTCOME = {"check", "earned", "points", "aspects", "cause", "problem"}  # and each outcome in it
 NOTHING = "nothing to grade"
 DAMAGED = "what was kept of its grading is damaged ({}): grade again"
-OF_BEFORE = ("what was handed in last is nothing that can be graded, so the marks of the "
-             "submission before it stand")
+OF_BEFORE = (
+    "what was handed in last is nothing that can be graded, so the marks of the "
+    "submission before it stand"
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,8 @@ def read_object(path: Path, form: Mapping[str, type | UnionType]) -> dict | None
     except (OSError, ValueError, RecursionError):
         return None
     right = isinstance(data, dict) and all(
-        isinstance(data.get(key), kind) for key, kind in form.items())
+        isinstance(data.get(key), kind) for key, kind in form.items()
+    )
     return data if right else None
 
 
@@ -86,38 +94,54 @@ def read_ledger(path: Path) -> dict | None:
 def read_results(folder: Path) -> dict[str, dict]:
     """The saved results of a submission's notebooks, by the notebook's name; damaged ones are left
     out."""
-    return {path.stem: result for path in sorted(folder.glob("*.json"))
-            if path.name != LEDGER and (result := read_result(path))}
+    return {
+        path.stem: result
+        for path in sorted(folder.glob("*.json"))
+        if path.name != LEDGER and (result := read_result(path))
+    }
 
 
 def read_result(path: Path) -> dict | None:
     """The saved result of one notebook, or None if it cannot be read."""
     result = read_object(path, RESULT)
-    whole = result and all(isinstance(outcome, dict) and outcome.keys() >= OUTCOME
-                           for outcome in result["outcomes"])
+    whole = result and all(
+        isinstance(outcome, dict) and outcome.keys() >= OUTCOME for outcome in result["outcomes"]
+    )
     return result if whole else None
 
 
-def unreadable(folder: CourseFolder, assignment: str, student: str,
-               entry: Mapping[str, Any]) -> list[str]:
+def unreadable(
+    folder: CourseFolder, assignment: str, student: str, entry: Mapping[str, Any]
+) -> list[str]:
     """The files of a graded submission that can no longer be read: saved results of its notebooks
     and, if it has been autograded, the notebooks themselves."""
     names = {*entry.get("notebooks", ())}
     lost = names - read_results(folder.results(assignment, student)).keys()
     autograded = folder.root / "autograded" / student / assignment
-    return sorted([f"{name}.json" for name in lost] + [
-        f"{name}.ipynb" for name in names if entry["status"] == "graded"
-        and read_object(autograded / f"{name}.ipynb", NOTEBOOK) is None])
+    return sorted(
+        [f"{name}.json" for name in lost]
+        + [
+            f"{name}.ipynb"
+            for name in names
+            if entry["status"] == "graded"
+            and read_object(autograded / f"{name}.ipynb", NOTEBOOK) is None
+        ]
+    )
 
 
-def graded_before(folder: CourseFolder, assignment: str, student: str, state: dict[str, str],
-                  found: Booked) -> Graded | None:
+def graded_before(
+    folder: CourseFolder, assignment: str, student: str, state: dict[str, str], found: Booked
+) -> Graded | None:
     """The result of a submission that was graded in just this state, if it can be read and the
     gradebook, which holds `found`, still has its marks: it is not graded again."""
     old = read_ledger(folder.results(assignment, student) / LEDGER)
-    if old is None or old["state"] != state or unreadable(folder, assignment, student, old) or (
-            old["status"] == "graded" and not holds(found, old.get("marks", {}))) or (
-            old["status"] == NOTHING and found and not old.get("marks")):
+    if (
+        old is None
+        or old["state"] != state
+        or unreadable(folder, assignment, student, old)
+        or (old["status"] == "graded" and not holds(found, old.get("marks", {})))
+        or (old["status"] == NOTHING and found and not old.get("marks"))
+    ):
         return None
     return Graded(student, "unchanged", tuple(old["problems"]))
 
@@ -162,19 +186,32 @@ def standing(folder: CourseFolder, assignment: str, student: str) -> dict:
     results = folder.results(assignment, student)
     if entry := read_ledger(results / LEDGER):
         lost = unreadable(folder, assignment, student, entry)
-        return entry if not lost else entry | {
-            "status": "not graded", "problems": [DAMAGED.format(", ".join(lost))]}
+        return (
+            entry
+            if not lost
+            else entry | {"status": "not graded", "problems": [DAMAGED.format(", ".join(lost))]}
+        )
     marks = (read_ledger(results / EARLIER) or {}).get("marks", {})
     if (results / FAULT).is_file():
-        return {"status": "fault", "seconds": 0, "marks": marks,
-                "problems": (results / FAULT).read_text("utf-8", "replace").splitlines()}
-    by_nbgrader = ((folder.root / "autograded" / student / assignment).is_dir()
-                   and not (results / LOG).exists())  # we have never begun it
+        return {
+            "status": "fault",
+            "seconds": 0,
+            "marks": marks,
+            "problems": (results / FAULT).read_text("utf-8", "replace").splitlines(),
+        }
+    by_nbgrader = (folder.root / "autograded" / student / assignment).is_dir() and not (
+        results / LOG
+    ).exists()  # we have never begun it
     if by_nbgrader or (results / OTHER_DOOR).exists():
         return {"status": "graded", "seconds": 0, "problems": []}
-    return {"status": "not graded", "seconds": 0, "marks": marks,
-            "problems": [DAMAGED.format(LEDGER) if (results / LEDGER).exists()
-                         else "it has not been graded yet"]}
+    return {
+        "status": "not graded",
+        "seconds": 0,
+        "marks": marks,
+        "problems": [
+            DAMAGED.format(LEDGER) if (results / LEDGER).exists() else "it has not been graded yet"
+        ],
+    }
 
 
 def note_other_door(results: Path) -> None:
@@ -190,4 +227,3 @@ def write_json(path: Path, data: object) -> None:
     part = path.with_suffix(".part")
     part.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     part.replace(path)
-

@@ -75,66 +75,125 @@ class RestoreCells(NbGraderPreprocessor):
 class GradingStep(NbGraderPreprocessor):
     """Runs a submission's notebook and marks its checks."""
 
-    isolation = Enum(["sandbox", "process"], "sandbox", help=(
-        "Where submissions run: 'sandbox', isolated (Linux only), or 'process', in processes that "
-        "can do whatever you can do.")).tag(config=True)
-    scheduler = Unicode("", help=(
-        "The address of a Dask scheduler (tcp://HOST:8786 or tls://HOST:8786) whose workers run "
-        "submissions in sandboxes of theirs; by default this machine does.")).tag(config=True)
-    cluster_seconds = Float(CLUSTER_PATIENCE, min=0, help=(
-        "Seconds that a cluster may be away, or without a worker, before grading stops."
-        )).tag(config=True)
-    run_cells = Enum(["needed", "always"], "needed", help=(
-        "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
-        "'always', all. The others keep the outputs that were handed in.")).tag(config=True)
-    times_needed = Float(TIMES, min=1, help=(
-        "A check, or a cell of the release, may compute for so many times as long as the "
-        "instructor's own solution.")).tag(config=True)
-    least_seconds = Float(LEAST, min=0, help=(
-        "Seconds of computing that a check or a cell has at least, however little the "
-        "instructor's own solution needs.")).tag(config=True)
-    cell_seconds = Float(MOST, help=(
-        "Seconds of computing that one cell has at most. What only waits is stopped after ten "
-        "times as long and half a minute more, and so with all limits of time.")).tag(config=True)
-    probe_seconds = Float(MOST, help="Seconds of computing that one check has at most."
-                          ).tag(config=True)
-    later_seconds = Float(2, help=(
-        "Seconds of computing for one cell, or one check, after another of the same submission "
-        "was stopped.")).tag(config=True)
-    more_seconds = Float(20, help=(
-        "Seconds of computing for all that is asked of a submission besides the hidden cases: "
-        "values by which errors are carried forward, and what explains.")).tag(config=True)
-    waiting_seconds = Float(60, min=0, help=(
-        "Seconds that all checks and notebooks of a submission together may wait, for example in "
-        "sleep.")).tag(config=True)
-    notebook_seconds = Float(60, help="Seconds of computing for all cells of a notebook."
-                             ).tag(config=True)
-    cpu_seconds = Integer(60, help=(
-        "Seconds of computing for whatever runs in one process, and for all that it starts."
-        )).tag(config=True)
-    memory_mb = Integer(1024, help="Megabytes of memory, of all processes together."
-                        ).tag(config=True)
+    isolation = Enum(
+        ["sandbox", "process"],
+        "sandbox",
+        help=(
+            "Where submissions run: 'sandbox', isolated (Linux only), or 'process', in processes that "
+            "can do whatever you can do."
+        ),
+    ).tag(config=True)
+    scheduler = Unicode(
+        "",
+        help=(
+            "The address of a Dask scheduler (tcp://HOST:8786 or tls://HOST:8786) whose workers run "
+            "submissions in sandboxes of theirs; by default this machine does."
+        ),
+    ).tag(config=True)
+    cluster_seconds = Float(
+        CLUSTER_PATIENCE,
+        min=0,
+        help=("Seconds that a cluster may be away, or without a worker, before grading stops."),
+    ).tag(config=True)
+    run_cells = Enum(
+        ["needed", "always"],
+        "needed",
+        help=(
+            "Which notebooks are run: 'needed', those with a graded code cell that is not a check, or "
+            "'always', all. The others keep the outputs that were handed in."
+        ),
+    ).tag(config=True)
+    times_needed = Float(
+        TIMES,
+        min=1,
+        help=(
+            "A check, or a cell of the release, may compute for so many times as long as the "
+            "instructor's own solution."
+        ),
+    ).tag(config=True)
+    least_seconds = Float(
+        LEAST,
+        min=0,
+        help=(
+            "Seconds of computing that a check or a cell has at least, however little the "
+            "instructor's own solution needs."
+        ),
+    ).tag(config=True)
+    cell_seconds = Float(
+        MOST,
+        help=(
+            "Seconds of computing that one cell has at most. What only waits is stopped after ten "
+            "times as long and half a minute more, and so with all limits of time."
+        ),
+    ).tag(config=True)
+    probe_seconds = Float(MOST, help="Seconds of computing that one check has at most.").tag(
+        config=True
+    )
+    later_seconds = Float(
+        2,
+        help=(
+            "Seconds of computing for one cell, or one check, after another of the same submission "
+            "was stopped."
+        ),
+    ).tag(config=True)
+    more_seconds = Float(
+        20,
+        help=(
+            "Seconds of computing for all that is asked of a submission besides the hidden cases: "
+            "values by which errors are carried forward, and what explains."
+        ),
+    ).tag(config=True)
+    waiting_seconds = Float(
+        60,
+        min=0,
+        help=(
+            "Seconds that all checks and notebooks of a submission together may wait, for example in "
+            "sleep."
+        ),
+    ).tag(config=True)
+    notebook_seconds = Float(60, help="Seconds of computing for all cells of a notebook.").tag(
+        config=True
+    )
+    cpu_seconds = Integer(
+        60,
+        help=("Seconds of computing for whatever runs in one process, and for all that it starts."),
+    ).tag(config=True)
+    memory_mb = Integer(1024, help="Megabytes of memory, of all processes together.").tag(
+        config=True
+    )
     processes = Integer(64, help="Processes and threads at once.").tag(config=True)
     files_mb = Integer(64, help="Megabytes that may be written to files.").tag(config=True)
-    gradebook_seconds = Float(PATIENCE, help=(
-        "Seconds to wait for the server of a gradebook, such as PostgreSQL, that does not answer."
-        )).tag(config=True)
-    output_characters = Integer(2_000_000, help="Characters of output that are kept."
-                                ).tag(config=True)
+    gradebook_seconds = Float(
+        PATIENCE,
+        help=(
+            "Seconds to wait for the server of a gradebook, such as PostgreSQL, that does not answer."
+        ),
+    ).tag(config=True)
+    output_characters = Integer(2_000_000, help="Characters of output that are kept.").tag(
+        config=True
+    )
 
-    door = Unicode(help=(
-        "The path of the door to a warm parent, if one has been started in advance: `autograder "
-        "grade` sets it.")).tag(config=True)
+    door = Unicode(
+        help=(
+            "The path of the door to a warm parent, if one has been started in advance: `autograder "
+            "grade` sets it."
+        )
+    ).tag(config=True)
 
-    tests = Dict(help=(
-        "What is known of each notebook's own tests, by its name: a table of the instructor's "
-        "`imports`, of the tests that must be decided `inside`, in the student's own interpreter, "
-        "and of what each other one `calls`. `autograder grade` finds it out.")).tag(config=True)
+    tests = Dict(
+        help=(
+            "What is known of each notebook's own tests, by its name: a table of the instructor's "
+            "`imports`, of the tests that must be decided `inside`, in the student's own interpreter, "
+            "and of what each other one `calls`. `autograder grade` finds it out."
+        )
+    ).tag(config=True)
 
-    needed = Dict(help=(
-        "Seconds that the instructor's own solution computes, for each check by its id, and for "
-        "the longest cell of each notebook by its file's name. `autograder grade` measures them."
-        )).tag(config=True)
+    needed = Dict(
+        help=(
+            "Seconds that the instructor's own solution computes, for each check by its id, and for "
+            "the longest cell of each notebook by its file's name. `autograder grade` measures them."
+        )
+    ).tag(config=True)
     computed = Dict(help="What the module, or the notebook, that was run last has computed.")
 
     def preprocess(self, nb, resources):
@@ -153,13 +212,19 @@ class GradingStep(NbGraderPreprocessor):
         code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
         checks = [cell for cell in code if _is_check(cell)]
         cells = [cell for cell in code if not _is_check(cell)]
-        outside = [cell for cell in cells if known and self.isolation == "sandbox"
-                   and is_own_test(cell)
-                   and cell.metadata.nbgrader.grade_id not in known["inside"]]
+        outside = [
+            cell
+            for cell in cells
+            if known
+            and self.isolation == "sandbox"
+            and is_own_test(cell)
+            and cell.metadata.nbgrader.grade_id not in known["inside"]
+        ]
         ran, newer = Ran([], []), None
         if self.run_cells == "always" or any(map(_is_marked, cells)):
-            seconds = min(self.cell_seconds,
-                          self.later_seconds if stopped_before else self.cell_seconds)
+            seconds = min(
+                self.cell_seconds, self.later_seconds if stopped_before else self.cell_seconds
+            )
             released = min(seconds, self._limit(f"{name}.ipynb", self.cell_seconds))
             ran = self._run(nb, cells, folder, seconds, outside, known, released=released)
             self.computed[f"{name}.ipynb"] = ran.longest
@@ -167,8 +232,9 @@ class GradingStep(NbGraderPreprocessor):
             newer = _state_newer_python(cells)
         outcomes: list[Outcome] = []
         for cell in checks:
-            once_stopped = (stopped_before or ran.late or ran.stopped
-                            or any(o.stopped for o in outcomes))
+            once_stopped = (
+                stopped_before or ran.late or ran.stopped or any(o.stopped for o in outcomes)
+            )
             seconds = min(self.probe_seconds, self.later_seconds) if once_stopped else None
             outcome = self.mark(check_id(cell), folder, seconds, _submission.known)
             outcomes.append(outcome)
@@ -177,10 +243,14 @@ class GradingStep(NbGraderPreprocessor):
             cell.outputs, cell.execution_count = outputs(outcome), None
         _submission.stopped |= bool(ran.late or ran.stopped or any(o.stopped for o in outcomes))
         resources["outcomes"], resources["stopped"] = outcomes, _why_stopped(ran) or newer
-        resources["inside"] = [cell.metadata.nbgrader.grade_id for cell in cells
-                               if is_grade(cell) and not _is_one_of(cell, outside)]
-        resources["calls"] = {cells[number].metadata.nbgrader.grade_id: calls
-                              for number, calls in ran.calls.items()}
+        resources["inside"] = [
+            cell.metadata.nbgrader.grade_id
+            for cell in cells
+            if is_grade(cell) and not _is_one_of(cell, outside)
+        ]
+        resources["calls"] = {
+            cells[number].metadata.nbgrader.grade_id: calls for number, calls in ran.calls.items()
+        }
         return nb, resources
 
     def _recall(self, where: Mapping[str, str]) -> None:
@@ -196,37 +266,63 @@ class GradingStep(NbGraderPreprocessor):
     def _limit(self, what: str, most: float) -> float:
         """The limit of a check or of a notebook's cells, which is never above `most`."""
         needed = self.needed.get(what)
-        return most if needed is None else limit(needed, self.times_needed, self.least_seconds,
-                                                 most)
+        return (
+            most if needed is None else limit(needed, self.times_needed, self.least_seconds, most)
+        )
 
-    def _run(self, nb: NotebookNode, cells: list[NotebookNode], folder: Path, seconds: float,
-             tests: list[NotebookNode], known: Mapping[str, Any], *, released: float) -> Ran:
+    def _run(
+        self,
+        nb: NotebookNode,
+        cells: list[NotebookNode],
+        folder: Path,
+        seconds: float,
+        tests: list[NotebookNode],
+        known: Mapping[str, Any],
+        *,
+        released: float,
+    ) -> Ran:
         if self.isolation == "process":
             return run_in_kernel(nb, cells, folder, seconds, self.config)
         calls = known.get("calls", {})
-        numbers = {number: calls.get(cell.metadata.nbgrader.grade_id)
-                   for number, cell in enumerate(cells) if _is_one_of(cell, tests)}
+        numbers = {
+            number: calls.get(cell.metadata.nbgrader.grade_id)
+            for number, cell in enumerate(cells)
+            if _is_one_of(cell, tests)
+        }
         # What students add has no counterpart that could have been measured.
-        limits = {number: released for number, cell in enumerate(cells)
-                  if "nbgrader" in cell.metadata}
+        limits = {
+            number: released for number, cell in enumerate(cells) if "nbgrader" in cell.metadata
+        }
 
         def run(sandbox: Sandbox) -> Ran:
             outside = Outside(self._sandbox("tests"), numbers, known["imports"]) if tests else None
-            return sandbox.run_cells(_files(folder), [cell.source for cell in cells], seconds,
-                                     self.later_seconds, self.notebook_seconds, outside,
-                                     limits=limits)
+            return sandbox.run_cells(
+                _files(folder),
+                [cell.source for cell in cells],
+                seconds,
+                self.later_seconds,
+                self.notebook_seconds,
+                outside,
+                limits=limits,
+            )
 
         return self._inside(run)
 
-    def mark(self, check_id: str, folder: Path, seconds: float | None = None,
-             known: Known | None = None) -> Outcome:
+    def mark(
+        self, check_id: str, folder: Path, seconds: float | None = None, known: Known | None = None
+    ) -> Outcome:
         """Mark the module in `folder` on the hidden cases of a check ("study3.type_a")."""
+
         def ask(module: str, check: Check, most: float) -> Replies:
             return self._ask(folder, module, check, most)
 
         limits = {each: self._limit(each, math.inf) for each in self.needed}
-        return decide(check_id, ask, Seconds(seconds, self.probe_seconds, self.later_seconds,
-                                             limits, self.more_seconds), known)
+        return decide(
+            check_id,
+            ask,
+            Seconds(seconds, self.probe_seconds, self.later_seconds, limits, self.more_seconds),
+            known,
+        )
 
     def _ask(self, folder: Path, module: str, check: Check, seconds: float) -> Replies:
         answers = answers_folder(load_study(check.study))
@@ -235,12 +331,14 @@ class GradingStep(NbGraderPreprocessor):
         if self.isolation == "process":
             replies = ask_module(folder / module, check, seconds, answers, secret=secret)
         else:
-            replies = self._inside(lambda sandbox: sandbox.ask(
-                _files(folder), module, check, seconds, answers, secret))
+            replies = self._inside(
+                lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers, secret)
+            )
             self.computed[check.id] = replies.computed
         path = folder / module
-        return explain_replies(replies, path.read_bytes(), GRADING_USES) if path.is_file() \
-            else replies
+        return (
+            explain_replies(replies, path.read_bytes(), GRADING_USES) if path.is_file() else replies
+        )
 
     def _inside(self, work: Callable[[Sandbox], Any]) -> Any:
         """Do something in the sandbox; if that fails, once more in a new one."""
@@ -255,11 +353,16 @@ class GradingStep(NbGraderPreprocessor):
                 self.log.warning("the sandbox failed and is being restarted: %s", fault)
         raise AssertionError("the last attempt returns or raises")
 
-    def _sandbox(self, kind: str = "submission",
-                 waiting: Waiting | None = None) -> Sandbox | ClusterSandbox:
-        limits = Limits(cpu_seconds=self.cpu_seconds, memory_mb=self.memory_mb,
-                        processes=self.processes, files_mb=self.files_mb,
-                        characters=self.output_characters)
+    def _sandbox(
+        self, kind: str = "submission", waiting: Waiting | None = None
+    ) -> Sandbox | ClusterSandbox:
+        limits = Limits(
+            cpu_seconds=self.cpu_seconds,
+            memory_mb=self.memory_mb,
+            processes=self.processes,
+            files_mb=self.files_mb,
+            characters=self.output_characters,
+        )
         hidden = hidden_folders(self.config)
         if self.scheduler:
             there = cluster(self.scheduler, self.cluster_seconds)
@@ -328,8 +431,11 @@ def _files(folder: Path) -> dict[str, bytes]:
     Python files come first, so that data cannot crowd them out.
     """
     found, size = {}, 0
-    paths = [path for path in folder.rglob("*")
-             if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb"]
+    paths = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb"
+    ]
     for path in sorted(paths, key=lambda path: (path.suffix != ".py", path)):
         size += path.stat().st_size
         if size > MAX_FILES:
@@ -349,8 +455,12 @@ def _is_one_of(cell: NotebookNode, cells: list[NotebookNode]) -> bool:
 
 def is_own_test(cell: NotebookNode) -> bool:
     """Whether a cell is marked by running it: graded code that is no check and no solution."""
-    return (is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
-            and check_id(cell) is None)
+    return (
+        is_grade(cell)
+        and not is_solution(cell)
+        and cell.cell_type == "code"
+        and check_id(cell) is None
+    )
 
 
 def _is_marked(cell: NotebookNode) -> bool:
@@ -364,8 +474,7 @@ def write_outputs(cells: list[NotebookNode], ran: Ran) -> None:
         found = ran.outputs[number]
         cell.outputs, cell.execution_count = found or [], ran.counts[number]
         if number in ran.late:
-            cell.outputs.append(
-                _error("CellTimeoutError", f"stopped after {ran.late[number]}"))
+            cell.outputs.append(_error("CellTimeoutError", f"stopped after {ran.late[number]}"))
         elif found is None:
             cell.outputs = [_error("NotRun", f"not finished: {ran.stopped}")]
 
@@ -406,32 +515,45 @@ class SaveOutcomes(NbGraderPreprocessor):
             note_other_door(path.parent)
         ours = _booked_by_us(path)
         extra = {o.check: o.earned for o in outcomes if o.extra_credit}
-        data = {"stopped": resources["stopped"], "inside": resources["inside"],
-                "answers": resources.get("answers", {}),
-                "outcomes": [outcome.to_json() for outcome in outcomes]}
+        data = {
+            "stopped": resources["stopped"],
+            "inside": resources["inside"],
+            "answers": resources.get("answers", {}),
+            "outcomes": [outcome.to_json() for outcome in outcomes],
+        }
         # A run killed between these steps must not take its own number for a person's.
-        write_json(path, data | {"booked": {
-            check: [*ours.get(check, []), earned] for check, earned in extra.items()}})
+        write_json(
+            path,
+            data
+            | {
+                "booked": {check: [*ours.get(check, []), earned] for check, earned in extra.items()}
+            },
+        )
         with Gradebook(where["db_url"]) as gradebook:
             for check, earned in extra.items():
                 self._book(gradebook, where, check, earned, ours.get(check, []))
         write_json(path, data | {"booked": {check: [earned] for check, earned in extra.items()}})
         return nb, resources
 
-    def _book(self, gradebook: Gradebook, where, check: str, earned: float,
-              ours: list[float]) -> None:
+    def _book(
+        self, gradebook: Gradebook, where, check: str, earned: float, ours: list[float]
+    ) -> None:
         """Set the extra credit unless a person has given another one than ours."""
         study, name = check.split(".")
         grade_id = verdicts.hidden_study(study).checks[name].grade_id
-        grade = gradebook.find_grade(grade_id, where["notebook"], where["assignment"],
-                                     where["student"])
+        grade = gradebook.find_grade(
+            grade_id, where["notebook"], where["assignment"], where["student"]
+        )
         gradebook.db.refresh(grade, with_for_update=True)  # a person may be entering another
         if grade.extra_credit is None or grade.extra_credit in (*ours, earned):
             grade.extra_credit = earned
             gradebook.db.commit()
         else:
-            self.log.warning("%s: extra credit %s was entered by a person and is kept", grade_id,
-                             grade.extra_credit)
+            self.log.warning(
+                "%s: extra credit %s was entered by a person and is kept",
+                grade_id,
+                grade.extra_credit,
+            )
 
 
 class LatePenalties(AssignLatePenalties):
@@ -446,9 +568,12 @@ class LatePenalties(AssignLatePenalties):
         where = resources["nbgrader"]
         student, assignment = where["student"], where["assignment"]
         with Gradebook(where["db_url"]) as gradebook:
-            update_time(gradebook.find_submission(assignment, student), course_zone(self.config),
-                        Path(resources["metadata"]["path"]),
-                        Path("submitted", student, assignment))
+            update_time(
+                gradebook.find_submission(assignment, student),
+                course_zone(self.config),
+                Path(resources["metadata"]["path"]),
+                Path("submitted", student, assignment),
+            )
             gradebook.db.commit()
         return super().preprocess(nb, resources)
 

@@ -38,8 +38,9 @@ def recalled(folder: CourseFolder, study: Study, state: Mapping[str, str]) -> di
     return kept["seconds"] if kept and kept["state"] == state else {}
 
 
-def remembered(folder: CourseFolder, study: Study, state: Mapping[str, str],
-               measured: Mapping[str, float]) -> dict[str, float]:
+def remembered(
+    folder: CourseFolder, study: Study, state: Mapping[str, str], measured: Mapping[str, float]
+) -> dict[str, float]:
     """What was measured first, by whichever worker: for all of them `measured` is only that if
     nothing else is known."""
     path = _file(folder, study)
@@ -55,10 +56,15 @@ def limits(folder: CourseFolder, study: Study, config: Config) -> dict[str, floa
     by the notebook's file; of those for which something was measured."""
     own = config.GradingStep
     times, least = own.get("times_needed", TIMES), own.get("least_seconds", LEAST)
-    return {what: limit(seconds, times, least, own.get(
-                "cell_seconds" if what.endswith(".ipynb") else "probe_seconds", MOST))
-            for what, seconds in recalled(
-                folder, study, grader_state(folder, study, config)).items()}
+    return {
+        what: limit(
+            seconds,
+            times,
+            least,
+            own.get("cell_seconds" if what.endswith(".ipynb") else "probe_seconds", MOST),
+        )
+        for what, seconds in recalled(folder, study, grader_state(folder, study, config)).items()
+    }
 
 
 def limits_in_words(folder: CourseFolder, study: Study, config: Config) -> str:
@@ -71,10 +77,15 @@ def limits_in_words(folder: CourseFolder, study: Study, config: Config) -> str:
     if not groups:
         return ""
     usual = max(groups, key=lambda seconds: len(groups[seconds]))
-    others = [f"{seconds:g} s for {', '.join(groups[seconds])}"
-              for seconds in sorted(groups) if seconds != usual]
-    return (f"the limit of computing time is {', '.join([f'{usual:g} s', *others])} "
-            f"({times:g} times what the instructor's own solution needs, at least {least:g} s)")
+    others = [
+        f"{seconds:g} s for {', '.join(groups[seconds])}"
+        for seconds in sorted(groups)
+        if seconds != usual
+    ]
+    return (
+        f"the limit of computing time is {', '.join([f'{usual:g} s', *others])} "
+        f"({times:g} times what the instructor's own solution needs, at least {least:g} s)"
+    )
 
 
 def _file(folder: CourseFolder, study: Study) -> Path:

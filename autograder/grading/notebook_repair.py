@@ -21,8 +21,12 @@ from nbformat.validator import normalize
 from autograder.grading.cut import cut
 from autograder.sandbox.limits import MAX_BYTES
 
-MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
-         (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 FALLBACK = "cp1252"  # what editors on Windows write if it is not Unicode
 CELLS = re.compile(r'"cells"\s*:\s*\[')
 BETWEEN_CELLS = re.compile(r"[\s,]*")
@@ -79,12 +83,16 @@ def _read(content: bytes) -> tuple[NotebookNode, str]:
 
 
 def _repair_sentence(repairs: Counter[str]) -> str:
-    kinds = [f"{count} \N{MULTIPLICATION SIGN} {what}"
-             for what, count in repairs.most_common(MAX_KINDS)]
+    kinds = [
+        f"{count} \N{MULTIPLICATION SIGN} {what}" for what, count in repairs.most_common(MAX_KINDS)
+    ]
     if len(repairs) > MAX_KINDS:
         kinds.append(f"{len(repairs) - MAX_KINDS} more kinds")
-    return ("did not follow the notebook format and was repaired; the text of its cells was kept ("
-            + ", ".join(kinds) + ")")
+    return (
+        "did not follow the notebook format and was repaired; the text of its cells was kept ("
+        + ", ".join(kinds)
+        + ")"
+    )
 
 
 # ---- From bytes to plain data
@@ -129,12 +137,16 @@ def _parsed(text: str) -> tuple[Any, str]:
         cells = list(_cells_before_damage(text, decoder))
         if not cells:
             raise UnreadableNotebook(f"is not valid JSON {place}") from None
-        return ({"cells": cells}, f"is damaged {place}: only its first {len(cells)} "
-                f"{'cell' if len(cells) == 1 else 'cells'} could be read")
+        return (
+            {"cells": cells},
+            f"is damaged {place}: only its first {len(cells)} "
+            f"{'cell' if len(cells) == 1 else 'cells'} could be read",
+        )
     if not (isinstance(data, dict) and data.get("cells")):
         raise UnreadableNotebook(f"is not valid JSON {place}")
-    return data, (f"has text after its end {place}, which was ignored "
-                  f"({len(text) - end:,} characters)")
+    return data, (
+        f"has text after its end {place}, which was ignored ({len(text) - end:,} characters)"
+    )
 
 
 def _cells_before_damage(text: str, decoder: json.JSONDecoder) -> Iterator[Any]:
@@ -154,18 +166,26 @@ def _cells_before_damage(text: str, decoder: json.JSONDecoder) -> Iterator[Any]:
 def _without_outputs(data: dict, size: int) -> list[str]:
     """Drop the outputs of a notebook that is too large; raises `UnreadableNotebook` if its text
     alone is too large."""
-    cells = [cell for sheet in (data, *_list(data, "worksheets")) if isinstance(sheet, dict)
-             for cell in _list(sheet, "cells") if isinstance(cell, dict)]
+    cells = [
+        cell
+        for sheet in (data, *_list(data, "worksheets"))
+        if isinstance(sheet, dict)
+        for cell in _list(sheet, "cells")
+        if isinstance(cell, dict)
+    ]
     dropped = any(cell.get("outputs") for cell in cells)
     for cell in cells:
         if "outputs" in cell:
             cell["outputs"] = []
     data["metadata"] = {}  # of which nothing is used
-    text = sum(len(json.dumps({key: value for key, value in cell.items() if key != "attachments"}))
-               for cell in cells)
+    text = sum(
+        len(json.dumps({key: value for key, value in cell.items() if key != "attachments"}))
+        for cell in cells
+    )
     if text > MAX_BYTES:
-        raise UnreadableNotebook(f"has {size:,} bytes: at most {MAX_BYTES:,} are allowed without "
-                                 "outputs and pictures")
+        raise UnreadableNotebook(
+            f"has {size:,} bytes: at most {MAX_BYTES:,} are allowed without outputs and pictures"
+        )
     return [f"has {size:,} bytes, and its outputs were left out"] if dropped else []
 
 
@@ -183,10 +203,18 @@ def _converted(data: dict) -> dict:
             return nbformat.convert(nbformat.reads(json.dumps(data), as_version=4), 4)
     except Exception:  # of any kind, as of `read_notebook`; the sources are converted all the same
         sheets = [sheet for sheet in data["worksheets"] if isinstance(sheet, dict)]
-        return {"cells": [{"cell_type": cell.get("cell_type"), "metadata": cell.get("metadata"),
-                           "source": cell.get("input", cell.get("source"))}
-                          for sheet in sheets for cell in _list(sheet, "cells")
-                          if isinstance(cell, dict)]}
+        return {
+            "cells": [
+                {
+                    "cell_type": cell.get("cell_type"),
+                    "metadata": cell.get("metadata"),
+                    "source": cell.get("input", cell.get("source")),
+                }
+                for sheet in sheets
+                for cell in _list(sheet, "cells")
+                if isinstance(cell, dict)
+            ]
+        }
 
 
 # ---- Cells
@@ -204,8 +232,9 @@ def _repaired_cell(cell: dict, repairs: Counter[str]) -> dict:
         return cell
     outputs = cell.get("outputs")
     if cell["cell_type"] == "code" and isinstance(outputs, list):
-        cell["outputs"] = [kept for output in outputs
-                           if (kept := _repaired_output(output, repairs)) is not None]
+        cell["outputs"] = [
+            kept for output in outputs if (kept := _repaired_output(output, repairs)) is not None
+        ]
     if isinstance(cell.get("metadata"), dict):
         cell["metadata"] = _repaired_metadata(cell["metadata"], repairs)
     template = dict(CELL_TYPES[cell["cell_type"]]())
@@ -247,14 +276,23 @@ def _repaired_metadata(metadata: dict, repairs: Counter[str]) -> dict:
         return _is_valid_cell({**v4.new_raw_cell(), "metadata": {key: metadata[key]}})
 
     few = set(list(metadata)[:MAX_METADATA])
-    kept = {key: value for key, value in metadata.items()
-            if key == "nbgrader" or (key in few and is_valid(key))}
+    kept = {
+        key: value
+        for key, value in metadata.items()
+        if key == "nbgrader" or (key in few and is_valid(key))
+    }
     repairs["cell with invalid metadata"] += len(kept) < len(metadata)
     return kept
 
 
-def _conformed(what: str, data: dict, template: dict, optional: tuple[str, ...],
-               is_valid: Callable[[dict], bool], repairs: Counter[str]) -> dict:
+def _conformed(
+    what: str,
+    data: dict,
+    template: dict,
+    optional: tuple[str, ...],
+    is_valid: Callable[[dict], bool],
+    repairs: Counter[str],
+) -> dict:
     """`template` with those values of `data` that are valid in it."""
     result = dict(template)
     for key in (*template, *optional):

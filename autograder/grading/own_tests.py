@@ -33,8 +33,10 @@ from course.probes import UnknownCheck, load_study
 from course.probes.syntax import FOR_THE_SHELL, parsed
 
 RUNS = 5  # of the instructor's solution, if a test's outcome could be random
-NEEDS_OBJECTS = ("it does not pass outside; let it compare plain values (numbers, texts, "
-                 "containers, arrays), not objects of the student's classes")
+NEEDS_OBJECTS = (
+    "it does not pass outside; let it compare plain values (numbers, texts, "
+    "containers, arrays), not objects of the student's classes"
+)
 NEEDS_OTHERS = "another test of the notebook fails while this one runs outside"
 Marks = Mapping[str, tuple[float, float]]  # by a test's name: what it earns, and the most
 
@@ -48,8 +50,11 @@ def learn_of_tests(step: GradingStep, name: str, solved: NotebookNode, folder: P
     tests = [cell.metadata.nbgrader.grade_id for cell in filter(is_own_test, solved.cells)]
     placed = place_tests(solved.cells, tests, folder)
     reasons = dict(placed.inside)
-    known = {"imports": [*_imports(solved), *_helpers(solved)], "inside": sorted(reasons),
-             "reasons": reasons}
+    known = {
+        "imports": [*_imports(solved), *_helpers(solved)],
+        "inside": sorted(reasons),
+        "reasons": reasons,
+    }
     for _ in range(3):  # a test that is decided inside may take others with it
         step.tests = step.tests | {name: known}
         marks, calls = _tested(step, name, solved, folder)
@@ -66,30 +71,37 @@ def learn_of_tests(step: GradingStep, name: str, solved: NotebookNode, folder: P
             marks, calls = again, calls_again
             reasons |= {test: NEEDS_OTHERS for test in tests if test not in reasons}
             known = known | {"inside": sorted(reasons), "reasons": reasons}
-    step.tests = step.tests | {name: known | {"calls": calls,
-                                              "unsteady": sorted(placed.unsteady)}}
+    step.tests = step.tests | {name: known | {"calls": calls, "unsteady": sorted(placed.unsteady)}}
     return marks
 
 
-def varying_tests(step: GradingStep, name: str, solved: NotebookNode, folder: Path,
-                  marks: Marks) -> dict[str, int]:
+def varying_tests(
+    step: GradingStep, name: str, solved: NotebookNode, folder: Path, marks: Marks
+) -> dict[str, int]:
     """The tests that the instructor's solution passes in some of `RUNS` runs only, and in how many.
 
     `marks` are those of the first run, which `learn_of_tests` has returned. Only tests whose
     outcome could be random are run again.
     """
     unsteady = step.tests.get(name, {}).get("unsteady", ())
-    runs = [marks, *(marks_of_tests(step, name, deepcopy(solved), folder)
-                     for _ in range(RUNS - 1 if unsteady else 0))]
+    runs = [
+        marks,
+        *(
+            marks_of_tests(step, name, deepcopy(solved), folder)
+            for _ in range(RUNS - 1 if unsteady else 0)
+        ),
+    ]
     passed = {test: sum(run[test][0] >= run[test][1] for run in runs) for test in unsteady}
     return {test: count for test, count in passed.items() if 0 < count < RUNS}
 
 
 def varying_sentence(test: str, passed: int) -> str:
     """What to report of a test whose outcome is random."""
-    return (f"the test {test!r} passes in {passed} of {RUNS} runs of your own solution: set the "
-            "seed of the random generator at the beginning of the test, or allow a larger "
-            "deviation")
+    return (
+        f"the test {test!r} passes in {passed} of {RUNS} runs of your own solution: set the "
+        "seed of the random generator at the beginning of the test, or allow a larger "
+        "deviation"
+    )
 
 
 def marks_of_tests(step: GradingStep, name: str, notebook: NotebookNode, folder: Path) -> Marks:
@@ -97,28 +109,39 @@ def marks_of_tests(step: GradingStep, name: str, notebook: NotebookNode, folder:
     return _tested(step, name, notebook, folder)[0]
 
 
-def _tested(step: GradingStep, name: str, notebook: NotebookNode,
-            folder: Path) -> tuple[Marks, dict[str, list[str]]]:
+def _tested(
+    step: GradingStep, name: str, notebook: NotebookNode, folder: Path
+) -> tuple[Marks, dict[str, list[str]]]:
     """What a notebook's own tests earn, and what each called of the notebook."""
     _, found = step.preprocess(notebook, {"metadata": {"path": str(folder), "name": name}})
-    marks = {cell.metadata.nbgrader.grade_id: determine_grade(cell)
-             for cell in filter(is_own_test, notebook.cells)}
+    marks = {
+        cell.metadata.nbgrader.grade_id: determine_grade(cell)
+        for cell in filter(is_own_test, notebook.cells)
+    }
     return {test: (points or 0, most) for test, (points, most) in marks.items()}, found["calls"]
 
 
 def _imports(notebook: NotebookNode) -> list[str]:
     """The statements that import in a notebook's cells, as far as they are Python."""
-    return [ast.unparse(node) for cell in notebook.cells for node in _statements(cell)
-            if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return [
+        ast.unparse(node)
+        for cell in notebook.cells
+        for node in _statements(cell)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
 
 
 def _helpers(notebook: NotebookNode) -> list[str]:
     """The functions and constants that locked cells without points define, and no other cell."""
-    bound = Counter(name for cell in notebook.cells for node in _statements(cell)
-                    for name in set_by(node))
-    return [ast.unparse(node) for cell in filter(_is_locked, notebook.cells)
-            for node in _statements(cell)
-            if _is_helper(node) and all(bound[name] == 1 for name in set_by(node))]
+    bound = Counter(
+        name for cell in notebook.cells for node in _statements(cell) for name in set_by(node)
+    )
+    return [
+        ast.unparse(node)
+        for cell in filter(_is_locked, notebook.cells)
+        for node in _statements(cell)
+        if _is_helper(node) and all(bound[name] == 1 for name in set_by(node))
+    ]
 
 
 def _statements(cell: NotebookNode) -> list[ast.stmt]:
@@ -134,8 +157,9 @@ def _statements(cell: NotebookNode) -> list[ast.stmt]:
 def _is_locked(cell: NotebookNode) -> bool:
     """Whether students cannot change a cell, and it is no test."""
     settings = cell.metadata.get("nbgrader", {})
-    return bool(settings.get("locked") and not settings.get("grade")
-                and not settings.get("solution"))
+    return bool(
+        settings.get("locked") and not settings.get("grade") and not settings.get("solution")
+    )
 
 
 def _is_helper(node: ast.stmt) -> bool:
@@ -143,7 +167,8 @@ def _is_helper(node: ast.stmt) -> bool:
     if isinstance(node, ast.FunctionDef):
         return not node.decorator_list
     if not isinstance(node, ast.Assign) or not all(
-            isinstance(target, ast.Name) for target in node.targets):
+        isinstance(target, ast.Name) for target in node.targets
+    ):
         return False
     try:
         ast.literal_eval(node.value)
@@ -156,8 +181,10 @@ class TellInside(NbGraderPreprocessor):
     """Says, when an assignment is released, which of its tests can be decided inside only, and
     refuses checks that do not exist."""
 
-    tell = Any(lambda notebook, test: None, help=(
-        "Is called with the name of a notebook and that of each such test.")).tag(config=True)
+    tell = Any(
+        lambda notebook, test: None,
+        help=("Is called with the name of a notebook and that of each such test."),
+    ).tag(config=True)
 
     def preprocess(self, nb, resources):
         """Try the tests of a notebook on its solution, and leave it as it is.
@@ -184,8 +211,9 @@ class TellInside(NbGraderPreprocessor):
                 if test in varying:
                     self.log.warning("%s.ipynb: %s", name, varying_sentence(test, varying[test]))
                 elif points < most:
-                    self.log.warning("%s.ipynb: the test %r fails with your own solution", name,
-                                     test)
+                    self.log.warning(
+                        "%s.ipynb: the test %r fails with your own solution", name, test
+                    )
                     continue
                 if test in reasons:
                     self.log.warning("%s.ipynb: %s", name, inside_sentence(test, reasons[test]))
@@ -210,5 +238,7 @@ def _solved(folder: Path, assignment: str) -> Iterator[Path]:
 
 def inside_sentence(test: str, reason: str) -> str:
     """What to report of a test that is decided inside."""
-    return (f"the test {test!r} is decided in the student's own interpreter, where it can be "
-            f"fooled, because {reason}")
+    return (
+        f"the test {test!r} is decided in the student's own interpreter, where it can be "
+        f"fooled, because {reason}"
+    )

@@ -15,6 +15,7 @@ LOOK = 0.25  # seconds between two looks
 
 def _watch(parent: int) -> None:
     """End this process within moments of the end of the process `parent`, its parent."""
+
     def look(*_) -> None:
         if os.getppid() != parent:
             os._exit(1)

@@ -17,9 +17,14 @@ class Later(NamedTuple):
     reason: str
 
 
-def run_patiently(folder: CourseFolder, work: Callable[..., AbstractContextManager],
-                  arguments: tuple, tasks: Iterable[Any], jobs: int,
-                  seconds: float | None = None) -> Iterator[tuple[Any, Any]]:
+def run_patiently(
+    folder: CourseFolder,
+    work: Callable[..., AbstractContextManager],
+    arguments: tuple,
+    tasks: Iterable[Any],
+    jobs: int,
+    seconds: float | None = None,
+) -> Iterator[tuple[Any, Any]]:
     """`run_tasks`, but for results that are `Later`: their tasks are done once the server answers.
 
     Only this process waits, and says so: until it takes the next result, workers get no new task.

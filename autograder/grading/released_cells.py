@@ -22,8 +22,10 @@ def graded_ids(notebook: NotebookNode) -> set[str]:
 def holds_cells_of(notebook: NotebookNode, released: NotebookNode) -> bool:
     """Whether a notebook is a copy of the released one, by whatever name."""
     answers = {cell.id for cell in released.cells if _is_answer(cell)}
-    return bool(graded_ids(notebook) & graded_ids(released)
-                or answers & {cell.id for cell in notebook.cells})
+    return bool(
+        graded_ids(notebook) & graded_ids(released)
+        or answers & {cell.id for cell in notebook.cells}
+    )
 
 
 def _nbgrader_cells(notebook: NotebookNode) -> Counter:
@@ -39,8 +41,11 @@ def _grade_id(cell: NotebookNode) -> str | None:
 def _is_answer(cell: NotebookNode) -> bool:
     """Whether a cell of the release is a written answer: prose that a person marks."""
     marked = cell.metadata.get("nbgrader", {})
-    return (cell.cell_type != "code" and bool(marked.get("grade"))
-            and bool(marked.get("solution") or marked.get("task")))
+    return (
+        cell.cell_type != "code"
+        and bool(marked.get("grade"))
+        and bool(marked.get("solution") or marked.get("task"))
+    )
 
 
 def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) -> list[str]:
@@ -53,8 +58,11 @@ def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) 
     for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
         if "metadata" in output:
             output.metadata = NotebookNode()
-    known = {cell.metadata.nbgrader.grade_id: cell
-             for cell in released.cells if "nbgrader" in cell.metadata}
+    known = {
+        cell.metadata.nbgrader.grade_id: cell
+        for cell in released.cells
+        if "nbgrader" in cell.metadata
+    }
     _recognise_by_id(notebook, released)
     for index, cell in enumerate(notebook.cells):
         grade_id = _grade_id(cell)
@@ -78,12 +86,14 @@ def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) 
         if grade_id is not None and grade_id not in seen:
             taken = {other.id for other in notebook.cells}
             restored = NotebookNode(
-                copy.deepcopy(cell), id=generate_corpus_id() if cell.id in taken else cell.id)
+                copy.deepcopy(cell), id=generate_corpus_id() if cell.id in taken else cell.id
+            )
             place = _place_of(index, notebook, released) if _is_answer(cell) else None
             notebook.cells.insert(len(notebook.cells) if place is None else place, restored)
-            problems.append(f"{name}: the cell {grade_id} was deleted; it was put back "
-                            + ("at the end" if place in (None, len(notebook.cells) - 1)
-                               else "where it was"))
+            problems.append(
+                f"{name}: the cell {grade_id} was deleted; it was put back "
+                + ("at the end" if place in (None, len(notebook.cells) - 1) else "where it was")
+            )
     return problems + [f"{name}: {said}" for said in _move_answers(notebook, released)]
 
 
@@ -104,8 +114,9 @@ def _of_released_type(cell: NotebookNode, released: NotebookNode) -> NotebookNod
     return restored
 
 
-def _the_one_that_counts(copies: list[NotebookNode],
-                         released: NotebookNode) -> tuple[NotebookNode, str]:
+def _the_one_that_counts(
+    copies: list[NotebookNode], released: NotebookNode
+) -> tuple[NotebookNode, str]:
     """The last copy; of written answers the last in which something was written."""
     written = [cell for cell in copies if not _is_untouched(cell, released)]
     if not released.metadata.nbgrader.get("solution") or not written or written[-1] is copies[-1]:
@@ -140,22 +151,32 @@ def _move_answers(notebook: NotebookNode, released: NotebookNode) -> Iterator[st
         used |= set(found)
         cells = [notebook.cells[near] for near in found]
         cell.source = "\n\n".join(known.words(near) for near in cells)
-        if attached := {key: value for near in cells for key, value in
-                        near.get("attachments", {}).items()}:
+        if attached := {
+            key: value for near in cells for key, value in near.get("attachments", {}).items()
+        }:
             cell.attachments = NotebookNode(attached)
         where = "below" if found[0] > place else "above"
         what = "cell" if len(found) == 1 else f"{len(found)} cells"
-        yield (f"{_grade_id(cell)} is unchanged, so the text in the {what} {where} it was taken "
-               "as the answer")
-    others = [place for place, cell in enumerate(notebook.cells)
-              if place not in used and cell.cell_type != "code" and known.words(cell)
-              and known.is_new(cell)]
+        yield (
+            f"{_grade_id(cell)} is unchanged, so the text in the {what} {where} it was taken "
+            "as the answer"
+        )
+    others = [
+        place
+        for place, cell in enumerate(notebook.cells)
+        if place not in used
+        and cell.cell_type != "code"
+        and known.words(cell)
+        and known.is_new(cell)
+    ]
     if waiting and others:
         ids = ", ".join(waiting[:MAX_NAMED]) + (" ..." if waiting[MAX_NAMED:] else "")
         are = "is" if len(waiting) == 1 else "are"
-        yield (f"{ids} {are} unchanged, but there is text in {len(others)} new "
-               f"{'cell' if len(others) == 1 else 'cells'} elsewhere in the notebook: check "
-               "whether it holds an answer")
+        yield (
+            f"{ids} {are} unchanged, but there is text in {len(others)} new "
+            f"{'cell' if len(others) == 1 else 'cells'} elsewhere in the notebook: check "
+            "whether it holds an answer"
+        )
 
 
 class _KnownCells:
@@ -178,8 +199,9 @@ class _KnownCells:
         source, before = cell.source.strip(), self._of(cell)
         if source in self._sources or (before is not None and before.cell_type == "code"):
             return ""
-        if before is not None and ("nbgrader" in before.metadata
-                                   and before.metadata.nbgrader.get("grade")):
+        if before is not None and (
+            "nbgrader" in before.metadata and before.metadata.nbgrader.get("grade")
+        ):
             return ""  # an answer, a task or a check has its own marks
         if before is not None and before.source.strip() in source:
             return source.replace(before.source.strip(), "", 1).strip()
@@ -201,8 +223,12 @@ def _is_prose(source: str) -> bool:
         body = parsed(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return " " in source
-    return all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
-               and isinstance(each.value.value, str) for each in body)
+    return all(
+        isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Constant)
+        and isinstance(each.value.value, str)
+        for each in body
+    )
 
 
 def _near(place: int, notebook: NotebookNode, known: _KnownCells) -> list[int]:
@@ -227,7 +253,8 @@ def _place_of(index: int, notebook: NotebookNode, released: NotebookNode) -> int
     """Where a deleted cell of the release belongs: after the nearest earlier one that is there."""
     for earlier in reversed(released.cells[:index]):
         for place, cell in enumerate(notebook.cells):
-            if cell.id == earlier.id or (_grade_id(earlier) is not None
-                                         and _grade_id(cell) == _grade_id(earlier)):
+            if cell.id == earlier.id or (
+                _grade_id(earlier) is not None and _grade_id(cell) == _grade_id(earlier)
+            ):
                 return place + 1
     return None

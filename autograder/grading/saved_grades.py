@@ -25,14 +25,22 @@ class SaveGrades(SaveAutoGrades):
     def preprocess(self, nb, resources):
         """Save the scores; `resources` gets "answers", the digest of each cell that has points."""
         where = resources["nbgrader"]
-        answers = {cell.metadata.nbgrader.grade_id: _digest(cell)
-                   for cell in nb.cells if is_grade(cell) or is_task(cell)}
-        kept = _kept_answers(Path("results", where["assignment"], where["student"],
-                                  f"{where['notebook']}.json"))
+        answers = {
+            cell.metadata.nbgrader.grade_id: _digest(cell)
+            for cell in nb.cells
+            if is_grade(cell) or is_task(cell)
+        }
+        kept = _kept_answers(
+            Path("results", where["assignment"], where["student"], f"{where['notebook']}.json")
+        )
         with Gradebook(where["db_url"]) as gradebook:
-            settled = {grade.name: grade.auto_score for grade in _grades(gradebook, where)
-                       if grade.manual_score is not None and not grade.needs_manual_grade
-                       and kept.get(grade.name) == answers.get(grade.name)}
+            settled = {
+                grade.name: grade.auto_score
+                for grade in _grades(gradebook, where)
+                if grade.manual_score is not None
+                and not grade.needs_manual_grade
+                and kept.get(grade.name) == answers.get(grade.name)
+            }
         nb, resources = super().preprocess(nb, resources)
         if settled:
             with Gradebook(where["db_url"]) as gradebook:
@@ -48,7 +56,8 @@ def _grades(gradebook: Gradebook, where: dict[str, str]) -> Iterator[Grade]:
     """The grades of one submitted notebook; none before it is graded for the first time."""
     try:
         submitted = gradebook.find_submission_notebook(
-            where["notebook"], where["assignment"], where["student"])
+            where["notebook"], where["assignment"], where["student"]
+        )
     except MissingEntry:
         return
     yield from submitted.grades

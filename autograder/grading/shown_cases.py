@@ -36,9 +36,15 @@ def _shown_cases(study: str, name: str, _digest: str) -> frozenset[int]:
     numbers = range(len(check.cases))
     shown: list[int] = []
     for _ in range(max(1, min(MOST, len(numbers) // SHARE))):
-        gain = {number: (_weight(number, [cases for cases in mutants if not cases & {*shown}]),
-                         _weight(number, mutants), -number)
-                for number in numbers if number not in shown}
+        gain = {
+            number: (
+                _weight(number, [cases for cases in mutants if not cases & {*shown}]),
+                _weight(number, mutants),
+                -number,
+            )
+            for number in numbers
+            if number not in shown
+        }
         shown.append(max(gain, key=gain.__getitem__))
     return frozenset(shown)
 
@@ -50,10 +56,17 @@ def _weight(number: int, mutants: Iterable[set[int]]) -> Fraction:
 
 def _exposed(check: Check) -> list[set[int]]:
     """For each mutant that loses marks in the check, the cases that expose it."""
-    expected, slips = load_expected(verdicts.expected_file(verdicts.hidden_study(check.study)),
-                                    [check])
+    expected, slips = load_expected(
+        verdicts.expected_file(verdicts.hidden_study(check.study)), [check]
+    )
     replies = [slip.observed[check.name] for slip in slips if check.name in slip.observed]
-    return [{number for number, (right, reply) in enumerate(
-        zip(expected[check.name], observed, strict=True))
-        if not all(is_right(check.ask, right, reply or {}, aspect) for aspect in check.points)}
-        for observed in replies]
+    return [
+        {
+            number
+            for number, (right, reply) in enumerate(
+                zip(expected[check.name], observed, strict=True)
+            )
+            if not all(is_right(check.ask, right, reply or {}, aspect) for aspect in check.points)
+        }
+        for observed in replies
+    ]

@@ -79,8 +79,9 @@ Found = Mapping[str, Any]  # by the proof of the canaries: values of options of 
 
 
 @contextlib.contextmanager
-def prover(folder: CourseFolder, study: Study, where: Where = AS_CONFIGURED,
-           door: Path | None = None) -> Iterator[Callable[[str], Found]]:
+def prover(
+    folder: CourseFolder, study: Study, where: Where = AS_CONFIGURED, door: Path | None = None
+) -> Iterator[Callable[[str], Found]]:
     """Prove the canaries; yield a function that gives what this found out about own tests, and the
     seconds that right answers need.
 
@@ -98,9 +99,14 @@ def prover(folder: CourseFolder, study: Study, where: Where = AS_CONFIGURED,
 
 
 @contextlib.contextmanager
-def grader(folder: CourseFolder, study: Study, force: bool, where: Where = AS_CONFIGURED,
-           door: Path | None = None, found: Found | None = None
-           ) -> Iterator[Callable[[str], Graded | Later]]:
+def grader(
+    folder: CourseFolder,
+    study: Study,
+    force: bool,
+    where: Where = AS_CONFIGURED,
+    door: Path | None = None,
+    found: Found | None = None,
+) -> Iterator[Callable[[str], Graded | Later]]:
     """Yield a function that grades one student's submission to `study`.
 
     `found` is what a `prover` gave on this machine, just now. Without it the canaries are proved
@@ -116,10 +122,12 @@ def grader(folder: CourseFolder, study: Study, force: bool, where: Where = AS_CO
     gc.collect()
     gc.freeze()  # what was imported lives as long as the worker: it need not be looked through
     with contextlib.ExitStack() as stack:
+
         @cache
         def open_gradebook() -> OpenGradebook:
             return stack.enter_context(
-                one_session(place.db_url, place.course_id, folder.root / "results"))
+                one_session(place.db_url, place.course_id, folder.root / "results")
+            )
 
         def grade(student: str) -> Graded | Later:
             try:
@@ -145,8 +153,14 @@ def _config(folder: CourseFolder, where: Where, door: Path | None) -> Config:
     return config
 
 
-def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
-              student: str, opened: Engine | None = None) -> Graded:
+def grade_one(
+    folder: CourseFolder,
+    study: Study,
+    config: Config,
+    force: bool,
+    student: str,
+    opened: Engine | None = None,
+) -> Graded:
     """Grade one submission, unless it is graded, has not changed, and its marks are still booked.
 
     The gradebook may be an older one that was put back, or a student may have been removed from it.
@@ -160,15 +174,19 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
         handed_in = look_at(submission, study, folder.release(study.assignment))
         state = state_of(handed_in, grader_state(folder, study, config))
         marks = partial(_marks, config, study, student, opened)
-        if not force and ledger.is_file() and (
-                before := graded_before(folder, study.assignment, student, state, marks())):
+        if (
+            not force
+            and ledger.is_file()
+            and (before := graded_before(folder, study.assignment, student, state, marks()))
+        ):
             return before
         set_aside(ledger)  # a run that is stopped from here on grades it again
         (results / OTHER_DOOR).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory(prefix="intake-") as temporary:
             staged = Path(temporary) / student / study.assignment
-            intake = take_in(handed_in, study, folder.release(study.assignment), staged,
-                             course_zone(config))
+            intake = take_in(
+                handed_in, study, folder.release(study.assignment), staged, course_zone(config)
+            )
             if not intake.gradable:
                 result = Graded(student, NOTHING, intake.problems)
             else:
@@ -177,18 +195,33 @@ def grade_one(folder: CourseFolder, study: Study, config: Config, force: bool,
                 except Exception as error:
                     if passes(error):
                         raise
-                    return _fault(folder, study, student, error, *intake.problems,
-                                  f"{fault_of(error, folder.root)} (see {results / LOG})")
+                    return _fault(
+                        folder,
+                        study,
+                        student,
+                        error,
+                        *intake.problems,
+                        f"{fault_of(error, folder.root)} (see {results / LOG})",
+                    )
                 problems = [*intake.problems, *_told(results, study, intake.problems)]
-                result = Graded(student, "graded", tuple(problems),
-                                round(time.perf_counter() - start, 3))
-        enter(ledger, {"state": state, "marks": marks(), "notebooks": [*read_results(results)],
-                       **asdict(result)})
+                result = Graded(
+                    student, "graded", tuple(problems), round(time.perf_counter() - start, 3)
+                )
+        enter(
+            ledger,
+            {
+                "state": state,
+                "marks": marks(),
+                "notebooks": [*read_results(results)],
+                **asdict(result),
+            },
+        )
         return result
 
 
-def _fault(folder: CourseFolder, study: Study, student: str, error: Exception,
-           *problems: str) -> Graded:
+def _fault(
+    folder: CourseFolder, study: Study, student: str, error: Exception, *problems: str
+) -> Graded:
     results = folder.results(study.assignment, student)
     shared = (folder.root, results.parent, folder.root / "autograded", folder.root / "gradebook.db")
     kind = FaultForAll if is_for_all(error, shared) else Graded
@@ -211,21 +244,26 @@ def prove_by_canaries(step: GradingStep, folder: CourseFolder, study: Study) -> 
                 if outcome.earned != wanted * outcome.points:
                     raise CanaryError(
                         f"the {name} gets {outcome.earned:g} of {outcome.points:g} points for "
-                        f"{outcome.check}" + (f" ({outcome.problem})" if outcome.problem else "")
-                        + "; if answers or positions were edited, run `autograder build`")
+                        f"{outcome.check}"
+                        + (f" ({outcome.problem})" if outcome.problem else "")
+                        + "; if answers or positions were edited, run `autograder build`"
+                    )
                 if name == "reference":
                     _note_needed(step, check.id)
     _prove_own_cells(step, folder, study, texts.get("reference"))
 
 
-def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
-                     module: str | None) -> None:
+def _prove_own_cells(
+    step: GradingStep, folder: CourseFolder, study: Study, module: str | None
+) -> None:
     """Where an instructor has graded code cells: the source must pass all, the release not all."""
     source = folder.root / "source" / study.assignment
     notebooks = sorted(source.glob("*.ipynb"))
     if not notebooks:
-        raise CanaryError(f"there is no notebook in {source}: the instructor's solution is needed "
-                          "to prove that a right answer gets its marks")
+        raise CanaryError(
+            f"there is no notebook in {source}: the instructor's solution is needed "
+            "to prove that a right answer gets its marks"
+        )
     for path in notebooks:
         solved = nbformat.read(path, as_version=4)
         try:
@@ -247,23 +285,28 @@ def _prove_own_cells(step: GradingStep, folder: CourseFolder, study: Study,
                 (place / study.module).write_text(module, "utf-8")
             marks = learn_of_tests(step, path.stem, solved, place)
             for test, passed in varying_tests(step, path.stem, solved, place, marks).items():
-                raise CanaryError(f"{path.name}: {varying_sentence(test, passed)}; then release it "
-                                  "again")
+                raise CanaryError(
+                    f"{path.name}: {varying_sentence(test, passed)}; then release it again"
+                )
             points, most = _points(marks)
             _note_needed(step, path.name)
             if points < most:
-                raise CanaryError(f"{path.name} in source/, the instructor's own solution, gets "
-                                  f"{points:g} of {most:g} points: correct it or its tests, and "
-                                  "release it again")
+                raise CanaryError(
+                    f"{path.name} in source/, the instructor's own solution, gets "
+                    f"{points:g} of {most:g} points: correct it or its tests, and "
+                    "release it again"
+                )
             unsolved = nbformat.read(folder.release(study.assignment) / path.name, as_version=4)
             for cell in filter(is_own_test, unsolved.cells):  # hidden tests are not in a release
                 cell.source = tests.get(cell.metadata.nbgrader.grade_id, cell.source)
             shutil.copytree(folder.release(study.assignment), place, dirs_exist_ok=True)
             points, most = _points(marks_of_tests(step, path.stem, unsolved, place))
             if points == most > 0:
-                raise CanaryError(f"{path.name} gets all {most:g} points as it was released, with "
-                                  "nothing solved: its tests pass whatever students write, so "
-                                  "correct them and release again")
+                raise CanaryError(
+                    f"{path.name} gets all {most:g} points as it was released, with "
+                    "nothing solved: its tests pass whatever students write, so "
+                    "correct them and release again"
+                )
 
 
 def _graded_sources(folder: CourseFolder, study: Study, notebook: str) -> dict[str, str]:

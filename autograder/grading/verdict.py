@@ -131,8 +131,12 @@ def decide(check_id: str, ask: Ask, seconds: Seconds, known: Known | None = None
     if check.ask in TRACED and outcome.is_wrong_somewhere and not asked.given:
         asked.trace = briefly(trace_check(check, outcome.case["asked"]))
     shown = _in_its_light(asked, known)
-    if (not shown.full and not shown.is_match and not _is_unshown(asked, shown)
-            and _shows_replies(asked, shown)):
+    if (
+        not shown.full
+        and not shown.is_match
+        and not _is_unshown(asked, shown)
+        and _shows_replies(asked, shown)
+    ):
         _ask_alone(asked, shown.case["number"], briefly)
     return explain(check_id, known)
 
@@ -144,57 +148,83 @@ def _ask_alone(asked: Asked, number: int, briefly: Callable[[Check], Replies]) -
     asked.alone = briefly(replace(check, cases=cases))
     if asked.given:  # what is right given the values for all cases could tell of them too
         expected, _ = load_expected(verdicts.expected_file(asked.study), [asked.check])
-        asked.expected = (right_alone(check, number, asked.given, briefly)
-                          or expected[check.name][number])
+        asked.expected = (
+            right_alone(check, number, asked.given, briefly) or expected[check.name][number]
+        )
 
 
 def _is_unshown(asked: Asked, outcome: Outcome) -> bool:
     """Whether the case that explains the outcome is none that a page may show."""
-    return (outcome.case is not None and not asked.replies.broken
-            and outcome.case["number"] not in shown_cases(asked.check))
+    return (
+        outcome.case is not None
+        and not asked.replies.broken
+        and outcome.case["number"] not in shown_cases(asked.check)
+    )
 
 
 def _shows_replies(asked: Asked, shown: Outcome) -> bool:
     """Whether a page would show something that the module said."""
     case = shown.case
-    return bool(asked.replies.broken or case["errors"]
-                or any(value is not None for value in case["got"].values()))
+    return bool(
+        asked.replies.broken
+        or case["errors"]
+        or any(value is not None for value in case["got"].values())
+    )
 
 
 def _plain(asked: Asked) -> Outcome:
     """The outcome by the reference's replies, before anything else is known."""
     expected, slips = load_expected(verdicts.expected_file(asked.study), [asked.check])
-    return mark(asked.check, asked.replies, expected[asked.check.name], slips,
-                shown=shown_cases(asked.check))
+    return mark(
+        asked.check,
+        asked.replies,
+        expected[asked.check.name],
+        slips,
+        shown=shown_cases(asked.check),
+    )
 
 
 def _by(given: Given, asked: Asked) -> Outcome:
     """The outcome by what is right given the student's own functions."""
-    return replace(mark(asked.check, asked.replies, given.expected, (),
-                        shown=shown_cases(asked.check)), given=given.functions)
+    return replace(
+        mark(asked.check, asked.replies, given.expected, (), shown=shown_cases(asked.check)),
+        given=given.functions,
+    )
 
 
-def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Replies],
-            values_of: Callable[[Check], Replies]) -> Given | None:
+def _better(
+    asked: Asked,
+    plain: Outcome,
+    first_replies: Callable[[Check], Replies],
+    values_of: Callable[[Check], Replies],
+) -> Given | None:
     """What is right given the student's own functions, if that has a better mark."""
-    others = {other.id: other for other in asked.study.checks.values()
-              if other is not asked.check and other.ask not in MATCHES}
+    others = {
+        other.id: other
+        for other in asked.study.checks.values()
+        if other is not asked.check and other.ask not in MATCHES
+    }
 
     @cache
     def is_full(name: str) -> bool:
         return _plain(Asked(asked.study, others[name], first_replies(others[name]))).full
 
     def loses_elsewhere(function: str) -> bool:
-        return any(function in functions_asked(other) and not is_full(name)
-                   for name, other in others.items())
+        return any(
+            function in functions_asked(other) and not is_full(name)
+            for name, other in others.items()
+        )
 
     def loses(function: str) -> bool:
         return function in functions_asked(asked.check) or loses_elsewhere(function)
 
     def own_items(function: str) -> list[list[Pair]]:
-        return [found for other in (asked.check, *others.values())
-                if function in functions_asked(other)
-                for found in _items(Asked(asked.study, other, first_replies(other)), function)]
+        return [
+            found
+            for other in (asked.check, *others.values())
+            if function in functions_asked(other)
+            for found in _items(Asked(asked.study, other, first_replies(other)), function)
+        ]
 
     given = carried_forward(asked.check, values_of, loses_elsewhere, own_items)
     both = functions_asked(asked.check) & functions_built_on(asked.check)
@@ -208,10 +238,16 @@ def _better(asked: Asked, plain: Outcome, first_replies: Callable[[Check], Repli
 def _items(asked: Asked, function: str) -> list[list[Pair]]:
     """The items of the replies to a check that come from a function, for each aspect."""
     expected, _ = load_expected(verdicts.expected_file(asked.study), [asked.check])
-    return [[item for right, reply in zip(expected[asked.check.name], asked.replies.observations,
-                                          strict=True)
-             for item in items_of(right[aspect], (reply or {}).get(aspect))]
-            for aspect in sorted(aspects_by_function(asked.check.name, asked.study.name)[function])]
+    return [
+        [
+            item
+            for right, reply in zip(
+                expected[asked.check.name], asked.replies.observations, strict=True
+            )
+            for item in items_of(right[aspect], (reply or {}).get(aspect))
+        ]
+        for aspect in sorted(aspects_by_function(asked.check.name, asked.study.name)[function])
+    ]
 
 
 def explain(check_id: str, known: Known) -> Outcome:
@@ -225,8 +261,11 @@ def explain(check_id: str, known: Known) -> Outcome:
     outcome = _in_its_light(asked, known)
     if _is_unshown(asked, outcome):
         kind = outcome.divergence and kind_of(outcome.divergence["sentence"])
-        return replace(without_case(outcome), divergence=kind and {
-            "board": None, "path": [], "sentence": f"at a position that is not shown, {kind}"})
+        return replace(
+            without_case(outcome),
+            divergence=kind
+            and {"board": None, "path": [], "sentence": f"at a position that is not shown, {kind}"},
+        )
     if asked.alone is None:
         return outcome
     return as_alone(outcome, asked.check, asked.alone, asked.expected)
@@ -247,22 +286,39 @@ def _explained(asked: Asked, known: Known) -> Outcome:
     expected, slips = load_expected(verdicts.expected_file(asked.study), [asked.check])
     order = [check.id for check in asked.study.checks.values()]
     others = others_of(asked.check.id, order, known.shown)
-    outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others,
-                   shown_cases(asked.check))
+    outcome = mark(
+        asked.check,
+        asked.replies,
+        expected[asked.check.name],
+        slips,
+        others,
+        shown_cases(asked.check),
+    )
     if outcome.full or asked.check.ask in MATCHES:
         return outcome
     alone = asked.trace and found_alone(asked.trace)
     if alone and outcome.slip is not None:
-        slips = [slip for slip in slips if slip.name not in outcome.matching
-                 or searches_alike(asked.study.name, slip.name, outcome.case["asked"], alone)]
-        outcome = mark(asked.check, asked.replies, expected[asked.check.name], slips, others,
-                       shown_cases(asked.check))
+        slips = [
+            slip
+            for slip in slips
+            if slip.name not in outcome.matching
+            or searches_alike(asked.study.name, slip.name, outcome.case["asked"], alone)
+        ]
+        outcome = mark(
+            asked.check,
+            asked.replies,
+            expected[asked.check.name],
+            slips,
+            others,
+            shown_cases(asked.check),
+        )
     resembles = None
     if (outcome.slip is None or outcome.is_doubtful) and not is_right_alone(outcome, alone):
         resembles = _resembles(asked, known)
     if resembles:  # one slip that explains all that is known, unlike the doubtful one
-        outcome = replace(outcome, resembles=resembles, slip=None, cause=None, found_in=None,
-                          not_in=None)
+        outcome = replace(
+            outcome, resembles=resembles, slip=None, cause=None, found_in=None, not_in=None
+        )
     if asked.trace is not None and outcome.slip is None:
         outcome = replace(outcome, divergence=first_divergence(asked.check, outcome, asked.trace))
     return outcome
@@ -274,7 +330,8 @@ def _machine_slips(asked: Asked) -> frozenset[int]:
         return frozenset()
     expected, _ = load_expected(verdicts.expected_file(asked.study), [asked.check])
     return load_machine_slips(machine_file(asked.study)).matching(
-        asked.check, asked.replies.observations, expected[asked.check.name])
+        asked.check, asked.replies.observations, expected[asked.check.name]
+    )
 
 
 def _resembles(asked: Asked, known: Known) -> str | None:

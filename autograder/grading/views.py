@@ -27,11 +27,16 @@ def _for(player: str) -> View:
 ROOT = View("the player to move at the root", lambda root, state: 1)
 VIEWS = (
     ROOT,
-    View("the player to move in each node",
-         lambda root, state: 1 if state.to_move == root.to_move else -1),
-    View("the player who has just moved in each node",
-         lambda root, state: -1 if state.to_move == root.to_move else 1),
-    _for("x"), _for("o"),
+    View(
+        "the player to move in each node",
+        lambda root, state: 1 if state.to_move == root.to_move else -1,
+    ),
+    View(
+        "the player who has just moved in each node",
+        lambda root, state: -1 if state.to_move == root.to_move else 1,
+    ),
+    _for("x"),
+    _for("o"),
 )
 
 
@@ -57,8 +62,9 @@ def is_same(ours: Visit, value: str, view: View, root: Visit) -> bool:
         return False
     low, high = (ours.bounds.get(name, bound) for name, bound in (("alpha", -inf), ("beta", inf)))
     theirs *= view.sign(root.state, ours.state)
-    return isclose(*(min(max(number, low), high) for number in (ours.value, theirs)),
-                   rel_tol=0, abs_tol=1e-9)
+    return isclose(
+        *(min(max(number, low), high) for number in (ours.value, theirs)), rel_tol=0, abs_tol=1e-9
+    )
 
 
 def number_of(value: Any) -> float | None:

@@ -36,8 +36,9 @@ class _Worker:
 
     def __init__(self, work: Work, arguments: tuple, temporary: str) -> None:
         self.pipe, theirs = _context.Pipe()
-        self.process = _context.Process(target=_serve, args=(work, arguments, theirs, temporary),
-                                        daemon=True)  # an interrupted start leaves none behind
+        self.process = _context.Process(
+            target=_serve, args=(work, arguments, theirs, temporary), daemon=True
+        )  # an interrupted start leaves none behind
         self.process.start()
         theirs.close()
         self.task: Any = None  # what it has begun
@@ -110,8 +111,9 @@ def _start_server(modules: Sequence[str] = ()) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
-              jobs: int, seconds: float | None = None) -> Iterator[tuple[Any, Any]]:
+def run_tasks(
+    work: Work, arguments: tuple, tasks: Iterable[Any], jobs: int, seconds: float | None = None
+) -> Iterator[tuple[Any, Any]]:
     """Yield each task with the result of `with work(*arguments) as do: do(task)`, as they finish.
 
     The result is `Failed` if that raised, if the worker died, or if it computed for more than
@@ -128,8 +130,14 @@ def run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
         yield from _run_tasks(work, arguments, tasks, jobs, seconds, temporary)
 
 
-def _run_tasks(work: Work, arguments: tuple, tasks: Iterable[Any],
-               jobs: int, seconds: float | None, temporary: str) -> Iterator[tuple[Any, Any]]:
+def _run_tasks(
+    work: Work,
+    arguments: tuple,
+    tasks: Iterable[Any],
+    jobs: int,
+    seconds: float | None,
+    temporary: str,
+) -> Iterator[tuple[Any, Any]]:
     waiting = list(tasks)[::-1]
     workers: list[_Worker] = []
     done = 0
@@ -180,8 +188,9 @@ def _serve(work: Work, arguments: tuple, pipe: Connection, temporary: str) -> No
         except Exception as error:
             with suppress(EOFError, OSError):
                 pipe.recv()
-                pipe.send(CannotWork(
-                    str(error) if isinstance(error, RuntimeError) else in_words(error)))
+                pipe.send(
+                    CannotWork(str(error) if isinstance(error, RuntimeError) else in_words(error))
+                )
             return
         while True:
             try:

@@ -31,9 +31,13 @@ class Mutant:
         """The wrong answer; raises `StudyTableError` if an edit does not fit the reference."""
         for old, new in self.edits:
             if answer.count(old) != 1:
-                raise table_error(self.file, f"mutant {self.name}", "the text to replace must "
-                                  f"occur once in the answer, but {old!r} occurs "
-                                  f"{answer.count(old)} times")
+                raise table_error(
+                    self.file,
+                    f"mutant {self.name}",
+                    "the text to replace must "
+                    f"occur once in the answer, but {old!r} occurs "
+                    f"{answer.count(old)} times",
+                )
             answer = answer.replace(old, new)
         return answer
 
@@ -53,10 +57,17 @@ def load_outsiders(study: Study) -> list[Outsider]:
     file = mutants_file(study).with_suffix(".outsiders.toml")
     if not file.is_file():
         return []
-    return [Outsider(entry["name"], entry["wrong"], {},
-                     [(edit["old"], edit["new"]) for edit in entry["edit"]], file,
-                     entry.get("accepted", False))
-            for entry in read_table(file)["module"]]
+    return [
+        Outsider(
+            entry["name"],
+            entry["wrong"],
+            {},
+            [(edit["old"], edit["new"]) for edit in entry["edit"]],
+            file,
+            entry.get("accepted", False),
+        )
+        for entry in read_table(file)["module"]
+    ]
 
 
 def mutants_file(study: Study) -> Path:
@@ -73,8 +84,9 @@ def load_mutants(study: str) -> list[Mutant]:
     complain_about_keys(table, {"mutant": list}, file, "at the top")
     for number, entry in enumerate(table["mutant"], 1):
         where = f"mutant {entry.get('name', number) if isinstance(entry, dict) else number}"
-        complain_about_keys(entry, {"name": str, "sentence": str, "loses": dict, "edit": list},
-                            file, where)
+        complain_about_keys(
+            entry, {"name": str, "sentence": str, "loses": dict, "edit": list}, file, where
+        )
         if entry["name"] in mutants:
             raise table_error(file, where, "there are two mutants of this name")
         for edit in entry["edit"]:
@@ -85,8 +97,12 @@ def load_mutants(study: str) -> list[Mutant]:
                 raise table_error(file, where, f"there is no check {check!r}")
             there_are = QUESTIONS[checks[check].ask].aspects
             if not isinstance(aspects, list) or any(a not in there_are for a in aspects):
-                raise table_error(file, where, f"what it loses in {check} must be a list of some "
-                                               f"of {', '.join(there_are)}, but is {aspects!r}")
+                raise table_error(
+                    file,
+                    where,
+                    f"what it loses in {check} must be a list of some "
+                    f"of {', '.join(there_are)}, but is {aspects!r}",
+                )
             if marked := [aspect for aspect in aspects if aspect in checks[check].points]:
                 loses[check] = marked
         edits = [(edit["old"], edit["new"]) for edit in entry["edit"]]

@@ -31,8 +31,9 @@ class MachineSlips:
     replies: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
     made_of: Mapping[str, str] = field(default_factory=dict)  # check -> what its part was made of
 
-    def matching(self, check: Check, got: Sequence[Observation | None],
-                 expected: Sequence[Observation]) -> frozenset[int]:
+    def matching(
+        self, check: Check, got: Sequence[Observation | None], expected: Sequence[Observation]
+    ) -> frozenset[int]:
         """The slips whose replies to a check are exactly these."""
         return frozenset(self.replies.get(check.name, {}).get(digest(check, got, expected), ()))
 
@@ -48,15 +49,18 @@ class MachineSlips:
         """
         found = [self.slips[number] for number in sorted(slips)]
         asked = describe_case(check, check.cases[0])
-        found = [slip for slip in found
-                 if re.search(rf"\b{slip[0].split('.')[0]}\b", asked)] or found
+        found = [
+            slip for slip in found if re.search(rf"\b{slip[0].split('.')[0]}\b", asked)
+        ] or found
         functions = list(dict.fromkeys(f"`{function}`" for function, _ in found))
         wrong = list(dict.fromkeys(what for _, what in found))
         if not found or len(functions) > 2:
             return None
         told = f": {', or '.join(wrong)}" if len(wrong) <= 2 and len(functions) == 1 else ""
-        return ("Your replies to all the questions of this check are those of a right solution "
-                f"with a single slip in {' or '.join(functions)}{told}.")
+        return (
+            "Your replies to all the questions of this check are those of a right solution "
+            f"with a single slip in {' or '.join(functions)}{told}."
+        )
 
 
 def machine_file(study: Study) -> Path:
@@ -73,11 +77,12 @@ def load_machine_slips(file: Path) -> MachineSlips:
     return MachineSlips([tuple(slip) for slip in data["slips"]], data["replies"], data["made_of"])
 
 
-def digest(check: Check, got: Sequence[Observation | None],
-           expected: Sequence[Observation]) -> str:
+def digest(check: Check, got: Sequence[Observation | None], expected: Sequence[Observation]) -> str:
     """The questions of a check and the replies to them in a few letters."""
-    seen = [[_seen(check, name, e, g or {}) for name in check.points]
-            for e, g in zip(expected, got, strict=True)]
+    seen = [
+        [_seen(check, name, e, g or {}) for name in check.points]
+        for e, g in zip(expected, got, strict=True)
+    ]
     return digest_of([check.ask, check.settings, check.cases, seen])
 
 

@@ -49,8 +49,12 @@ def load_promises(name: str) -> list[Promise]:
     found = []
     for number, entry in enumerate(table["promise"], 1):
         full = {"broken_by": [], "because": "", **entry} if isinstance(entry, dict) else entry
-        complain_about_keys(full, {"of": str, "says": str, "asked": list, "broken_by": list,
-                                   "because": str}, file, f"promise {number}")
+        complain_about_keys(
+            full,
+            {"of": str, "says": str, "asked": list, "broken_by": list, "because": str},
+            file,
+            f"promise {number}",
+        )
         found.append(Promise(**full))
     return found
 
@@ -72,8 +76,9 @@ def sentences(stub: str) -> Iterator[tuple[str, str]]:
     """
     for name, docstring in _docstrings(parsed(stub), ()):
         for paragraph in re.split(r"\n\s*\n", docstring):
-            lines = takewhile(lambda line: not line.startswith(">>>"),
-                              map(str.strip, paragraph.split("\n")))
+            lines = takewhile(
+                lambda line: not line.startswith(">>>"), map(str.strip, paragraph.split("\n"))
+            )
             text = " ".join(lines).strip()
             if text and not text.startswith(HINT):
                 yield from ((name, sentence) for sentence in BETWEEN_SENTENCES.split(text))
@@ -98,17 +103,20 @@ def faults(study: Study) -> list[str]:
     listed = Counter((promise.of, promise.says) for promise in promises)
     found = [f"the text says of {of}, but the list does not: {says}" for of, says in told - listed]
     found += [f"the list has of {of}, but the text does not: {says}" for of, says in listed - told]
-    aspects = {f"{check.name}.{aspect}" for check in study.checks.values()
-               for aspect in check.points}
+    aspects = {
+        f"{check.name}.{aspect}" for check in study.checks.values() for aspect in check.points
+    }
     lost = _lost(study)
     for promise in promises:
-        found += [f"{promise.of}: {promise.says} {fault}"
-                  for fault in _faults(promise, aspects, lost)]
+        found += [
+            f"{promise.of}: {promise.says} {fault}" for fault in _faults(promise, aspects, lost)
+        ]
     return found
 
 
-def _faults(promise: Promise, aspects: Collection[str],
-            lost: Mapping[str, Collection[str]]) -> Iterator[str]:
+def _faults(
+    promise: Promise, aspects: Collection[str], lost: Mapping[str, Collection[str]]
+) -> Iterator[str]:
     for aspect in promise.asked:
         if aspect not in aspects:
             yield f"(there are no points for {aspect!r})"
@@ -129,12 +137,18 @@ def _lost(study: Study) -> dict[str, set[str]]:
     for slip in slips:
         for name, seen in slip.observed.items():
             check = study.checks[name]
-            lost[slip.name] |= {f"{name}.{aspect}" for aspect in check.points
-                                if not all(_same(check.ask, aspect, *pair)
-                                           for pair in zip(expected[name], seen, strict=True))}
+            lost[slip.name] |= {
+                f"{name}.{aspect}"
+                for aspect in check.points
+                if not all(
+                    _same(check.ask, aspect, *pair)
+                    for pair in zip(expected[name], seen, strict=True)
+                )
+            }
     return lost
 
 
-def _same(ask: str, aspect: str, expected: Mapping[str, Any],
-          got: Mapping[str, Any] | None) -> bool:
+def _same(
+    ask: str, aspect: str, expected: Mapping[str, Any], got: Mapping[str, Any] | None
+) -> bool:
     return same(ask, aspect, expected.get(aspect), (got or {}).get(aspect))

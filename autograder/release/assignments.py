@@ -26,12 +26,17 @@ class ReleaseError(Refused):
 
 def released_files(study: Study) -> list[Path]:
     """The allowlist: the study's stub module and its notebooks, and nothing else."""
-    return [study.folder / study.module,
-            *(path.with_suffix(".ipynb") for path in notebook_texts(study.folder))]
+    return [
+        study.folder / study.module,
+        *(path.with_suffix(".ipynb") for path in notebook_texts(study.folder)),
+    ]
 
 
-def release(folder: CourseFolder, study: Study,
-            tell: Callable[[str, str], object] = lambda notebook, test: None) -> Path:
+def release(
+    folder: CourseFolder,
+    study: Study,
+    tell: Callable[[str, str], object] = lambda notebook, test: None,
+) -> Path:
     """Release `study` into the course folder; returns the folder of what students get.
 
     `tell` gets the notebook and the name of each of the instructor's own tests that can be decided
@@ -46,8 +51,9 @@ def release(folder: CourseFolder, study: Study,
         source.mkdir(parents=True)
         for path in released_files(study):
             if not path.is_file():
-                raise ReleaseError(f"{path.name} of {study.assignment} is missing: "
-                                   "run `autograder build`")
+                raise ReleaseError(
+                    f"{path.name} of {study.assignment} is missing: run `autograder build`"
+                )
             _copy_source(path, source / path.name)
         _refuse_leaks(study, source)
         patiently(folder, partial(_generate, folder, study, Path(temporary), tell))
@@ -75,8 +81,9 @@ def _refuse_leaks(study: Study, files: Path) -> None:
         raise ReleaseError(f"{study.assignment} was not released: " + "; ".join(leaks))
 
 
-def _generate(folder: CourseFolder, study: Study, stages: Path,
-              tell: Callable[[str, str], object]) -> None:
+def _generate(
+    folder: CourseFolder, study: Study, stages: Path, tell: Callable[[str, str], object]
+) -> None:
     """nbgrader's own `generate_assignment`, from and to folders in `stages`: locks, checksums, and
     the cells into the gradebook."""
     config = folder.config()
@@ -93,9 +100,11 @@ def _generate(folder: CourseFolder, study: Study, stages: Path,
     except Exception as error:
         if advice := refusal_of(error, study.assignment, folder.root):
             raise ReleaseError(advice) from error
-        raise ReleaseError(f"nbgrader could not generate {study.assignment}: "
-                           f"{in_words(error, folder.root)}; "
-                           f"see {log_file}") from error
+        raise ReleaseError(
+            f"nbgrader could not generate {study.assignment}: "
+            f"{in_words(error, folder.root)}; "
+            f"see {log_file}"
+        ) from error
 
 
 def add_students(folder: CourseFolder, students: Iterable[tuple[str, str, str]]) -> None:

@@ -45,8 +45,9 @@ def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]
     return written
 
 
-def derived_files(only: str | None = None,
-                  tick: Tick = lambda step: None) -> Iterator[tuple[Path, str]]:
+def derived_files(
+    only: str | None = None, tick: Tick = lambda step: None
+) -> Iterator[tuple[Path, str]]:
     """Path and text of every derived file, of all studies or of `only` one."""
     for name in [load_study(only).name] if only else studies():
         study = load_study(name)
@@ -72,8 +73,10 @@ def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
     folder = study.folder
     answer = workspace.answer_path(study)
     yield folder / study.module, stub(answer.read_text("utf-8"), answer.name)
-    texts = {path: build_notebook(path.read_text("utf-8"), path.stem, study)
-             for path in notebook_texts(folder)}
+    texts = {
+        path: build_notebook(path.read_text("utf-8"), path.stem, study)
+        for path in notebook_texts(folder)
+    }
     complain_about_graded_cells([nbformat.reads(t, as_version=4) for t in texts.values()], study)
     for path, text in texts.items():
         yield path.with_suffix(".ipynb"), text
@@ -92,13 +95,20 @@ def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
     yield verdicts.expected_file(study), _expected(hidden, verdicts.cases_file(study), texts, asked)
 
 
-def _expected(study: Study, table: Path, texts: Mapping[str, str],
-              asked: Mapping[str, Collection[str]]) -> str:
+def _expected(
+    study: Study, table: Path, texts: Mapping[str, str], asked: Mapping[str, Collection[str]]
+) -> str:
     """The file of expected replies to the cases of this study, which stand in that table."""
     with ThreadPoolExecutor(workspace.at_once()) as pool:
-        replies = dict(zip(texts, pool.map(
-            lambda name: workspace.ask_all(study, texts[name], 60, asked[name]),
-            texts), strict=True))
+        replies = dict(
+            zip(
+                texts,
+                pool.map(
+                    lambda name: workspace.ask_all(study, texts[name], 60, asked[name]), texts
+                ),
+                strict=True,
+            )
+        )
     for check, reply in replies["reference"].items():
         for case, seen in zip(study.checks[check].cases, reply.observations, strict=True):
             if reply.broken or reply.stopped or "errors" in seen:
@@ -113,26 +123,38 @@ def _expected(study: Study, table: Path, texts: Mapping[str, str],
     expected = observed("reference")
     slips = []
     for mutant in load_mutants(study.name):
-        differing = {check: seen for check, seen in observed(mutant.name).items()
-                     if _differs(study.checks[check].ask, expected[check], seen)}
+        differing = {
+            check: seen
+            for check, seen in observed(mutant.name).items()
+            if _differs(study.checks[check].ask, expected[check], seen)
+        }
         slips.append({"name": mutant.name, "sentence": mutant.sentence, "observed": differing})
-    return _json({"digests": {name: check.digest for name, check in study.checks.items()},
-                  "expected": expected, "slips": slips})
+    return _json(
+        {
+            "digests": {name: check.digest for name, check in study.checks.items()},
+            "expected": expected,
+            "slips": slips,
+        }
+    )
 
 
-def _confirm(study: Study, table: Path, first: Mapping[str, Replies],
-             second: Mapping[str, Replies]) -> None:
+def _confirm(
+    study: Study, table: Path, first: Mapping[str, Replies], second: Mapping[str, Replies]
+) -> None:
     """Refuse an expected reply that the second answer, written from the text alone, denies."""
     for name, replies in second.items():
         check = study.checks[name]
-        for case, ours, theirs in zip(check.cases, first[name].observations, replies.observations,
-                                      strict=True):
+        for case, ours, theirs in zip(
+            check.cases, first[name].observations, replies.observations, strict=True
+        ):
             wrong = [a for a in check.points if not is_right(check.ask, ours, theirs or {}, a)]
             if wrong:
                 raise table_error(
-                    table, name,
+                    table,
+                    name,
                     f"the two answers disagree on {', '.join(wrong)} in the case {case}: the case "
-                    "is no question, the text is ambiguous, or one of them is wrong")
+                    "is no question, the text is ambiguous, or one of them is wrong",
+                )
 
 
 def _asked(study: Study, hidden: Study, texts: Mapping[str, str]) -> dict[str, Collection[str]]:
@@ -140,25 +162,34 @@ def _asked(study: Study, hidden: Study, texts: Mapping[str, str]) -> dict[str, C
 
     Games are played by the reference alone, as they identify no slip.
     """
-    questions = {name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
-                 for name, check in study.checks.items() if check.ask not in MATCHES}
+    questions = {
+        name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
+        for name, check in study.checks.items()
+        if check.ask not in MATCHES
+    }
     reach = Reach(replace(study, checks=questions), texts["reference"])
     whole = {"reference": study.checks, "second": questions}
-    return {name: whole[name] if name in whole else reach.checks(text)
-            for name, text in texts.items()}
+    return {
+        name: whole[name] if name in whole else reach.checks(text) for name, text in texts.items()
+    }
 
 
 def _differs(ask: str, expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
-    return any(s is None or set(e) != set(s) or not all(same(ask, a, e[a], s[a]) for a in e)
-               for e, s in zip(expected, seen, strict=True))
+    return any(
+        s is None or set(e) != set(s) or not all(same(ask, a, e[a], s[a]) for a in e)
+        for e, s in zip(expected, seen, strict=True)
+    )
 
 
 def node_counts() -> dict:
     """Nodes visited, root counted, by each search that a study's table [counts] names: in total
     over all non-terminal boards with 0, 1, ... 8 marks and, where it says `by_board`, for every
     board with at most two marks."""
-    published = {name: (study, table) for study in map(load_study, studies())
-                 for name, table in study.counts.items()}
+    published = {
+        name: (study, table)
+        for study in map(load_study, studies())
+        for name, table in study.counts.items()
+    }
     boards = [board for board in values() if not board.is_terminal()]
     counts: dict = {"totals": {name: [0] * 9 for name in published}}
     for name, (study, table) in published.items():
@@ -169,8 +200,9 @@ def node_counts() -> dict:
         for board in boards:
             counts["totals"][name][_marks(board)] += nodes[board]
         if table.get("by_board"):
-            counts[name] = {b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text)
-                            if _marks(b) <= 2}
+            counts[name] = {
+                b.text: nodes[b] for b in sorted(boards, key=lambda b: b.text) if _marks(b) <= 2
+            }
     return counts
 
 
@@ -178,14 +210,24 @@ def reference_searches() -> list[dict]:
     """The reference's searches that the public cases ask for, if they are small."""
     found = []
     for study in map(load_study, studies()):
-        for case in ({**check.settings, **case} for check in study.checks.values()
-                     if check.ask == "search" for case in check.cases):
+        for case in (
+            {**check.settings, **case}
+            for check in study.checks.values()
+            if check.ask == "search"
+            for case in check.cases
+        ):
             options = options_of(case)
             agent = getattr(workspace.load_answer(study.name), case["agent"])
             with Trace(most=MOST_PUBLISHED) as trace, suppress(RuntimeError):  # too many nodes
                 agent(**agent_options(options)).search(read_position(case["on"]))
-                found.append({"agent": case["agent"], "on": case["on"], "options": options,
-                              "search": as_text(trace.roots[0])})
+                found.append(
+                    {
+                        "agent": case["agent"],
+                        "on": case["on"],
+                        "options": options,
+                        "search": as_text(trace.roots[0]),
+                    }
+                )
     return found
 
 
@@ -205,7 +247,11 @@ def _indented(data: object, newline: str) -> str:
         items = [f"{json.dumps(key)}: {_indented(value, inner)}" for key, value in data.items()]
         return "{" + inner + f",{inner}".join(items) + newline + "}"
     if isinstance(data, (list, tuple)) and any(isinstance(item, dict) for item in data):
-        items = [_indented(item, inner) if isinstance(item, dict) and "observed" in item
-                 else json.dumps(item) for item in data]  # a slip holds observations
+        items = [
+            _indented(item, inner)
+            if isinstance(item, dict) and "observed" in item
+            else json.dumps(item)
+            for item in data
+        ]  # a slip holds observations
         return "[" + inner + f",{inner}".join(items) + newline + "]"
     return json.dumps(data)

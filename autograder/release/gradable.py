@@ -12,19 +12,33 @@ from autograder.assignment_names import name_problem
 from autograder.errors import Refused
 from autograder.release.notebooks import NotebookError
 
-KERNELS = {"ir": "R", "julia": "Julia", "octave": "Octave", "bash": "Bash", "sos": "SoS",
-           "xcpp": "C++", "gophernotes": "Go", "rust": "Rust", "java": "Java"}
+KERNELS = {
+    "ir": "R",
+    "julia": "Julia",
+    "octave": "Octave",
+    "bash": "Bash",
+    "sos": "SoS",
+    "xcpp": "C++",
+    "gophernotes": "Go",
+    "rust": "Rust",
+    "java": "Java",
+}
 
 
 def require_python(notebook: NotebookNode, path: Path) -> None:
     """Raise `NotebookError` for a notebook in another language than Python."""
     kernel = notebook.metadata.get("kernelspec", {})
-    language = (kernel.get("language") or notebook.metadata.get("language_info", {}).get("name")
-                or _language_of(str(kernel.get("name", ""))))
+    language = (
+        kernel.get("language")
+        or notebook.metadata.get("language_info", {}).get("name")
+        or _language_of(str(kernel.get("name", "")))
+    )
     if str(language).lower() not in ("python", "python3", "ipython"):
-        raise NotebookError(f"{path.name} is a notebook in {language}: only Python is supported, "
-                            "so nothing in it can be graded here; choose a Python kernel, or grade "
-                            "this assignment with nbgrader alone, in another course folder")
+        raise NotebookError(
+            f"{path.name} is a notebook in {language}: only Python is supported, "
+            "so nothing in it can be graded here; choose a Python kernel, or grade "
+            "this assignment with nbgrader alone, in another course folder"
+        )
 
 
 def _language_of(kernel: str) -> str:
@@ -37,13 +51,15 @@ def refusal_of(error: BaseException, assignment: str, course: Path) -> str:
     """What to do next if nbgrader refuses to generate an assignment, or "" if that is unknown."""
     if "Cannot add or remove cells" not in str(error):
         return ""
-    return (f"{assignment} has been graded, so cells with marks cannot be added or "
-            "removed. Either release the new version into a new course folder: `python3 run.py "
-            f"release {quote(assignment)} --course {quote(str(course) + '_new')}`. Or remove the "
-            "assignment from the gradebook, which deletes all its marks, comments and extensions "
-            "and its due date, keeps the submissions, and cannot be undone: "
-            f"`(cd {quote(str(course))} && {quote(sys.executable)} -m nbgrader db assignment "
-            f"remove {quote(assignment)} --force)`; then release and grade again")
+    return (
+        f"{assignment} has been graded, so cells with marks cannot be added or "
+        "removed. Either release the new version into a new course folder: `python3 run.py "
+        f"release {quote(assignment)} --course {quote(str(course) + '_new')}`. Or remove the "
+        "assignment from the gradebook, which deletes all its marks, comments and extensions "
+        "and its due date, keeps the submissions, and cannot be undone: "
+        f"`(cd {quote(str(course))} && {quote(sys.executable)} -m nbgrader db assignment "
+        f"remove {quote(assignment)} --force)`; then release and grade again"
+    )
 
 
 def check(assignment: str, notebook: NotebookNode, path: Path, log: Any) -> None:

@@ -89,19 +89,29 @@ def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
     return make_archive(path, NAME, lambda: contents(wanted))
 
 
-def make_archive(path: Path, name: str, contents: Callable[[], Contents],
-                 staff: Sequence[str] = ()) -> Kit:
+def make_archive(
+    path: Path, name: str, contents: Callable[[], Contents], staff: Sequence[str] = ()
+) -> Kit:
     """Make the archive `path` with these contents in a folder `name`, as `make_kit` does.
 
     `staff`: how the names of those of the staff's files begin that may be in it.
     """
-    pack = next((pack for ending, pack in (
-        (".zip", _zip), (".tar.gz", _tar), (".tgz", _tar)) if path.name.endswith(ending)), None)
+    pack = next(
+        (
+            pack
+            for ending, pack in ((".zip", _zip), (".tar.gz", _tar), (".tgz", _tar))
+            if path.name.endswith(ending)
+        ),
+        None,
+    )
     if pack is None:
         raise ReleaseError(f"the kit cannot be named {path.name}: use .zip or .tar.gz")
     if path.is_dir() or not path.parent.is_dir():
-        raise ReleaseError(f"{path} is a folder: name a file" if path.is_dir() else
-                           f"there is no folder {path.parent}")
+        raise ReleaseError(
+            f"{path} is a folder: name a file"
+            if path.is_dir()
+            else f"there is no folder {path.parent}"
+        )
     data = pack(contents(), name, made_at(COURSE.parent))
     files = read(data)
     if leaks := find_all_leaks(files, staff):
@@ -117,19 +127,25 @@ def make_archive(path: Path, name: str, contents: Callable[[], Contents],
 
 
 def contents(wanted: Sequence[Study]) -> Contents:
-    """Every file of the kit for these studies; raises `ReleaseError` if one is not as it must be.
-    """
+    """Every file of the kit for these studies; raises `ReleaseError` if one is not as it must be."""
     root = COURSE.parent
     if not (root / "pyproject.toml").is_file():
-        raise ReleaseError("the kit can be made from a checkout only, but here the packages are "
-                           "installed without one")
+        raise ReleaseError(
+            "the kit can be made from a checkout only, but here the packages are "
+            "installed without one"
+        )
     if stale := [path.name for study in wanted for path in _stale(study)]:
-        raise ReleaseError(f"the kit was not made: {', '.join(stale)} not as `autograder build` "
-                           "makes it; run it, or undo what was filled in by hand")
+        raise ReleaseError(
+            f"the kit was not made: {', '.join(stale)} not as `autograder build` "
+            "makes it; run it, or undo what was filled in by hand"
+        )
     top = (root / "LICENSE", root / "LICENSE-texts", root / "conftest.py")
     paths = [(root, path) for path in (*packages(root), *_pages(root), *top)]
-    paths += [(study.home, path) for study in wanted
-              for path in (*released_files(study), *_public_tables(study))]
+    paths += [
+        (study.home, path)
+        for study in wanted
+        for path in (*released_files(study), *_public_tables(study))
+    ]
     found = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
     found.setdefault(GRADING, (json.dumps({"python": written(RUNNING)}) + "\n").encode())
     found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
@@ -145,10 +161,11 @@ def _public_tables(study: Study) -> Iterator[Path]:
 def _stale(study: Study) -> Iterator[Path]:
     """Stub and notebooks that are not what their sources make: edited, run, filled in, missing."""
     answer = workspace.answer_path(study)
-    fresh = {study.folder / study.module:
-             stub(answer.read_text("utf-8"), answer.name)}
-    fresh |= {text.with_suffix(".ipynb"): build_notebook(text.read_text("utf-8"), text.stem, study)
-              for text in notebook_texts(study.folder)}
+    fresh = {study.folder / study.module: stub(answer.read_text("utf-8"), answer.name)}
+    fresh |= {
+        text.with_suffix(".ipynb"): build_notebook(text.read_text("utf-8"), text.stem, study)
+        for text in notebook_texts(study.folder)
+    }
     for path, text in fresh.items():
         if not path.is_file() or path.read_text("utf-8") != text:
             yield path
@@ -194,13 +211,21 @@ def _own_files(root: Path, found: Contents, wanted: Sequence[Study]) -> dict[str
     return {
         "README.md": filled("README.md", studies="\n".join(map(_row, wanted))),
         "pyproject.toml": filled(
-            "pyproject.toml", version=project["version"], python=project["requires-python"],
-            dependencies=_toml_list(names), build=_toml_list(build),
-            folders=_toml_list(f"course/{study.assignment}" for study in wanted)),
-        "requirements.lock": locked((root / "requirements.lock").read_text("utf-8"),
-                                    [*names, *build], all_requirements(project)),
-        "run.py": own_run((TEMPLATES / "run.py.in").read_text("utf-8"),
-                          (root / "run.py").read_text("utf-8")),
+            "pyproject.toml",
+            version=project["version"],
+            python=project["requires-python"],
+            dependencies=_toml_list(names),
+            build=_toml_list(build),
+            folders=_toml_list(f"course/{study.assignment}" for study in wanted),
+        ),
+        "requirements.lock": locked(
+            (root / "requirements.lock").read_text("utf-8"),
+            [*names, *build],
+            all_requirements(project),
+        ),
+        "run.py": own_run(
+            (TEMPLATES / "run.py.in").read_text("utf-8"), (root / "run.py").read_text("utf-8")
+        ),
     }
 
 
@@ -239,8 +264,10 @@ def own_run(template: str, run: str) -> str:
 def requirements(project: Mapping, found: Contents) -> list[str]:
     """The requirements of the kit's environment: the six packages of the course and what the kit's
     files import, with the versions in `project`, the table of our own pyproject.toml."""
-    asked = {canonicalize_name(r.name): str(r)  # a dependency's line counts before an extra's
-             for r in map(Requirement, reversed(all_requirements(project)))}
+    asked = {
+        canonicalize_name(r.name): str(r)  # a dependency's line counts before an extra's
+        for r in map(Requirement, reversed(all_requirements(project)))
+    }
     wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(found))}
     return [asked.get(name, name) for name in sorted(wanted)]
 
@@ -254,8 +281,12 @@ def imports(found: Contents) -> set[str]:
     """The top-level modules that modules and notebooks in the kit import from outside of it."""
     stems = {PurePosixPath(name).stem for name in found if name.endswith(".py")}
     inside = stems | {name.split("/")[0] for name in found}
-    names = {name.split(".")[0] for path, data in found.items() for tree in trees(path, data)
-             for name in imported(tree)}
+    names = {
+        name.split(".")[0]
+        for path, data in found.items()
+        for tree in trees(path, data)
+        for name in imported(tree)
+    }
     return names - inside - sys.stdlib_module_names
 
 
@@ -280,12 +311,12 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def distributions(modules: Iterable[str]) -> set[str]:
-    """The packages that provide these modules; raises `ReleaseError` for a module that none does.
-    """
+    """The packages that provide these modules; raises `ReleaseError` for a module that none does."""
     known = packages_distributions()
     if unknown := sorted(set(modules) - known.keys()):
-        raise ReleaseError(f"the kit imports {', '.join(unknown)}, and no installed package "
-                           "provides it")
+        raise ReleaseError(
+            f"the kit imports {', '.join(unknown)}, and no installed package provides it"
+        )
     return {canonicalize_name(name) for module in modules for name in known[module]}
 
 
@@ -309,8 +340,9 @@ def needed(wanted: Iterable[str]) -> set[str]:
         name = canonicalize_name(requirement.name)
         for extra in {"", *requirement.extras} - {e for n, e in seen if n == name}:
             seen.add((name, extra))
-            waiting += [r for r in _requires(name)
-                        if extra in (EXTRA.findall(str(r.marker or "")) or [""])]
+            waiting += [
+                r for r in _requires(name) if extra in (EXTRA.findall(str(r.marker or "")) or [""])
+            ]
     return {name for name, _ in seen}
 
 
@@ -331,8 +363,13 @@ def made_at(root: Path) -> int:
     if not given.isdecimal():
         with contextlib.suppress(OSError):
             given = subprocess.run(
-                ["git", "log", "-1", "--format=%ct"], cwd=root, check=False, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+                ["git", "log", "-1", "--format=%ct"],
+                cwd=root,
+                check=False,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ).stdout.strip()
     return int(given) if given.isdecimal() else int((root / "pyproject.toml").stat().st_mtime)
 
 
@@ -351,8 +388,10 @@ def _zip(found: Contents, folder: str, moment: int) -> bytes:
 
 def _tar(found: Contents, folder: str, moment: int) -> bytes:
     buffer = io.BytesIO()
-    with gzip.GzipFile("", "wb", 9, buffer, mtime=0) as packed, \
-            tarfile.open(fileobj=packed, mode="w") as archive:
+    with (
+        gzip.GzipFile("", "wb", 9, buffer, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
         for name, data in found.items():
             entry = tarfile.TarInfo(f"{folder}/{name}")  # its owner is 0, a number and no name
             entry.mode, entry.size, entry.mtime = _rights(name), len(data), moment
@@ -379,9 +418,13 @@ def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list
     """The leaks in these files: of any study, of the staff's files but those whose names begin as
     `allowed`, of this machine."""
     found = [leak for name in studies() for leak in find_leaks(load_study(name), files)]
-    staff = {path.read_bytes(): path.relative_to(STAFF).as_posix()
-             for path in STAFF.rglob("*") if path.is_file() and path.stat().st_size >= MIN_LEAK
-             and not path.relative_to(STAFF).as_posix().startswith(tuple(allowed))}
+    staff = {
+        path.read_bytes(): path.relative_to(STAFF).as_posix()
+        for path in STAFF.rglob("*")
+        if path.is_file()
+        and path.stat().st_size >= MIN_LEAK
+        and not path.relative_to(STAFF).as_posix().startswith(tuple(allowed))
+    }
     written = _written_answers()
     here = re.compile(rf"(?<![\w.~-]){re.escape(os.fspath(COURSE.parent))}(?![\w.-])".encode())
     for file in files:
@@ -398,6 +441,10 @@ def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list
 def _written_answers() -> set[str]:
     """The lines of the model answers that are long enough to give them away."""
     folders = {workspace.answers_folder(load_study(name)) for name in studies()}
-    lines = {squeezed(line, MARKS) for folder in folders for path in folder.rglob("*.md")
-             for line in path.read_text("utf-8").splitlines()}
+    lines = {
+        squeezed(line, MARKS)
+        for folder in folders
+        for path in folder.rglob("*.md")
+        for line in path.read_text("utf-8").splitlines()
+    }
     return {line for line in lines if len(line) >= MIN_LEAK}

@@ -47,13 +47,21 @@ def shipped(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
         here = Path(folder)
         folders[:] = sorted(
-            name for name in folders
-            if not (name in (".git", ".hypothesis", ".ipynb_checkpoints") or "cache" in name
-                    or (here == root and name in STAFF_OR_MADE)
-                    or (here / name / "pyvenv.cfg").exists()
-                    or (here / name / CONFIG_FILE).exists()))
-        yield from (here / name for name in sorted(files)
-                    if name not in (".git", NOTES, PAGE) and (here / name).is_file())
+            name
+            for name in folders
+            if not (
+                name in (".git", ".hypothesis", ".ipynb_checkpoints")
+                or "cache" in name
+                or (here == root and name in STAFF_OR_MADE)
+                or (here / name / "pyvenv.cfg").exists()
+                or (here / name / CONFIG_FILE).exists()
+            )
+        )
+        yield from (
+            here / name
+            for name in sorted(files)
+            if name not in (".git", NOTES, PAGE) and (here / name).is_file()
+        )
 
 
 def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> list[str]:
@@ -62,10 +70,12 @@ def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> 
     Without `answers`, for what is handed out after the deadline, solutions are none.
     """
     hidden = verdicts.hidden_study(study.name)
-    public = {text for check in study.checks.values() for case in check.cases
-              for text in texts_of(case)}
-    secret = {text for check in hidden.checks.values() for case in check.cases
-              for text in texts_of(case)} - public
+    public = {
+        text for check in study.checks.values() for case in check.cases for text in texts_of(case)
+    }
+    secret = {
+        text for check in hidden.checks.values() for case in check.cases for text in texts_of(case)
+    } - public
     pieces = _answer_pieces(study) if answers else set()
     replies = _reply_pieces(study)
     found = []
@@ -73,15 +83,21 @@ def find_leaks(study: Study, files: Iterable[Path], *, answers: bool = True) -> 
         raw = path.read_bytes()
         text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
         dense = squeezed(text)
-        found += [f"{path.name} holds the hidden position {s}" for s in sorted(secret)
-                  if _holds(raw, s.encode())]
+        found += [
+            f"{path.name} holds the hidden position {s}"
+            for s in sorted(secret)
+            if _holds(raw, s.encode())
+        ]
         if answers and re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
             found.append(f"{path.name} holds a solution region")
         if any(piece in dense for piece in pieces):
             found.append(f"{path.name} holds lines of the answer")
         numbers = _numbers(text)
-        found += [f"{path.name} holds expected replies to the hidden positions of {check}"
-                  for check, runs in replies.items() if any(run in numbers for run in runs)]
+        found += [
+            f"{path.name} holds expected replies to the hidden positions of {check}"
+            for check, runs in replies.items()
+            if any(run in numbers for run in runs)
+        ]
     return found
 
 
@@ -108,7 +124,7 @@ def _answer_pieces(study: Study) -> set[str]:
     for region in solutions(workspace.answer_path(study).read_text("utf-8")):
         lines = [squeezed(line) for line in region.splitlines()]
         for size in (2, 3):
-            pieces |= {"".join(lines[i:i + size]) for i in range(len(lines) - size + 1)}
+            pieces |= {"".join(lines[i : i + size]) for i in range(len(lines) - size + 1)}
         pieces.add("".join(lines))
     return {piece for piece in pieces if len(piece) >= MIN_LEAK}
 
@@ -122,7 +138,7 @@ def _reply_pieces(study: Study) -> dict[str, list[str]]:
     expected, _ = load_expected(verdicts.expected_file(study), hidden.checks.values())
     pieces = {}
     for check, replies in expected.items():
-        runs = [replies[i:i + REPLIES] for i in range(max(1, len(replies) - REPLIES + 1))]
+        runs = [replies[i : i + REPLIES] for i in range(max(1, len(replies) - REPLIES + 1))]
         runs.append([reply["nodes"] for reply in replies if "nodes" in reply])
         numbers = [_numbers(json.dumps(run)) for run in runs]
         pieces[check] = [run for run in numbers if len(run.split()) >= REPLIES]

@@ -70,14 +70,20 @@ def unprotect(notebook: NotebookNode) -> None:
 
 def complain_about_graded_cells(notebooks: Iterable[NotebookNode], study: Study) -> None:
     """Raise `NotebookError` unless each check and written answer of the study occurs once."""
-    ids = [cell.metadata.nbgrader.grade_id for notebook in notebooks for cell in notebook.cells
-           if "nbgrader" in cell.metadata]
+    ids = [
+        cell.metadata.nbgrader.grade_id
+        for notebook in notebooks
+        for cell in notebook.cells
+        if "nbgrader" in cell.metadata
+    ]
     expected = [c.grade_id for c in study.checks.values()] + list(map(answer_id, study.written))
     for grade_id in {*ids, *expected}:
         if ids.count(grade_id) != 1:
-            raise NotebookError(f"{study.assignment}: the cell {grade_id} occurs "
-                                f"{ids.count(grade_id)} times in the notebooks, but must occur "
-                                "once")
+            raise NotebookError(
+                f"{study.assignment}: the cell {grade_id} occurs "
+                f"{ids.count(grade_id)} times in the notebooks, but must occur "
+                "once"
+            )
 
 
 def complain_about_unknown_checks(notebook: NotebookNode, path: Path) -> None:
@@ -133,8 +139,15 @@ def _cell_points(check: Check) -> float:
 
 
 def _graded(grade_id: str, points: float, *, solution: bool) -> dict:
-    return {"grade": True, "grade_id": grade_id, "locked": not solution, "points": points,
-            "schema_version": 3, "solution": solution, "task": False}
+    return {
+        "grade": True,
+        "grade_id": grade_id,
+        "locked": not solution,
+        "points": points,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
 
 
 def _cell_id(cell: NotebookNode, name: str, seen: set[str]) -> str:

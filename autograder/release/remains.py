@@ -24,13 +24,53 @@ from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.release.notebooks import NotebookError
 
-CELL_KEYS = frozenset(("nbgrader", "editable", "deletable", "tags", "slideshow", "collapsed",
-                       "scrolled", "jupyter", "format", "trusted", "vscode", "hide_input"))
-NBGRADER_KEYS = frozenset(("grade", "grade_id", "schema_version", "solution", "locked", "task",
-                           "points", "checksum", "cell_type"))
-NOTEBOOK_KEYS = frozenset((
-    "kernelspec", "language_info", "title", "authors", "jupytext", "orig_nbformat", "celltoolbar",
-    "toc", "toc-autonumbering", "rise", "livereveal", "colab", "vscode", "nbgrader"))
+CELL_KEYS = frozenset(
+    (
+        "nbgrader",
+        "editable",
+        "deletable",
+        "tags",
+        "slideshow",
+        "collapsed",
+        "scrolled",
+        "jupyter",
+        "format",
+        "trusted",
+        "vscode",
+        "hide_input",
+    )
+)
+NBGRADER_KEYS = frozenset(
+    (
+        "grade",
+        "grade_id",
+        "schema_version",
+        "solution",
+        "locked",
+        "task",
+        "points",
+        "checksum",
+        "cell_type",
+    )
+)
+NOTEBOOK_KEYS = frozenset(
+    (
+        "kernelspec",
+        "language_info",
+        "title",
+        "authors",
+        "jupytext",
+        "orig_nbformat",
+        "celltoolbar",
+        "toc",
+        "toc-autonumbering",
+        "rise",
+        "livereveal",
+        "colab",
+        "vscode",
+        "nbgrader",
+    )
+)
 TELLING = re.compile(r"solution|answer|solved|comment|mark.?scheme|l(ö|oe)sung|musterl", re.I)
 DEFINITION = re.compile(r"^ {0,3}\[([^\]]+)\]:[ \t]*<?((?:attachment|data):\S*).*\n?", re.M)
 TEXTS = (".py", ".md", ".txt", ".rst", ".html", ".yml", ".yaml", ".toml")
@@ -63,14 +103,16 @@ class RemoveSolutionFiles(NbGraderPreprocessor):
         if converter is None or Path(converter.notebooks[-1]).stem != name or not where:
             return nb, resources
         released = Path(converter._format_dest(where["assignment"], where["student"]))
-        files = sorted(path for path in released.rglob("*")
-                       if path.is_file() and path.suffix != ".ipynb")
+        files = sorted(
+            path for path in released.rglob("*") if path.is_file() and path.suffix != ".ipynb"
+        )
         for path in files:
             if path.suffix == ".py" and MARKER in _text(path):
                 error = NotebookError(
                     f"{path.relative_to(released)} contains {MARKER!r}, but nbgrader clears "
                     "solutions in notebooks only: remove the solution from this file, or move the "
-                    f"file out of source/{where['assignment']}")
+                    f"file out of source/{where['assignment']}"
+                )
                 self.log.error("%s", error)
                 raise error
         written, kept = self._texts(source)
@@ -79,13 +121,17 @@ class RemoveSolutionFiles(NbGraderPreprocessor):
             self.log.warning(
                 "%s is not part of the student version, because only the solution uses it. "
                 "Submissions can read it during grading: move it out of source/%s unless a test "
-                "needs it", path.relative_to(released), where["assignment"])
+                "needs it",
+                path.relative_to(released),
+                where["assignment"],
+            )
         return nb, resources
 
     def _texts(self, source: Path) -> tuple[str, str]:
         """The text of an assignment's notebooks, as written and as students get it."""
-        steps = [step(parent=self.parent)
-                 for step in (ClearSolutions, ClearHiddenTests, ClearMarkScheme)]
+        steps = [
+            step(parent=self.parent) for step in (ClearSolutions, ClearHiddenTests, ClearMarkScheme)
+        ]
         written, kept = [], []
         for path in sorted(source.glob("*.ipynb")):
             notebook = nbformat.read(path, as_version=4)
@@ -105,8 +151,9 @@ def clear_remains(nb: NotebookNode) -> Iterator[str]:
     for cell in nb.cells:
         place = f"the cell {_name(cell)!r}"
         marked = is_solution(cell) or is_grade(cell) or is_task(cell)
-        for key in [key for key in cell.metadata
-                    if key not in CELL_KEYS and (marked or TELLING.search(key))]:
+        for key in [
+            key for key in cell.metadata if key not in CELL_KEYS and (marked or TELLING.search(key))
+        ]:
             del cell.metadata[key]
             yield f"the metadata {key!r} of {place}"
         own = cell.metadata.get("nbgrader", {})
@@ -126,11 +173,15 @@ def solution_files(files: Iterable[Path], written: str, kept: str) -> list[Path]
     """The files that only solutions use: by the text of the notebooks as `written`, and as `kept`
     for students."""
     files = list(files)
-    suspects = [path for path in files if not _mentions(kept, path)
-                and (TELLING.search(path.stem) or _mentions(written, path))]
+    suspects = [
+        path
+        for path in files
+        if not _mentions(kept, path) and (TELLING.search(path.stem) or _mentions(written, path))
+    ]
     others = [path for path in files if path not in suspects]
-    while used := [path for path in suspects
-                   if any(_mentions(_text(other), path) for other in others)]:
+    while used := [
+        path for path in suspects if any(_mentions(_text(other), path) for other in others)
+    ]:
         suspects = [path for path in suspects if path not in used]
         others += used
     return suspects
@@ -154,11 +205,13 @@ def _name(cell: Mapping[str, Any]) -> str:
 def _without_unused_definitions(text: str) -> str:
     """A Markdown text without definitions of pictures, `[tree]: data:...`, that it does not use."""
     rest = DEFINITION.sub("", text).lower()
-    return DEFINITION.sub(
-        lambda found: found[0] if f"[{found[1].lower()}]" in rest else "", text)
+    return DEFINITION.sub(lambda found: found[0] if f"[{found[1].lower()}]" in rest else "", text)
 
 
 def _unused_attachments(cell: NotebookNode) -> list[str]:
     text = unquote(html.unescape(cell.source))
-    return [name for name in cell.get("attachments", {}) if not re.search(
-        rf"attachment:{re.escape(unquote(name))}(?!\.?\w)", text)]
+    return [
+        name
+        for name in cell.get("attachments", {})
+        if not re.search(rf"attachment:{re.escape(unquote(name))}(?!\.?\w)", text)
+    ]

@@ -54,9 +54,17 @@ def overview(home: Path) -> Iterator[tuple[Path, str]]:
     path = home / PLACE / "README.md"
     if path.is_file():
         wanted = [study for study in map(load_study, studies()) if page_of(study).is_file()]
-        yield path, filled(path, [
-            "| study | notebooks | points by checks | in words | extra credit | hours, estimated |",
-            "|-|-|-|-|-|-|", *map(_row, wanted)])
+        yield (
+            path,
+            filled(
+                path,
+                [
+                    "| study | notebooks | points by checks | in words | extra credit | hours, estimated |",
+                    "|-|-|-|-|-|-|",
+                    *map(_row, wanted),
+                ],
+            ),
+        )
 
 
 def filled(path: Path, lines: Iterable[str]) -> str:
@@ -88,34 +96,46 @@ def is_open(study: Study) -> bool:
 
 def words(study: Study) -> int:
     """The words in the texts of a study's notebooks, code left out."""
-    return sum(len(cell.source.split()) for path in notebook_texts(study.folder)
-               for cell in jupytext.read(path, fmt="py:percent").cells
-               if cell.cell_type == "markdown")
+    return sum(
+        len(cell.source.split())
+        for path in notebook_texts(study.folder)
+        for cell in jupytext.read(path, fmt="py:percent").cells
+        if cell.cell_type == "markdown"
+    )
 
 
 def lines_to_write(study: Study) -> int:
     """The lines of the reference that students write, without blank ones and comments."""
-    return sum(bool(line.strip()) and not line.strip().startswith("#")
-               for region in solutions(answer_path(study).read_text("utf-8"))
-               for line in region.splitlines())
+    return sum(
+        bool(line.strip()) and not line.strip().startswith("#")
+        for region in solutions(answer_path(study).read_text("utf-8"))
+        for line in region.splitlines()
+    )
 
 
 def facts(study: Study) -> Iterator[str]:
     """What follows from a study's files, as lines of Markdown."""
     found = load_mutants(study.name)
     filled_in = _and(f"*{name}*" for name in _notebooks(study))
-    yield (f"**{study.title}.** {study.max_points:g} points, {_hours(study)} (estimated), "
-           f"{_size(study)}. Notebooks: {filled_in}. Students fill `{study.module}`.")
+    yield (
+        f"**{study.title}.** {study.max_points:g} points, {_hours(study)} (estimated), "
+        f"{_size(study)}. Notebooks: {filled_in}. Students fill `{study.module}`."
+    )
     yield ""
     yield "| check | points | known slips | a slip here also costs marks in |"
     yield "|-|-|-|-|"
     for check in study.checks.values():
         own = slips_of(study, check.name, found)
-        others = [name for name in study.checks
-                  if name != check.name and any(name in mutant.loses for mutant in own)]
+        others = [
+            name
+            for name in study.checks
+            if name != check.name and any(name in mutant.loses for mutant in own)
+        ]
         extra = ", extra credit" if check.extra_credit else ""
-        yield (f"| {check.name} | {check.max_points:g}{extra} | {len(own)} | "
-               f"{', '.join(others) or 'no other'} |")
+        yield (
+            f"| {check.name} | {check.max_points:g}{extra} | {len(own)} | "
+            f"{', '.join(others) or 'no other'} |"
+        )
     yield ""
     yield f"Written questions: {', '.join(f'{name} ({n:g})' for name, n in study.written.items())}."
     if not found:
@@ -123,38 +143,54 @@ def facts(study: Study) -> Iterator[str]:
     yield ""
     yield "### What students get wrong"
     yield ""
-    yield (f"The kit knows {len(found)} slips and what each of them replies. These cost most, at "
-           f"most {SHOWN} a check; all stand in `autograder/mutants/{study.name}.toml`. The points "
-           "are those of all checks that go wrong; marking what is right given an earlier slip "
-           "gives some of them back. How often a slip is made is not known here: the report of "
-           "your class counts it.")
+    yield (
+        f"The kit knows {len(found)} slips and what each of them replies. These cost most, at "
+        f"most {SHOWN} a check; all stand in `autograder/mutants/{study.name}.toml`. The points "
+        "are those of all checks that go wrong; marking what is right given an earlier slip "
+        "gives some of them back. How often a slip is made is not known here: the report of "
+        "your class counts it."
+    )
     for check in study.checks.values():
         own = sorted(slips_of(study, check.name, found), key=lambda m: -cost(study, m))
         if own:
             yield ""
             yield f"**{check.name}**"
             yield ""
-            yield from (f"* {mutant.sentence} (up to {_points(cost(study, mutant))})"
-                        for mutant in own[:SHOWN])
+            yield from (
+                f"* {mutant.sentence} (up to {_points(cost(study, mutant))})"
+                for mutant in own[:SHOWN]
+            )
 
 
 def slips_of(study: Study, check: str, mutants: Sequence[Mutant]) -> list[Mutant]:
     """The mutants whose first check to lose marks is this one: that is where the slip was made."""
-    return [mutant for mutant in mutants
-            if next((name for name in study.checks if name in mutant.loses), None) == check]
+    return [
+        mutant
+        for mutant in mutants
+        if next((name for name in study.checks if name in mutant.loses), None) == check
+    ]
 
 
 def cost(study: Study, mutant: Mutant) -> float:
     """The points of all that a mutant gets wrong, before errors are carried forward."""
-    return sum(study.checks[check].points[aspect]
-               for check, aspects in mutant.loses.items() for aspect in aspects)
+    return sum(
+        study.checks[check].points[aspect]
+        for check, aspects in mutant.loses.items()
+        for aspect in aspects
+    )
 
 
 def _row(study: Study) -> str:
     checks = sum(c.max_points for c in study.checks.values() if not c.extra_credit)
     extra = sum(c.max_points for c in study.checks.values() if c.extra_credit)
-    cells = (f"[{study.title}]({page_of(study).name})", _and(_notebooks(study)), f"{checks:g}",
-             f"{sum(study.written.values()):g}", f"{extra:g}" if extra else "", _hours(study))
+    cells = (
+        f"[{study.title}]({page_of(study).name})",
+        _and(_notebooks(study)),
+        f"{checks:g}",
+        f"{sum(study.written.values()):g}",
+        f"{extra:g}" if extra else "",
+        _hours(study),
+    )
     return f"| {' | '.join(cells)} |"
 
 

@@ -41,19 +41,30 @@ def make_worker_kit(path: Path) -> Kit:
 def contents() -> Contents:
     """Every file of the worker kit, by path; raises `ReleaseError` where Dask is not installed."""
     if not find_spec(DASK[-1]):
-        raise ReleaseError("the worker kit names what is installed here for workers, and Dask is "
-                           "not: `python3 run.py setup cluster` installs it")
+        raise ReleaseError(
+            "the worker kit names what is installed here for workers, and Dask is "
+            "not: `python3 run.py setup cluster` installs it"
+        )
     root = COURSE.parent
-    paths = [root / "LICENSE", root / "LICENSE-texts", *_sandbox(root),
-             *(path for path in packages(root) if "tests" not in path.parts)]
+    paths = [
+        root / "LICENSE",
+        root / "LICENSE-texts",
+        *_sandbox(root),
+        *(path for path in packages(root) if "tests" not in path.parts),
+    ]
     found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     names = sorted({*distributions(imports(found)), *DASK})
     found["requirements.lock"] = locked(
-        "".join((root / name).read_text("utf-8") for name in LOCKS), names,
-        all_requirements(project)).encode()
-    found["README.md"] = Template((TEMPLATES / "worker.md.in").read_text("utf-8")).substitute(
-        version=project["version"]).encode()
+        "".join((root / name).read_text("utf-8") for name in LOCKS),
+        names,
+        all_requirements(project),
+    ).encode()
+    found["README.md"] = (
+        Template((TEMPLATES / "worker.md.in").read_text("utf-8"))
+        .substitute(version=project["version"])
+        .encode()
+    )
     found[SETTINGS] = (TEMPLATES / SETTINGS).read_bytes()
     return dict(sorted(found.items()))
 

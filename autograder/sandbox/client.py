@@ -46,8 +46,10 @@ START = 10.0  # seconds of computing in which a fork must be behind its walls
 BYTES = 12  # that JSON needs at most for one character
 ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
 SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
-WAITED = ("stopped: the submission had spent {:g} s waiting, for example in sleep, and all its "
-          "checks and notebooks together may not wait longer")
+WAITED = (
+    "stopped: the submission had spent {:g} s waiting, for example in sleep, and all its "
+    "checks and notebooks together may not wait longer"
+)
 REPLY = ("value", "changed", "missing", "raised", "said")  # what a test is told
 MAX_DEPTH = 20  # of lists in lists in a reply
 # What only a warm parent for notebooks has imported: a module that asks for it is slow elsewhere.
@@ -125,8 +127,9 @@ class Sandbox:
 
     waiting: Waiting | None = None
 
-    def __init__(self, limits: Limits, hidden: Iterable[Path] = (),
-                 door: Path | None = None) -> None:
+    def __init__(
+        self, limits: Limits, hidden: Iterable[Path] = (), door: Path | None = None
+    ) -> None:
         self.limits = limits
         control = knock(door)
         self._process, self._control = (None, control) if control else start(hidden)
@@ -144,9 +147,17 @@ class Sandbox:
             self._process.kill()
             self._process.wait()
 
-    def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
-                  later_seconds: float, all_seconds: float, outside: "Outside | None" = None, *,
-                  limits: Mapping[int, float] = MappingProxyType({})) -> Ran:
+    def run_cells(
+        self,
+        files: Mapping[str, bytes],
+        cells: Sequence[str],
+        cell_seconds: float,
+        later_seconds: float,
+        all_seconds: float,
+        outside: "Outside | None" = None,
+        *,
+        limits: Mapping[int, float] = MappingProxyType({}),
+    ) -> Ran:
         """Run code cells, in order, beside `files`; those of `outside` in a process of their own.
 
         A cell that does not finish in `cell_seconds` of computing, or in its own of `limits`, is
@@ -156,17 +167,31 @@ class Sandbox:
         ran = Ran([None] * len(cells), [None] * len(cells))
         tests = outside.tests if outside else {}
         begun = time.monotonic()
-        request = {"cells": [None if number in tests else cell
-                             for number, cell in enumerate(cells)],
-                   "characters": self.limits.characters}
+        request = {
+            "cells": [None if number in tests else cell for number, cell in enumerate(cells)],
+            "characters": self.limits.characters,
+        }
         most = BYTES * self.limits.characters + ROOM
         with contextlib.ExitStack() as opened:
             job = opened.enter_context(self.job("cells", files, request, most))
             if outside:
-                other = opened.enter_context(outside.sandbox.job("tests", {}, {
-                    "tests": {number: cells[number] for number in tests}, "calls": {
-                        number: calls for number, calls in tests.items() if calls is not None},
-                    "imports": list(outside.imports), "characters": self.limits.characters}, most))
+                other = opened.enter_context(
+                    outside.sandbox.job(
+                        "tests",
+                        {},
+                        {
+                            "tests": {number: cells[number] for number in tests},
+                            "calls": {
+                                number: calls
+                                for number, calls in tests.items()
+                                if calls is not None
+                            },
+                            "imports": list(outside.imports),
+                            "characters": self.limits.characters,
+                        },
+                        most,
+                    )
+                )
             try:
                 notebook = job.clock(all_seconds)
                 for number in range(len(cells)):
@@ -184,8 +209,7 @@ class Sandbox:
         ran.seconds, ran.cpu = round(time.monotonic() - begun, 3), job.cpu
         return ran
 
-    def _run_cell(self, job: "Job", number: int, ran: Ran, notebook: Clock,
-                  seconds: float) -> None:
+    def _run_cell(self, job: "Job", number: int, ran: Ran, notebook: Clock, seconds: float) -> None:
         """Receive one cell's outputs, interrupting it when its time is over."""
         cell = job.clock(seconds)
         while True:
@@ -195,8 +219,10 @@ class Sandbox:
                 if up.clock is notebook:
                     raise Ended("the notebook's time was up") from None
                 if number in ran.late:
-                    raise Ended(f"a cell did not finish within {ran.late[number]} and could not be "
-                                 "interrupted") from None
+                    raise Ended(
+                        f"a cell did not finish within {ran.late[number]} and could not be "
+                        "interrupted"
+                    ) from None
                 ran.late[number] = cell.within
                 job.interrupt()
                 cell = job.clock(GRACE)
@@ -206,8 +232,9 @@ class Sandbox:
                 ran.longest = max(ran.longest, cell.spent)
                 return
 
-    def _run_test(self, job: "Job", other: "Job", number: int, ran: Ran, notebook: Clock,
-                  seconds: float) -> None:
+    def _run_test(
+        self, job: "Job", other: "Job", number: int, ran: Ran, notebook: Clock, seconds: float
+    ) -> None:
         """Have the process `other` run a test, which asks `job`, the submission's, meanwhile."""
         theirs, ours = job.clock(seconds), other.clock(seconds)
         while job.receive(theirs, notebook).get("begin") != number:
@@ -227,8 +254,10 @@ class Sandbox:
                 if up.clock is notebook:
                     raise Ended("the notebook's time was up") from None
                 if number in ran.late:
-                    raise Ended(f"a test did not finish within {ran.late[number]} and could not be "
-                                "interrupted") from None
+                    raise Ended(
+                        f"a test did not finish within {ran.late[number]} and could not be "
+                        "interrupted"
+                    ) from None
                 ran.late[number] = up.clock.within
                 late, (theirs, ours) = ours, (job.clock(GRACE), other.clock(GRACE))
                 if up.clock is late:
@@ -245,8 +274,15 @@ class Sandbox:
         while job.receive(theirs, notebook).get("end") != number:
             pass
 
-    def ask(self, files: Mapping[str, bytes], module: str, check: Check,
-            seconds: float, answers: Path | None = None, secret: str = "") -> Replies:
+    def ask(
+        self,
+        files: Mapping[str, bytes],
+        module: str,
+        check: Check,
+        seconds: float,
+        answers: Path | None = None,
+        secret: str = "",
+    ) -> Replies:
         """Ask the module of that name among `files` every case of `check`, in a fork of its own.
 
         It has `seconds` of computing time for all of them. `answers`: the folder of the staff's
@@ -256,10 +292,15 @@ class Sandbox:
         if module not in files:
             return Replies((None,) * len(check.cases), broken=f"{module} is missing")
         if check.ask in MATCHES:
-            sources = [text_of(data) for name, data in files.items()
-                       if name.endswith(".py")]
-            return play_ladder(check, lambda: SandboxPlayer(self, files, module), seconds, answers,
-                               sources=sources, secret=secret)
+            sources = [text_of(data) for name, data in files.items() if name.endswith(".py")]
+            return play_ladder(
+                check,
+                lambda: SandboxPlayer(self, files, module),
+                seconds,
+                answers,
+                sources=sources,
+                secret=secret,
+            )
         cases = [{**check.settings, **case} for case in check.cases]
         begun = time.monotonic()
         stopped, frames = None, []
@@ -273,14 +314,19 @@ class Sandbox:
                 stopped = str(end)
         answered = sum("case" in frame for frame in frames)
         if stopped == "":
-            stopped = (None if answered == len(cases) or "broken" in frames[-1:]
-                       else f"the process ended before it had answered{job.how_it_ended()}")
-        return replace(read_replies(frames, len(cases), stopped, time.monotonic() - begun),
-                       computed=job.cpu)
+            stopped = (
+                None
+                if answered == len(cases) or "broken" in frames[-1:]
+                else f"the process ended before it had answered{job.how_it_ended()}"
+            )
+        return replace(
+            read_replies(frames, len(cases), stopped, time.monotonic() - begun), computed=job.cpu
+        )
 
     @contextlib.contextmanager
-    def job(self, kind: str, files: Mapping[str, bytes], request: dict[str, Any],
-            most: int) -> Iterator["Job"]:
+    def job(
+        self, kind: str, files: Mapping[str, bytes], request: dict[str, Any], most: int
+    ) -> Iterator["Job"]:
         """Start a process inside for one job; its messages together may have `most` bytes.
 
         Raises `SandboxFault`.
@@ -290,14 +336,16 @@ class Sandbox:
             try:
                 with theirs:
                     light = kind in LIGHT and not any(
-                        name in data for data in files.values() for name in HEAVY)
+                        name in data for data in files.values() for name in HEAVY
+                    )
                     header = {
-                        "kind": kind, "light": light,
-                        "limits": asdict(self.limits) | {"cpu_seconds": math.ceil(
-                            SPARE * self.limits.cpu_seconds * factor())},
-                        "absent": _absent(kind, request)}
-                    socket.send_fds(self._control, [json.dumps(header).encode()],
-                                    [theirs.fileno()])
+                        "kind": kind,
+                        "light": light,
+                        "limits": asdict(self.limits)
+                        | {"cpu_seconds": math.ceil(SPARE * self.limits.cpu_seconds * factor())},
+                        "absent": _absent(kind, request),
+                    }
+                    socket.send_fds(self._control, [json.dumps(header).encode()], [theirs.fileno()])
                 _, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
             except OSError as error:
                 raise SandboxFault(f"the sandbox does not respond: {error}") from error
@@ -305,8 +353,14 @@ class Sandbox:
                 raise SandboxFault("the sandbox has ended")
             job = Job(ours, descriptors[0], self.limits, most, self.waiting)
             try:
-                job.begin(request | {"files": {name: base64.b64encode(data).decode()
-                                               for name, data in files.items()}})
+                job.begin(
+                    request
+                    | {
+                        "files": {
+                            name: base64.b64encode(data).decode() for name, data in files.items()
+                        }
+                    }
+                )
                 yield job
             finally:
                 job.kill()
@@ -323,8 +377,14 @@ class Job:
     All its messages together may have `most` bytes, and it may wait as long as `waiting` has left.
     """
 
-    def __init__(self, talk: socket.socket, pidfd: int, limits: Limits, most: int,
-                 waiting: Waiting | None = None) -> None:
+    def __init__(
+        self,
+        talk: socket.socket,
+        pidfd: int,
+        limits: Limits,
+        most: int,
+        waiting: Waiting | None = None,
+    ) -> None:
         self.talk, self.pidfd, self.limits, self.left = talk, pidfd, limits, most
         self.cpu, self.status = 0.0, 0  # known at the end
         self._budget, self._waiting = waiting, None
@@ -372,12 +432,12 @@ class Job:
         waited = None  # as it was at the last look; what takes less than two looks does not count
         while True:
             if len(self._buffer) >= LENGTH.size:
-                size, = LENGTH.unpack_from(self._buffer)
+                (size,) = LENGTH.unpack_from(self._buffer)
                 if size > self.left:
                     raise Ended("its output exceeded the limit")
                 if len(self._buffer) >= LENGTH.size + size:
-                    data = bytes(self._buffer[LENGTH.size:LENGTH.size + size])
-                    del self._buffer[:LENGTH.size + size]
+                    data = bytes(self._buffer[LENGTH.size : LENGTH.size + size])
+                    del self._buffer[: LENGTH.size + size]
                     self.left -= size
                     frame = parsed(data)
                     return frame if isinstance(frame, dict) else {}
@@ -448,7 +508,8 @@ class SandboxPlayer:
         """Load the agent; raises `Late`, `Gone` and `Raised`."""
         request = {"module": self._module, "agent": AGENT, "seed": seed}
         self._job = self._open.enter_context(
-            self._sandbox.job("agent", self._files, request, MAX_REPLIES))
+            self._sandbox.job("agent", self._files, request, MAX_REPLIES)
+        )
         self._answered = self._job.meter.seconds()
         reply = self.reply(seconds)
         if "ready" not in reply:
@@ -531,14 +592,27 @@ def _output(data: Any):
     match data:
         case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
             return new_output("stream", name=name, text=_writable(text))
-        case {"output_type": "error", "ename": str(name), "evalue": str(value),
-              "traceback": [*lines]} if all(isinstance(line, str) for line in lines):
-            return new_output("error", ename=_writable(name), evalue=_writable(value),
-                              traceback=list(map(_writable, lines)))
+        case {
+            "output_type": "error",
+            "ename": str(name),
+            "evalue": str(value),
+            "traceback": [*lines],
+        } if all(isinstance(line, str) for line in lines):
+            return new_output(
+                "error",
+                ename=_writable(name),
+                evalue=_writable(value),
+                traceback=list(map(_writable, lines)),
+            )
         case {"output_type": "display_data" | "execute_result" as kind, "data": dict(bundle)}:
-            output = new_output(kind, data={
-                _writable(mime): _writable(value) for mime, value in bundle.items()
-                if isinstance(value, str)})
+            output = new_output(
+                kind,
+                data={
+                    _writable(mime): _writable(value)
+                    for mime, value in bundle.items()
+                    if isinstance(value, str)
+                },
+            )
             if kind == "execute_result":
                 output.execution_count = _counted(data)
             return output

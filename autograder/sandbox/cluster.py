@@ -36,10 +36,13 @@ ANSWER = 60.0  # seconds for a scheduler that is there to answer
 LOOK = 5.0  # seconds between two looks at a cluster that does not answer
 LACKS = "it lacks this kit's sandbox: PYTHONPATH has to name the folder of the worker kit"
 GRAPH = "deserialization of the task graph"  # in the words of a scheduler that cannot do it
-WITHOUT = ("the scheduler at {} lacks this kit, without which it cannot pass work on: its "
-           "PYTHONPATH has to name the folder of the worker kit, as that of the workers")
-MISSING = ("grading on a cluster needs Dask: install the extra `cluster` "
-           "(python3 run.py setup cluster)")
+WITHOUT = (
+    "the scheduler at {} lacks this kit, without which it cannot pass work on: its "
+    "PYTHONPATH has to name the folder of the worker kit, as that of the workers"
+)
+MISSING = (
+    "grading on a cluster needs Dask: install the extra `cluster` (python3 run.py setup cluster)"
+)
 
 
 class ClusterGone(RuntimeError):
@@ -80,8 +83,12 @@ class Cluster:
     may be away, or without a worker that can be used, for `patience` seconds.
     """
 
-    def __init__(self, address: str, tell: Callable[[str], object] = lambda said: None,
-                 patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        address: str,
+        tell: Callable[[str], object] = lambda said: None,
+        patience: float = PATIENCE,
+    ) -> None:
         self.address, self._tell, self._patience = address, tell, patience
         self._lock = threading.RLock()
         self._client, self._closed = None, False
@@ -124,8 +131,7 @@ class Cluster:
         """A worker's `Agent`; what is asked of it goes straight to that worker. Raises as `do`."""
         return self._settled(Agent, arguments, actor=True)
 
-    def _settled(self, function: Callable[..., Any], arguments: Sequence[Any],
-                 **how: bool) -> Any:
+    def _settled(self, function: Callable[..., Any], arguments: Sequence[Any], **how: bool) -> Any:
         """The result of what is submitted, as often as connection or workers are lost."""
         from distributed import KilledWorker
 
@@ -134,8 +140,7 @@ class Cluster:
             try:
                 workers = self._some_worker(client) if self._unfit else None
                 with _connection(client):
-                    future = client.submit(function, *arguments, workers=workers, pure=False,
-                                           **how)
+                    future = client.submit(function, *arguments, workers=workers, pure=False, **how)
                 result, error = self._awaited(client, future, workers)
             except _Lost:
                 self._forget(client)
@@ -145,15 +150,17 @@ class Cluster:
             elif _is_schedulers(error):
                 raise ClusterGone(WITHOUT.format(self.address)) from error
             elif isinstance(error, KilledWorker):
-                raise SandboxFault(f"workers of the cluster ended one after the other ({error})"
-                                   ) from error
+                raise SandboxFault(
+                    f"workers of the cluster ended one after the other ({error})"
+                ) from error
             elif error is not None:
                 raise error
             else:
                 return result
 
-    def _awaited(self, client: Any, future: Any, workers: Sequence[str] | None
-                 ) -> tuple[Any, BaseException | None]:
+    def _awaited(
+        self, client: Any, future: Any, workers: Sequence[str] | None
+    ) -> tuple[Any, BaseException | None]:
         """What a task returned, or what it raised; nothing else is told by an exception.
 
         Raises `_Left` if none of the `workers` that may do it is there any more, `_Lost`, and
@@ -188,8 +195,7 @@ class Cluster:
         begun = time.monotonic()
         while not (workers := self._workers(client)):
             if time.monotonic() - begun >= self._patience:
-                raise ClusterGone(f"{self._no_worker()} for {self._patience:g} s"
-                                  f"{self._refusals()}")
+                raise ClusterGone(f"{self._no_worker()} for {self._patience:g} s{self._refusals()}")
             time.sleep(min(LOOK, self._patience))
         return [*workers]
 
@@ -197,8 +203,11 @@ class Cluster:
         """The workers that are not known to be unfit, each with how much it does at once."""
         with _connection(client):
             found = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
-        return {address: facts["nthreads"] for address, facts in found["workers"].items()
-                if address not in self._unfit}
+        return {
+            address: facts["nthreads"]
+            for address, facts in found["workers"].items()
+            if address not in self._unfit
+        }
 
     def _examine(self, client: Any, terms: Terms) -> None:
         """Refuse the workers that do not fit.
@@ -207,19 +216,27 @@ class Cluster:
         """
         with _connection(client):
             self._fit &= self._workers(client).keys()
-        for function, argument in ((resolve_name, f"{worker.__name__}:__name__"),
-                                   (worker.examine, terms)):
+        for function, argument in (
+            (resolve_name, f"{worker.__name__}:__name__"),
+            (worker.examine, terms),
+        ):
             with _connection(client):
-                asked = {address: client.submit(function, argument, workers=[address], pure=False)
-                         for address in self._workers(client) if address not in self._fit}
+                asked = {
+                    address: client.submit(function, argument, workers=[address], pure=False)
+                    for address in self._workers(client)
+                    if address not in self._fit
+                }
             for address, future in asked.items():
                 with contextlib.suppress(_Left):
                     _, problem = self._awaited(client, future, [address])
                     if _is_schedulers(problem):
                         raise ClusterGone(WITHOUT.format(self.address)) from problem
                     if problem is not None:
-                        self._refuse(problem if isinstance(problem, Unfit) else
-                                     Unfit(address, f"{LACKS} ({problem!r:.200})"))
+                        self._refuse(
+                            problem
+                            if isinstance(problem, Unfit)
+                            else Unfit(address, f"{LACKS} ({problem!r:.200})")
+                        )
         self._fit.update(asked.keys() - self._unfit.keys())
 
     def _refuse(self, unfit: Unfit) -> None:
@@ -246,10 +263,12 @@ class Cluster:
                 try:
                     self._client = _client(self.address)
                 except (OSError, TypeError, ValueError) as error:  # the last two: an odd address,
-                    waited = time.monotonic() - begun              # or one for TLS without a key
+                    waited = time.monotonic() - begun  # or one for TLS without a key
                     if not isinstance(error, OSError) or waited >= patience:
-                        raise ClusterGone(f"no scheduler can be reached at {self.address}"
-                                          f" ({' '.join(str(error).split()):.200})") from error
+                        raise ClusterGone(
+                            f"no scheduler can be reached at {self.address}"
+                            f" ({' '.join(str(error).split()):.200})"
+                        ) from error
                     time.sleep(min(LOOK, patience))
             return self._client
 
@@ -288,16 +307,38 @@ class ClusterSandbox:
         self._cluster, self.limits = cluster, limits
         self._terms = terms(limits, hidden)
 
-    def run_cells(self, files: Mapping[str, bytes], cells: Sequence[str], cell_seconds: float,
-                  later_seconds: float, all_seconds: float, outside: Outside | None = None, *,
-                  limits: Mapping[int, float] = MappingProxyType({})) -> Ran:
+    def run_cells(
+        self,
+        files: Mapping[str, bytes],
+        cells: Sequence[str],
+        cell_seconds: float,
+        later_seconds: float,
+        all_seconds: float,
+        outside: Outside | None = None,
+        *,
+        limits: Mapping[int, float] = MappingProxyType({}),
+    ) -> Ran:
         """What `Sandbox.run_cells` says; raises also `ClusterGone`."""
         tests = outside and Outside(None, outside.tests, outside.imports)
-        return self._cluster.do(worker.run_cells, self._terms, dict(files), list(cells),
-                                (cell_seconds, later_seconds, all_seconds), tests, dict(limits))
+        return self._cluster.do(
+            worker.run_cells,
+            self._terms,
+            dict(files),
+            list(cells),
+            (cell_seconds, later_seconds, all_seconds),
+            tests,
+            dict(limits),
+        )
 
-    def ask(self, files: Mapping[str, bytes], module: str, check: Check, seconds: float,
-            answers: Path | None = None, secret: str = "") -> Replies:
+    def ask(
+        self,
+        files: Mapping[str, bytes],
+        module: str,
+        check: Check,
+        seconds: float,
+        answers: Path | None = None,
+        secret: str = "",
+    ) -> Replies:
         """What `Sandbox.ask` says; raises also `ClusterGone`.
 
         Games are played here, with the opponents and the deals; only the agent runs there.
@@ -305,11 +346,16 @@ class ClusterSandbox:
         if module not in files or check.ask not in MATCHES:
             return self._cluster.do(worker.ask, self._terms, dict(files), module, check, seconds)
         agent = self._cluster.agent(self._terms, dict(files), module)
-        sources = [text_of(data) for name, data in files.items()
-                   if name.endswith(".py")]
+        sources = [text_of(data) for name, data in files.items() if name.endswith(".py")]
         try:
-            return play_ladder(check, lambda: ClusterPlayer(agent), seconds, answers,
-                               sources=sources, secret=secret)
+            return play_ladder(
+                check,
+                lambda: ClusterPlayer(agent),
+                seconds,
+                answers,
+                sources=sources,
+                secret=secret,
+            )
         finally:
             with contextlib.suppress(Exception):  # where the worker is gone, so is the sandbox
                 agent.close().result()
@@ -354,4 +400,3 @@ def cluster(address: str, patience: float = PATIENCE) -> Cluster:
 def terms(limits: Limits, hidden: Sequence[Path] = ()) -> Terms:
     """What a worker has to be to do this process's work."""
     return Terms(kit_digest(), limits, tuple(map(str, hidden)))
-

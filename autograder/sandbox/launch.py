@@ -21,22 +21,62 @@ AUTOGRADER = HERE.parent  # never to be seen inside
 PACKAGES = (tictactoe, sequence, course)
 KIT = Path("/kit")  # inside
 # Of the system only what programs are made of: /usr/local/share alone has nbgrader's exchange.
-SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib",
-          "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/bin", "/usr/local/lib",
-          "/usr/local/lib64", "/usr/share/fonts", "/usr/share/fontconfig",
-          "/usr/local/share/fonts", "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n",
-          "/usr/share/misc", "/usr/share/terminfo", "/etc/ld.so.cache", "/etc/alternatives",
-          "/etc/fonts", "/etc/localtime", "/etc/ssl/certs")
+SYSTEM = (
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/usr/local/lib64",
+    "/usr/share/fonts",
+    "/usr/share/fontconfig",
+    "/usr/local/share/fonts",
+    "/usr/share/zoneinfo",
+    "/usr/share/locale",
+    "/usr/share/i18n",
+    "/usr/share/misc",
+    "/usr/share/terminfo",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/localtime",
+    "/etc/ssl/certs",
+)
 SHARED = (Path("/"), Path("/usr"), Path("/usr/local"))  # where Python may stand beside all else
 DEVICES = ("null", "full", "random", "urandom")  # zero can be mapped as uncounted memory
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 # Root gives up what it does not need to make a child nobody, and to end it; a user is root only of
 # a namespace.
-AS_ROOT = ("--cap-drop", "ALL", *(
-    word for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
-    for word in ("--cap-add", f"CAP_{name}")))
-AS_USER = ("--unshare-user", "--uid", "1000", "--gid", "1000",
-           "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP")
+AS_ROOT = (
+    "--cap-drop",
+    "ALL",
+    *(
+        word
+        for name in ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
+        for word in ("--cap-add", f"CAP_{name}")
+    ),
+)
+AS_USER = (
+    "--unshare-user",
+    "--uid",
+    "1000",
+    "--gid",
+    "1000",
+    "--cap-drop",
+    "ALL",
+    "--cap-add",
+    "CAP_SYS_ADMIN",
+    "--cap-add",
+    "CAP_SETPCAP",
+)
 FIRST_UID = 2_000_000_000  # where no user is; one for each warm parent, so that counts are apart
 PARENTS = 500  # that one process may have: the highest number of a process is 4 million
 START_SECONDS = 300  # that a busy machine may need; an idle one needs two or three
@@ -53,18 +93,21 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
     Raises `CannotIsolate`.
     """
     if sys.platform != "linux":
-        raise CannotIsolate(_sentence(f"there is no sandbox for {sys.platform}",
-                                      "grade on Linux"))
+        raise CannotIsolate(_sentence(f"there is no sandbox for {sys.platform}", "grade on Linux"))
     reasons = []
     for rights in ([AS_ROOT] if os.geteuid() == 0 else []) + [AS_USER]:
         try:
             return _start(rights, tuple(hidden))
         except OSError as error:
             reasons.append(str(error))
-    raise CannotIsolate(_sentence(
-        "; ".join(reasons), "allow unprivileged user namespaces (sysctl "
-        "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
-        "Ubuntu), or give the container CAP_SYS_ADMIN"))
+    raise CannotIsolate(
+        _sentence(
+            "; ".join(reasons),
+            "allow unprivileged user namespaces (sysctl "
+            "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
+            "Ubuntu), or give the container CAP_SYS_ADMIN",
+        )
+    )
 
 
 @contextlib.contextmanager
@@ -88,9 +131,13 @@ def door(hidden: Iterable[Path] = ()) -> Iterator[Path | None]:
                 listening.listen(PARENTS)
                 # Out of reach of Ctrl-C: whoever is inside finishes.
                 process = subprocess.Popen(
-                    _command(rights, tuple(hidden), theirs, listening), stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                    pass_fds=[theirs.fileno(), listening.fileno()])
+                    _command(rights, tuple(hidden), theirs, listening),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    pass_fds=[theirs.fileno(), listening.fileno()],
+                )
         except (OSError, ImportError):  # a path that is too long, or no bubblewrap: a worker tells
             yield None
             return
@@ -125,17 +172,24 @@ def bubblewrap() -> str:
 
 
 def _sentence(reason: str, remedy: str) -> str:
-    return (f"submissions cannot be isolated here: {reason}. To remedy it, {remedy}; or grade with "
-            "--isolation=process, which lets their code do whatever you can do")
+    return (
+        f"submissions cannot be isolated here: {reason}. To remedy it, {remedy}; or grade with "
+        "--isolation=process, which lets their code do whatever you can do"
+    )
 
 
-def _start(rights: tuple[str, ...],
-           hidden: tuple[Path, ...]) -> tuple[subprocess.Popen, socket.socket]:
+def _start(
+    rights: tuple[str, ...], hidden: tuple[Path, ...]
+) -> tuple[subprocess.Popen, socket.socket]:
     ours, theirs = _pair()
     with theirs, tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
-            _command(rights, hidden, theirs), stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-            pass_fds=[theirs.fileno()])
+            _command(rights, hidden, theirs),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            pass_fds=[theirs.fileno()],
+        )
         theirs.close()
         ours.settimeout(START_SECONDS)
         try:
@@ -154,13 +208,31 @@ def _pair() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
-def _command(rights: tuple[str, ...], hidden: tuple[Path, ...],
-             *sockets: socket.socket) -> list[str]:
+def _command(
+    rights: tuple[str, ...], hidden: tuple[Path, ...], *sockets: socket.socket
+) -> list[str]:
     """The command that starts a warm parent, which is given these sockets."""
-    return [bubblewrap(), "--die-with-parent", "--new-session", "--clearenv", "--chdir", "/tmp",
-            *rights, *NAMESPACES, *_tree(hidden), *_environment(), "--",
-            _python(), "-s", "-P", "-B", "-m", "inside.zygote",
-            str(FIRST_UID + PARENTS * os.getpid()), *(str(s.fileno()) for s in sockets)]
+    return [
+        bubblewrap(),
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--chdir",
+        "/tmp",
+        *rights,
+        *NAMESPACES,
+        *_tree(hidden),
+        *_environment(),
+        "--",
+        _python(),
+        "-s",
+        "-P",
+        "-B",
+        "-m",
+        "inside.zygote",
+        str(FIRST_UID + PARENTS * os.getpid()),
+        *(str(s.fileno()) for s in sockets),
+    ]
 
 
 def _await_ready(control: socket.socket) -> None:
@@ -189,9 +261,12 @@ def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), str(place))
         else:
             yield from ("--ro-bind", str(path), str(place))
-    covers = [str(place / path.relative_to(root))
-              for path in (AUTOGRADER, *public, *others, *hidden)
-              for root, place in seen.items() if path.is_relative_to(root) and path.exists()]
+    covers = [
+        str(place / path.relative_to(root))
+        for path in (AUTOGRADER, *public, *others, *hidden)
+        for root, place in seen.items()
+        if path.is_relative_to(root) and path.exists()
+    ]
     for place in covers:  # what is installed beside what may be seen, and is not to be seen
         yield from ("--tmpfs", place)
     for path in public:
@@ -222,11 +297,17 @@ def _homes_inside() -> list[str]:
 
 def _environment() -> Iterator[str]:
     for name, value in {
-        "PATH": f"{Path(_python()).parent}:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8",
-        "PYTHONPATH": f"{KIT}:{KIT / 'public'}", "PYTHONHASHSEED": "0",
-        "MPLCONFIGDIR": "/tmp/matplotlib", "IPYTHONDIR": "/tmp/ipython",
+        "PATH": f"{Path(_python()).parent}:/usr/bin:/bin",
+        "HOME": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": f"{KIT}:{KIT / 'public'}",
+        "PYTHONHASHSEED": "0",
+        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "IPYTHONDIR": "/tmp/ipython",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         VARIABLE: os.pathsep.join(_homes_inside()),
-        "NBGRADER_EXECUTION": "autograde", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+        "NBGRADER_EXECUTION": "autograde",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
     }.items():
         yield from ("--setenv", name, value)

@@ -10,8 +10,13 @@ from autograder.sandbox.worker import Terms
 
 
 @contextlib.contextmanager
-def watched(address: str, terms: Terms, tell: Callable[[str], object],
-            patience: float = PATIENCE, look: float = LOOK) -> Iterator[int]:
+def watched(
+    address: str,
+    terms: Terms,
+    tell: Callable[[str], object],
+    patience: float = PATIENCE,
+    look: float = LOOK,
+) -> Iterator[int]:
     """How many tasks the cluster at `address` does at once, now; it is watched within the block.
 
     `tell` gets a sentence for each worker that is not used, and when the cluster goes and comes

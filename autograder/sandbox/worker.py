@@ -58,8 +58,11 @@ def kit_digest() -> str:
 
 def kit_folders() -> list[Path]:
     """The folders whose code asks submissions."""
-    return [*(Path(package.__file__).parent for package in PACKAGES), HERE,
-            *(home / "course" for home in homes()[1:])]
+    return [
+        *(Path(package.__file__).parent for package in PACKAGES),
+        HERE,
+        *(home / "course" for home in homes()[1:]),
+    ]
 
 
 def examine(terms: Terms) -> None:
@@ -68,23 +71,34 @@ def examine(terms: Terms) -> None:
         return
 
 
-def ask(terms: Terms, files: Mapping[str, bytes], module: str, check: Check,
-        seconds: float) -> Replies:
+def ask(
+    terms: Terms, files: Mapping[str, bytes], module: str, check: Check, seconds: float
+) -> Replies:
     """What `Sandbox.ask` replies here, to a check that is no game."""
     with _used(terms) as sandbox:
         return sandbox.ask(files, module, check, seconds)
 
 
-def run_cells(terms: Terms, files: Mapping[str, bytes], cells: Sequence[str],
-              seconds: tuple[float, float, float], outside: Outside | None,
-              limits: Mapping[int, float]) -> Ran:
+def run_cells(
+    terms: Terms,
+    files: Mapping[str, bytes],
+    cells: Sequence[str],
+    seconds: tuple[float, float, float],
+    outside: Outside | None,
+    limits: Mapping[int, float],
+) -> Ran:
     """What `Sandbox.run_cells` finds here; tests from outside run in a second sandbox."""
     with _used(terms) as sandbox:
         if outside is None:
             return sandbox.run_cells(files, cells, *seconds, limits=limits)
         with _used(terms, "tests") as other:
-            return sandbox.run_cells(files, cells, *seconds,
-                                     Outside(other, outside.tests, outside.imports), limits=limits)
+            return sandbox.run_cells(
+                files,
+                cells,
+                *seconds,
+                Outside(other, outside.tests, outside.imports),
+                limits=limits,
+            )
 
 
 class Agent:
@@ -154,8 +168,11 @@ def _used(terms: Terms, kind: str = "submission") -> Iterator[Sandbox]:
 
 def _refuse_other_kits(terms: Terms) -> None:
     if terms.kit != kit_digest():
-        raise Unfit(_address(), "it has another version of the kit, of Python (it has "
-                    f"{platform.python_version()}) or of {', '.join(LIBRARIES)}")
+        raise Unfit(
+            _address(),
+            "it has another version of the kit, of Python (it has "
+            f"{platform.python_version()}) or of {', '.join(LIBRARIES)}",
+        )
 
 
 def _opened(terms: Terms) -> Open:

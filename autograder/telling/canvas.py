@@ -27,8 +27,11 @@ def is_canvas(head: Sequence[str]) -> bool:
 def is_student(row: Row) -> bool:
     """Whether a row is a student's: not the points possible, a row of notes or the test student."""
     name, login = row.get("Student", "").strip(), row.get("SIS Login ID", "").strip()
-    return (name not in (POINTS, *TEST_STUDENTS) and not TEST_LOGIN.fullmatch(login)
-            and any(row.get(column, "").strip() for column in ("Student", "ID", "SIS Login ID")))
+    return (
+        name not in (POINTS, *TEST_STUDENTS)
+        and not TEST_LOGIN.fullmatch(login)
+        and any(row.get(column, "").strip() for column in ("Student", "ID", "SIS Login ID"))
+    )
 
 
 def gradebook_fields(row: Row) -> dict[str, str]:
@@ -41,8 +44,12 @@ def gradebook_fields(row: Row) -> dict[str, str]:
     last, comma, first = name.partition(",")
     if not comma:  # "Ada Byron"
         first, _, last = name.rpartition(" ")
-    return {"id": row.get("SIS Login ID", number).strip(), "first_name": first.strip(),
-            "last_name": last.strip(), "lms_user_id": number}
+    return {
+        "id": row.get("SIS Login ID", number).strip(),
+        "first_name": first.strip(),
+        "last_name": last.strip(),
+        "lms_user_id": number,
+    }
 
 
 def identity(row: Row) -> dict[str, str]:
@@ -64,5 +71,6 @@ def kept_identities(folder: CourseFolder) -> dict[str, Row]:
     try:
         return json.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise CourseFolderError(f"{path} cannot be read ({error}): import the roster from Canvas "
-                                "again") from error
+        raise CourseFolderError(
+            f"{path} cannot be read ({error}): import the roster from Canvas again"
+        ) from error

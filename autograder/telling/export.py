@@ -33,8 +33,10 @@ from course.probes import UnknownCheck
 from course.probes.homes import in_order
 
 # Where a cell may begin, and what makes it a formula, after what some spreadsheets leave out.
-FORMULA = re.compile(r"(^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
-                     r"(?=[\s\"\x00-\x1f\ufeff\u200b-\u200f\u2060]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+FORMULA = re.compile(
+    r"(^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
+    r"(?=[\s\"\x00-\x1f\ufeff\u200b-\u200f\u2060]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
+)
 CANVAS_POINTS = "    Points Possible"  # as Canvas itself writes it
 Line = list[Any]
 
@@ -76,34 +78,48 @@ def read_marks(folder: CourseFolder) -> Roster:
     Raises `CourseFolderError` if there are none, or if some that were graded are not in the
     gradebook.
     """
-    roster = read_gradebook(folder, lambda gradebook: Roster(
-        folder, students_of(gradebook), [
-            _column(folder, gradebook, assignment, cells)
-            for assignment, cells in sorted(
-                assignments_of(gradebook).items(), key=lambda item: in_order(item[0]))]))
+    roster = read_gradebook(
+        folder,
+        lambda gradebook: Roster(
+            folder,
+            students_of(gradebook),
+            [
+                _column(folder, gradebook, assignment, cells)
+                for assignment, cells in sorted(
+                    assignments_of(gradebook).items(), key=lambda item: in_order(item[0])
+                )
+            ],
+        ),
+    )
     for path in sorted(folder.root.glob("results/*")):  # what an older gradebook does not know
         if next(path.glob("*/submission.json"), None) and path.name not in {
-                column.assignment for column in roster.columns}:
+            column.assignment for column in roster.columns
+        }:
             require_gradebook(folder, path.name)
     if not roster.columns:
-        raise CourseFolderError(f"there are no assignments in the gradebook of {folder.root} yet: "
-                                "run `autograder release STUDY` first")
+        raise CourseFolderError(
+            f"there are no assignments in the gradebook of {folder.root} yet: "
+            "run `autograder release STUDY` first"
+        )
     return roster
 
 
-def _column(folder: CourseFolder, gradebook: Connection, assignment: str,
-            cells: Mapping[CellName, Cell]) -> Column:
+def _column(
+    folder: CourseFolder, gradebook: Connection, assignment: str, cells: Mapping[CellName, Cell]
+) -> Column:
     marks = marks_of(gradebook, assignment)
     handed_in = {*marks, *folder.submitted(assignment)}
     entries = {s: standing(folder, assignment, s) for s in sorted(handed_in)}
     found = {s: what_counts(marks.get(s), entry) for s, entry in entries.items()}
     return Column(
-        assignment, sum((cell.points for cell in cells.values()), 0.0),
+        assignment,
+        sum((cell.points for cell in cells.values()), 0.0),
         {s: counts for s, (counts, _) in found.items() if counts},
         {s: wrong or entries[s]["status"] for s, (counts, wrong) in found.items() if not counts}
         | dict.fromkeys(folder.misnamed(assignment), "no name of a student"),
         {s: wrong for s, (counts, wrong) in found.items() if counts and wrong},
-        _out_of_date(folder, assignment))
+        _out_of_date(folder, assignment),
+    )
 
 
 def _out_of_date(folder: CourseFolder, assignment: str) -> str:
@@ -127,16 +143,22 @@ def warnings(roster: Roster) -> Iterator[str]:
     """Yield what users of the numbers should know, in sentences."""
     for column in roster.columns:
         if column.waiting:
-            yield (f"{column.assignment}: written answers are still to be marked, and count 0 "
-                   f"until then: {', '.join(column.waiting)}")
+            yield (
+                f"{column.assignment}: written answers are still to be marked, and count 0 "
+                f"until then: {', '.join(column.waiting)}"
+            )
         if column.reopened:
-            yield (f"{column.assignment}: what a person has marked was changed since; the marks "
-                   f"count until somebody looks again: {', '.join(column.reopened)}")
+            yield (
+                f"{column.assignment}: what a person has marked was changed since; the marks "
+                f"count until somebody looks again: {', '.join(column.reopened)}"
+            )
         if column.out_of_date:
             yield column.out_of_date
         if column.unmarked:
-            yield (f"{column.assignment}: no marks yet, so left blank: "
-                   + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items()))
+            yield (
+                f"{column.assignment}: no marks yet, so left blank: "
+                + ", ".join(f"{who} ({why})" for who, why in column.unmarked.items())
+            )
         for who, why in column.doubtful.items():
             yield f"{column.assignment}/{who}: {why}"
 
@@ -154,11 +176,22 @@ def plain_cell(value: Any) -> Any:
 
 def _gradebook(roster: Roster) -> Iterator[Line]:
     parts = ("score", "max", "auto", "manual", "extra", "late_penalty")
-    yield ["student", "last_name", "first_name", "email", "lms_user_id",
-           *(f"{column.assignment}.{part}" for column in roster.columns for part in parts)]
+    yield [
+        "student",
+        "last_name",
+        "first_name",
+        "email",
+        "lms_user_id",
+        *(f"{column.assignment}.{part}" for column in roster.columns for part in parts),
+    ]
     for student in roster.students:
-        line = [student.id, student.last_name, student.first_name, student.email,
-                student.lms_user_id]
+        line = [
+            student.id,
+            student.last_name,
+            student.first_name,
+            student.email,
+            student.lms_user_id,
+        ]
         for column in roster.columns:
             m = column.marks.get(student.id)
             numbers = (m.automatic, m.manual, m.extra, m.penalty) if m else [None] * 4
@@ -170,20 +203,31 @@ def _canvas(roster: Roster) -> Iterator[Line]:
     kept = canvas.kept_identities(roster.folder)
     head = list(next(iter(kept.values()), canvas.DEFAULT))
     yield [*head, *(column.assignment for column in roster.columns)]
-    yield [CANVAS_POINTS, *[None] * (len(head) - 1),
-           *(column.max_points for column in roster.columns)]
+    yield [
+        CANVAS_POINTS,
+        *[None] * (len(head) - 1),
+        *(column.max_points for column in roster.columns),
+    ]
     for student in roster.students:
         name = ", ".join(filter(None, (student.last_name, student.first_name)))
-        known = kept.get(student.id) or {"Student": name or student.id,
-                                         "ID": student.lms_user_id, "SIS Login ID": student.id}
-        yield [*(known.get(column) for column in head),
-               *(_score(column.marks.get(student.id)) for column in roster.columns)]
+        known = kept.get(student.id) or {
+            "Student": name or student.id,
+            "ID": student.lms_user_id,
+            "SIS Login ID": student.id,
+        }
+        yield [
+            *(known.get(column) for column in head),
+            *(_score(column.marks.get(student.id)) for column in roster.columns),
+        ]
 
 
 def _moodle(roster: Roster) -> Iterator[Line]:
-    yield ["username", "idnumber", "email",
-           *(f"{column.assignment}{part}" for column in roster.columns
-             for part in ("", " feedback"))]
+    yield [
+        "username",
+        "idnumber",
+        "email",
+        *(f"{column.assignment}{part}" for column in roster.columns for part in ("", " feedback")),
+    ]
     for student in roster.students:
         line = [student.id, student.lms_user_id, student.email]
         for column in roster.columns:
@@ -199,8 +243,9 @@ def _feedback(folder: CourseFolder, column: Column, student: str) -> str:
     for result in read_results(folder.results(column.assignment, student)).values():
         for outcome in result["outcomes"]:
             cause = f" ({outcome['cause']})" if outcome["cause"] else ""
-            said.append(f"{outcome['check']}: {outcome['earned']:g} of {outcome['points']:g}"
-                        + cause)
+            said.append(
+                f"{outcome['check']}: {outcome['earned']:g} of {outcome['points']:g}" + cause
+            )
     if marks.penalty:
         said.append(f"late: {marks.penalty:g} points off")
     return "; ".join(said + marks.comments)

@@ -45,9 +45,13 @@ class Feedback(NamedTuple):
     unchanged: bool = False
 
 
-def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] | None = None,
-                   jobs: int | None = None,
-                   done: Callable[[Feedback], None] = lambda feedback: None) -> list[Feedback]:
+def write_feedback(
+    folder: CourseFolder,
+    study: Study,
+    students: Iterable[str] | None = None,
+    jobs: int | None = None,
+    done: Callable[[Feedback], None] = lambda feedback: None,
+) -> list[Feedback]:
     """Write `feedback/{student}/{assignment}/*.html` for everybody who has been graded.
 
     `done` gets each result. Raises `GradingError` if nobody, or not each of `students`, is graded,
@@ -69,23 +73,36 @@ def write_feedback(folder: CourseFolder, study: Study, students: Iterable[str] |
             tasks.append((student, state))
     if tasks:
         _try_to_write(folder.root / "feedback")
-        prepare(["autograder.grading.quick_start", "autograder.telling.feedback_page",
-                 "autograder.telling.summary", "autograder.telling.safe_html"])
+        prepare(
+            [
+                "autograder.grading.quick_start",
+                "autograder.telling.feedback_page",
+                "autograder.telling.summary",
+                "autograder.telling.safe_html",
+            ]
+        )
     try:
         jobs = jobs or os.cpu_count() or 1
         for (student, _), result in run_patiently(
-                folder, _writer, (folder, assignment), tasks, jobs, SECONDS):
+            folder, _writer, (folder, assignment), tasks, jobs, SECONDS
+        ):
             log = folder.results(assignment, student) / LOG
-            written.append(Feedback(
-                student, _pages(folder, assignment, student),
-                f"{result.reason} (see {log})" if isinstance(result, Failed) else None))
+            written.append(
+                Feedback(
+                    student,
+                    _pages(folder, assignment, student),
+                    f"{result.reason} (see {log})" if isinstance(result, Failed) else None,
+                )
+            )
             done(written[-1])
     except CannotWork as error:
         raise GradingError(f"no feedback was written: {error}") from error
     if left := len(wanted) + known - len(written):
         why = next(page.problem for page in reversed(written) if page.problem)
-        raise GradingError(f"feedback stopped, and the pages of {left} students are left for the "
-                           f"same command later: {why}")
+        raise GradingError(
+            f"feedback stopped, and the pages of {left} students are left for the "
+            f"same command later: {why}"
+        )
     return sorted(written)
 
 
@@ -96,8 +113,9 @@ def _damaged(folder: CourseFolder, assignment: str) -> list[Feedback]:
         results = folder.results(assignment, student)
         entry = standing(folder, assignment, student)
         if entry["status"] == "not graded" and (results / LEDGER).exists():
-            found.append(Feedback(student, _pages(folder, assignment, student),
-                                  entry["problems"][0]))
+            found.append(
+                Feedback(student, _pages(folder, assignment, student), entry["problems"][0])
+            )
     return found
 
 
@@ -110,26 +128,33 @@ def _try_to_write(pages: Path) -> None:
 
 def _graded(folder: CourseFolder, study: Study, students: Iterable[str] | None) -> list[str]:
     assignment = study.assignment
-    graded = [student for student in folder.submitted(assignment)
-              if (entry := standing(folder, assignment, student))["status"] == "graded"
-              or stands(entry)]
+    graded = [
+        student
+        for student in folder.submitted(assignment)
+        if (entry := standing(folder, assignment, student))["status"] == "graded" or stands(entry)
+    ]
     wanted = graded if students is None else list(dict.fromkeys(map(nfc, students)))
     ungraded = sorted(set(wanted) - set(graded))
     if ungraded or not wanted:
         who = ", ".join(ungraded) or "everybody"
-        raise GradingError(f"not graded in {assignment} yet: {who}; "
-                           f"run `autograder grade {study.name}` first")
+        raise GradingError(
+            f"not graded in {assignment} yet: {who}; run `autograder grade {study.name}` first"
+        )
     return wanted
 
 
 def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[str, str]:
     """For each student a digest of what the pages are made of; none where it cannot be read."""
     makers = [importlib.metadata.version(name) for name in MAKERS]
-    code = [path.read_text("utf-8") for path in (Path(explain.__file__), *sorted(
-        path for path in Path(__file__).parent.rglob("*") if path.suffix in CODE))]
+    code = [
+        path.read_text("utf-8")
+        for path in (
+            Path(explain.__file__),
+            *sorted(path for path in Path(__file__).parent.rglob("*") if path.suffix in CODE),
+        )
+    ]
     config = (folder.root / CONFIG_FILE).read_text("utf-8")
-    marks = patiently(folder, partial(
-        noted, folder.config().CourseDirectory.db_url, assignment))
+    marks = patiently(folder, partial(noted, folder.config().CourseDirectory.db_url, assignment))
     people = {row.id: full_name(row) for row in read_gradebook(folder, students_of)}
     release = folder.release(assignment)
     released = fingerprint(look_through(release))
@@ -139,10 +164,18 @@ def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[
             entry = standing(folder, assignment, student)
             names = page_names(folder.submission(assignment, student), release)
             states[student] = _digest(
-                makers, code, config, released, marks.get(student), people.get(student),
-                stands(entry), list(entry.get("problems", ())), names.found,
+                makers,
+                code,
+                config,
+                released,
+                marks.get(student),
+                people.get(student),
+                stands(entry),
+                list(entry.get("problems", ())),
+                names.found,
                 read_results(folder.results(assignment, student)),
-                fingerprint(look_through(folder.root / "autograded" / student / assignment)))
+                fingerprint(look_through(folder.root / "autograded" / student / assignment)),
+            )
     return states
 
 
@@ -161,8 +194,12 @@ def _record(folder: CourseFolder, assignment: str, student: str) -> Path:
 def _is_recorded(folder: CourseFolder, assignment: str, student: str, state: str) -> bool:
     """Whether the pages that are there are those that were made of this."""
     record = _record(folder, assignment, student)
-    return bool(state) and record.is_file() and record.read_bytes() == _digest(
-        state, fingerprint(look_through(_pages(folder, assignment, student)))).encode()
+    return (
+        bool(state)
+        and record.is_file()
+        and record.read_bytes()
+        == _digest(state, fingerprint(look_through(_pages(folder, assignment, student)))).encode()
+    )
 
 
 @contextlib.contextmanager
@@ -187,7 +224,8 @@ def _writer(folder: CourseFolder, assignment: str) -> Iterator[Callable[[Task], 
                 return Later(in_words(error, folder.root))
             raise
         record.write_text(
-            _digest(state, fingerprint(look_through(_pages(folder, assignment, student)))), "ascii")
+            _digest(state, fingerprint(look_through(_pages(folder, assignment, student)))), "ascii"
+        )
         return None
 
     yield write

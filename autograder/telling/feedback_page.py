@@ -22,8 +22,18 @@ from autograder.telling.page_names import page_names
 from autograder.telling.remembered import remembered
 
 # The first of these that an output has is shown; none of them runs.
-SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "image/gif",
-         "image/webp", "image/bmp", "text/latex", "text/plain"]
+SHOWN = [
+    "text/html",
+    "text/markdown",
+    "image/svg+xml",
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/bmp",
+    "text/latex",
+    "text/plain",
+]
 NOT_COPIED = ["*.html", "*.htm", "*.xhtml"]
 DARK = "monokai"  # for code: of Pygments' styles the one that is read most easily on our ground
 
@@ -50,8 +60,7 @@ class FeedbackExporter(HTMLExporter):
         return config
 
     def from_notebook_node(self, nb, resources=None, **kw):
-        """The page. Its parts are clean HTML, so it is not parsed once more, as HTMLExporter does.
-        """
+        """The page. Its parts are clean HTML, so it is not parsed once more, as HTMLExporter does."""
         language = nb.metadata.get("language_info", {})
         lexer = str(language.get("pygments_lexer", language.get("name", "ipython3")))
         resources = self._init_resources(resources)
@@ -61,8 +70,9 @@ class FeedbackExporter(HTMLExporter):
         return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
 
 
-def _copy(converter: GenerateFeedback, copy: Callable[[str, str], None], assignment: str,
-          student: str) -> None:
+def _copy(
+    converter: GenerateFeedback, copy: Callable[[str, str], None], assignment: str, student: str
+) -> None:
     """Copy what was handed in to the pages, except pages; formgrader goes on with the same
     settings, so they are restored."""
     places = converter.coursedir
@@ -74,16 +84,17 @@ def _copy(converter: GenerateFeedback, copy: Callable[[str, str], None], assignm
         places.ignore = ignored
 
 
-def _write(converter: GenerateFeedback, write: Callable[[str, Any], None], page: str,
-           resources: Any) -> None:
+def _write(
+    converter: GenerateFeedback, write: Callable[[str, Any], None], page: str, resources: Any
+) -> None:
     """Write a page under the notebook's name, and under those that the student gave it."""
     write(page, resources)
     where = resources["nbgrader"]
     places = converter.coursedir
     names = page_names(
-        Path(places.format_path(places.submitted_directory, where["student"],
-                                where["assignment"])),
-        Path(places.format_path(places.release_directory, ".", where["assignment"])))
+        Path(places.format_path(places.submitted_directory, where["student"], where["assignment"])),
+        Path(places.format_path(places.release_directory, ".", where["assignment"])),
+    )
     for name in names.also(where["notebook"]):
         write(page, {**resources, "unique_key": name})
 

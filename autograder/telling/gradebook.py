@@ -96,8 +96,9 @@ def open_gradebook(folder: CourseFolder) -> Iterator[Connection]:
             yield gradebook
     except SQLAlchemyError as error:
         if getattr(error.__cause__, "sqlstate", "") == NO_TABLE:
-            raise CourseFolderError(f"there is no gradebook in {folder.root} yet: run `autograder "
-                                    "release STUDY` first") from error
+            raise CourseFolderError(
+                f"there is no gradebook in {folder.root} yet: run `autograder release STUDY` first"
+            ) from error
         raise CourseFolderError(in_words(error, folder.root)) from error
 
 
@@ -106,6 +107,7 @@ def read_gradebook(folder: CourseFolder, read: Callable[[Connection], Done]) -> 
 
     Raises `CourseFolderError` if there is no gradebook yet.
     """
+
     def attempt() -> Done:
         with open_gradebook(folder) as gradebook:
             return read(gradebook)
@@ -121,8 +123,10 @@ def students_of(gradebook: Connection) -> Sequence[Row]:
 def assignments_of(gradebook: Connection) -> dict[str, dict[CellName, Cell]]:
     """All assignments by name, and the cells of each that have points, by notebook and name."""
     found: dict[str, dict[CellName, Cell]] = defaultdict(dict)
-    rows = sorted(gradebook.execute(text(CELLS)), key=lambda row: (
-        row[0], row[1] or "", bool(row[4]), row[2] or ""))
+    rows = sorted(
+        gradebook.execute(text(CELLS)),
+        key=lambda row: (row[0], row[1] or "", bool(row[4]), row[2] or ""),
+    )
     for assignment, notebook, cell, points, _, written in rows:
         cells = found[assignment]
         if points is not None:
@@ -134,10 +138,14 @@ def marks_of(gradebook: Connection, assignment: str) -> Mapping[str, Marks]:
     """The marks of every submission to an assignment, by student."""
     found: dict[str, Marks] = defaultdict(Marks)
     submissions = text(SUBMISSIONS).columns(
-        column("student_id"), column("timestamp", DateTime), column("duedate", DateTime),
-        column("extension", Interval))
+        column("student_id"),
+        column("timestamp", DateTime),
+        column("duedate", DateTime),
+        column("extension", Interval),
+    )
     for student, handed_in, due, extension in gradebook.execute(
-            submissions, {"assignment": assignment}):
+        submissions, {"assignment": assignment}
+    ):
         late = handed_in - due - (extension or timedelta()) if handed_in and due else timedelta()
         found[student].seconds_late = max(0, late.total_seconds())
     for student, _, penalty in rows_of(gradebook, PENALTIES, assignment):
@@ -171,8 +179,9 @@ def what_counts(marks: Marks | None, entry: Mapping[str, Any]) -> tuple[Marks | 
     if graded and marks is None:
         return None, "its marks are no longer in the gradebook: grade again"
     if graded and claimed is not None and not holds(marks.booked, claimed):
-        return marks, ("the gradebook holds other marks than were given when it was graded: grade "
-                       "again")
+        return marks, (
+            "the gradebook holds other marks than were given when it was graded: grade again"
+        )
     if graded or marks is None:
         return marks, ""
     if stands(entry):
@@ -197,7 +206,9 @@ def noted(db_url: str, assignment: str, student: str | None = None) -> Noted:
             given = _given(grade)
             found[grade.student][grade.notebook]["marks"][grade.cell] = {
                 "score": 0 if given is None else given + (grade.extra or 0),
-                "points": grade.points or 0, "waits": bool(grade.waits)}
+                "points": grade.points or 0,
+                "waits": bool(grade.waits),
+            }
         for comment in sorted(rows_of(gradebook, COMMENTS, *wanted), key=IN_ORDER):
             said = comment.automatic if comment.manual is None else comment.manual
             if said:

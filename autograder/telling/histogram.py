@@ -25,17 +25,31 @@ def histogram(most: float, scores: Sequence[float]) -> Picture:
     for number in range(BINS):
         x, count = LEFT + number * step, counts[number]
         if count:
-            parts.append(f'<rect x="{x + GAP / 2:g}" y="{ground - count * scale:g}" '
-                         f'width="{step - GAP:g}" height="{count * scale:g}" fill="{BLUE}"/>')
-            parts.append(label(x + step / 2, ground - count * scale - 5, count,
-                               'text-anchor="middle"'))
-    parts += [label(LEFT + number * step, ground + 17, number_text(edge), 'text-anchor="middle"')
-              for number, edge in enumerate(edges)]
-    parts.append(label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, f"points (of {most:g})",
-                       'text-anchor="middle"'))
+            parts.append(
+                f'<rect x="{x + GAP / 2:g}" y="{ground - count * scale:g}" '
+                f'width="{step - GAP:g}" height="{count * scale:g}" fill="{BLUE}"/>'
+            )
+            parts.append(
+                label(x + step / 2, ground - count * scale - 5, count, 'text-anchor="middle"')
+            )
+    parts += [
+        label(LEFT + number * step, ground + 17, number_text(edge), 'text-anchor="middle"')
+        for number, edge in enumerate(edges)
+    ]
+    parts.append(
+        label(
+            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, f"points (of {most:g})", 'text-anchor="middle"'
+        )
+    )
     middle = (TOP + ground) / 2
-    parts.append(label(18, middle, "submissions",
-                       f'text-anchor="middle" transform="rotate(-90 18 {middle:g})"'))
-    words = ", ".join(f"{counts[number]} from {edges[number]:g} to {edges[number + 1]:g}"
-                      for number in range(BINS) if counts[number])
+    parts.append(
+        label(
+            18, middle, "submissions", f'text-anchor="middle" transform="rotate(-90 18 {middle:g})"'
+        )
+    )
+    words = ", ".join(
+        f"{counts[number]} from {edges[number]:g} to {edges[number + 1]:g}"
+        for number in range(BINS)
+        if counts[number]
+    )
     return Picture(sheet(WIDTH, HEIGHT, parts), f"Histogram of marks: {words} points.")

@@ -31,11 +31,17 @@ def suspicions(folder: CourseFolder, study: Study) -> dict[str, list[str]]:
     """What is suspicious about the submissions to `study`, by student, if anything is."""
     release = folder.release(study.assignment)
     found = defaultdict(list)
-    everything = {student: look_at(submission, study, release)
-                  for student, submission in folder.submitted(study.assignment).items()}
+    everything = {
+        student: look_at(submission, study, release)
+        for student, submission in folder.submitted(study.assignment).items()
+    }
     for student, handed_in in everything.items():
-        said = [*_links(handed_in), *_shadows(handed_in, study, release),
-                *_changed_cells(handed_in, release), *_not_compared(handed_in, study)]
+        said = [
+            *_links(handed_in),
+            *_shadows(handed_in, study, release),
+            *_changed_cells(handed_in, release),
+            *_not_compared(handed_in, study),
+        ]
         if said:
             found[student] = said
     for students in _same_modules(everything, study, release):
@@ -59,8 +65,12 @@ def _shadows(handed_in: HandedIn, study: Study, release: Path) -> Iterator[str]:
     """Files and folders that would be imported instead of what is installed."""
     for entry in handed_in.entries:
         path, name = entry.name, entry.name.name.partition(".")[0]
-        if (len(path.parts) > 1 or str(path) == study.module or (release / path).exists()
-                or not name.isidentifier()):
+        if (
+            len(path.parts) > 1
+            or str(path) == study.module
+            or (release / path).exists()
+            or not name.isidentifier()
+        ):
             continue
         if path.suffix in IMPORTED or entry.kind == "folder":
             if name in AT_START:
@@ -115,11 +125,12 @@ def marked_cells(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def in_order(folder: CourseFolder, study: Study, cells: Iterable[CellName]) -> list[CellName]:
-    """Cells as they follow each other in the released notebooks, which the gradebook does not know.
-    """
-    released = [(path.stem, grade_id)
-                for path in sorted(folder.release(study.assignment).glob("*.ipynb"))
-                for grade_id, _ in marked_cells(path)]
+    """Cells as they follow each other in the released notebooks, which the gradebook does not know."""
+    released = [
+        (path.stem, grade_id)
+        for path in sorted(folder.release(study.assignment).glob("*.ipynb"))
+        for grade_id, _ in marked_cells(path)
+    ]
     place = {name: number for number, name in enumerate(released)}
     return sorted(cells, key=lambda name: (place.get(name, len(place)), name))
 
@@ -133,12 +144,15 @@ def _not_compared(handed_in: HandedIn, study: Study) -> Iterator[str]:
     """A module that is too long to be compared with others except byte for byte."""
     for entry in handed_in.entries:
         if str(entry.name) == study.module and not entry.ignored and entry.size > COMPARED:
-            yield (f"{study.module} was not compared with other students' modules, except for "
-                   f"exact copies: it has {entry.size:,} bytes, more than {COMPARED:,}")
+            yield (
+                f"{study.module} was not compared with other students' modules, except for "
+                f"exact copies: it has {entry.size:,} bytes, more than {COMPARED:,}"
+            )
 
 
-def _same_modules(everything: Mapping[str, HandedIn], study: Study,
-                  release: Path) -> list[list[str]]:
+def _same_modules(
+    everything: Mapping[str, HandedIn], study: Study, release: Path
+) -> list[list[str]]:
     """Groups of students whose modules are the same but for comments and blanks."""
     stub = _digest(release / study.module) if study.module else None
     groups = defaultdict(list)

@@ -43,17 +43,20 @@ def page_names(submission: Path, release: Path) -> PageNames:
     """
     released = {path.stem: _graded_ids(path) for path in sorted(release.glob("*.ipynb"))}
     wanted = [f"{name}.ipynb" for name in released]
-    handed_in = {path.stem: path for path in look_through(submission, wanted).files
-                 if path.parent == submission and path.suffix == ".ipynb"
-                 and path.stem.isprintable()}  # no page can be asked for by another name
+    handed_in = {
+        path.stem: path
+        for path in look_through(submission, wanted).files
+        if path.parent == submission and path.suffix == ".ipynb" and path.stem.isprintable()
+    }  # no page can be asked for by another name
     found = {}
     for name, path in sorted(handed_in.items()):
         if name in released or not released:
             found[name] = name
         else:
             ids = _graded_ids(path)
-            found[name] = max(released, key=lambda known: (len(released[known] & ids),
-                                                           known not in handed_in))
+            found[name] = max(
+                released, key=lambda known: (len(released[known] & ids), known not in handed_in)
+            )
     return PageNames(tuple(released), found)
 
 

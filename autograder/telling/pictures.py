@@ -69,8 +69,10 @@ class Pictures:
         """
         self.budget.count += 1
         if self.budget.count > MAX_PICTURES:
-            raise NotShown(f"a page shows at most {MAX_PICTURES} pictures, and the rest of this "
-                           "page's are left out")
+            raise NotShown(
+                f"a page shows at most {MAX_PICTURES} pictures, and the rest of this "
+                "page's are left out"
+            )
         content = self._content(reference.strip())
         if len(content) > MAX_BYTES:
             raise NotShown(f"it has {len(content):,} bytes, and at most {MAX_BYTES:,} are shown")
@@ -88,13 +90,16 @@ class Pictures:
             raise NotShown("it is on another site, and these pages fetch nothing")
         path = unquote(re.split(r"[?#]", reference)[0]).replace("\\", "/").removeprefix("files/")
         if path.startswith("/") or re.match(r"[A-Za-z][\w+.-]*:", path):
-            raise NotShown("its path leads to the computer on which it was written: only files in "
-                           "the folder of the notebook are handed in")
+            raise NotShown(
+                "its path leads to the computer on which it was written: only files in "
+                "the folder of the notebook are handed in"
+            )
         if not path:
             raise NotShown("no file is named")
         if self.folder is None:
-            raise NotShown("it is not attached to the cell; look for a file of that name next to "
-                           "the notebook")
+            raise NotShown(
+                "it is not attached to the cell; look for a file of that name next to the notebook"
+            )
         return _file(self.folder, [part for part in path.split("/") if part not in ("", ".")])
 
 
@@ -102,8 +107,9 @@ def attached_to(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     """The pictures that are attached to a cell, where JupyterLab and VS Code write them."""
     places = [cell.get("metadata"), cell]
     found = [place.get("attachments") for place in places if isinstance(place, Mapping)]
-    return {name: bundle for each in found if isinstance(each, Mapping)
-            for name, bundle in each.items()}
+    return {
+        name: bundle for each in found if isinstance(each, Mapping) for name, bundle in each.items()
+    }
 
 
 def lift_inline(text: str) -> tuple[str, dict[str, Any]]:
@@ -123,8 +129,9 @@ def as_uri(content: bytes) -> str:
     """A picture as a `data:` URI. Raises `NotShown` for what is no picture, or too large a one."""
     kind = kind_of(content)
     if kind is None:
-        raise NotShown("it is not a PNG, JPEG, GIF, WebP, BMP or SVG picture"
-                       if content else "it is empty")
+        raise NotShown(
+            "it is not a PNG, JPEG, GIF, WebP, BMP or SVG picture" if content else "it is empty"
+        )
     if kind == SVG:
         try:
             content = safe_svg(content, _raster)
@@ -132,8 +139,9 @@ def as_uri(content: bytes) -> str:
             raise NotShown(str(error)) from error
     width, height = size_of(content, kind)
     if width * height > MAX_PIXELS:
-        raise NotShown(f"it has {width:,} by {height:,} pixels, and at most {MAX_PIXELS:,} are "
-                       "shown")
+        raise NotShown(
+            f"it has {width:,} by {height:,} pixels, and at most {MAX_PIXELS:,} are shown"
+        )
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
@@ -167,8 +175,9 @@ def kind_of(content: bytes) -> str | None:
 
 def size_of(content: bytes, kind: str) -> tuple[int, int]:
     """Width and height in pixels as the header says; zeros where it does not, or need not."""
+
     def number(at: int, size: int, order: str) -> int:
-        return int.from_bytes(content[at:at + size], order)
+        return int.from_bytes(content[at : at + size], order)
 
     if kind == "image/png":
         return number(16, 4, "big"), number(20, 4, "big")
@@ -183,7 +192,7 @@ def size_of(content: bytes, kind: str) -> tuple[int, int]:
     if kind == "image/jpeg":
         # The frame header follows segments, each with a marker and its length.
         at = 2
-        while content[at:at + 1] == b"\xff" and at + 9 < len(content):
+        while content[at : at + 1] == b"\xff" and at + 9 < len(content):
             marker = content[at + 1]
             if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
                 return number(at + 7, 2, "big"), number(at + 5, 2, "big")
@@ -261,8 +270,9 @@ def _file(folder: Path, parts: list[str]) -> bytes:
             if number < len(parts):
                 raise NotShown(missing)
             if status.st_size > MAX_BYTES:
-                raise NotShown(f"it has {status.st_size:,} bytes, and at most {MAX_BYTES:,} are "
-                               "shown")
+                raise NotShown(
+                    f"it has {status.st_size:,} bytes, and at most {MAX_BYTES:,} are shown"
+                )
             return Path(entry.path).read_bytes()
         except OSError as error:
             raise NotShown(f"it cannot be read ({error.strerror})") from error

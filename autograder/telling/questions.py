@@ -19,8 +19,12 @@ from autograder.workspace import answer_path
 from course.probes import Study
 
 HALF = 0.5  # the smallest step of points where no rubric says what one point is for
-BEGINNINGS = {"**Model answer.**": "model", "**Points.**": "rubric",
-              "**Sample answers.**": "samples", "For the grader:": "notes"}
+BEGINNINGS = {
+    "**Model answer.**": "model",
+    "**Points.**": "rubric",
+    "**Sample answers.**": "samples",
+    "For the grader:": "notes",
+}
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,7 @@ def _parts(section: str) -> dict[str, str]:
     return {name: "\n\n".join(paragraphs) for name, paragraphs in found.items()}
 
 
-def asked_in(cells: Iterable[dict[str, Any]],
-             grade_id: str) -> tuple[str, Mapping[str, Any]]:
+def asked_in(cells: Iterable[dict[str, Any]], grade_id: str) -> tuple[str, Mapping[str, Any]]:
     """The question in the cell before its answer, and the pictures attached to that cell.
 
     A task's cell is its own question.

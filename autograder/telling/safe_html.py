@@ -58,11 +58,14 @@ class _Styles(CSSSanitizer):
     def sanitize_css(self, style: str) -> str:
         """The declarations that are left, in the form in which a parser has read them."""
         return "; ".join(
-            declaration.serialize() for declaration in parse_declaration_list(
-                style, skip_comments=True, skip_whitespace=True)
+            declaration.serialize()
+            for declaration in parse_declaration_list(
+                style, skip_comments=True, skip_whitespace=True
+            )
             if declaration.type == "declaration"
             and declaration.lower_name in self.allowed_css_properties
-            and all(map(_fetches_nothing, declaration.value)))
+            and all(map(_fetches_nothing, declaration.value))
+        )
 
 
 def _fetches_nothing(token: Any) -> bool:
@@ -71,8 +74,10 @@ def _fetches_nothing(token: Any) -> bool:
     return token.type in PLAIN
 
 
-STYLES = _Styles(allowed_css_properties=ALLOWED_CSS_PROPERTIES | {
-    "max-width", "border", "border-collapse", "margin", "padding"})
+STYLES = _Styles(
+    allowed_css_properties=ALLOWED_CSS_PROPERTIES
+    | {"max-width", "border", "border-collapse", "margin", "padding"}
+)
 STYLE_SHEET = re.compile(r"<style\b[^>]*>.*?</style\s*>", re.DOTALL | re.IGNORECASE)
 NO_ALTERNATIVE = "a picture without a description"
 OUTPUT = "a picture that this cell put out"
@@ -152,8 +157,12 @@ class _Cleaner(bleach.Cleaner):
     """Cleans HTML whose pictures are in these places."""
 
     def __init__(self, pictures: Pictures) -> None:
-        super().__init__(tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=STYLES,
-                         protocols=bleach.ALLOWED_PROTOCOLS | {"data"})
+        super().__init__(
+            tags=TAGS,
+            attributes=ATTRIBUTES,
+            css_sanitizer=STYLES,
+            protocols=bleach.ALLOWED_PROTOCOLS | {"data"},
+        )
         walk = self.walker
         self.walker = lambda tree: _Shown(walk(tree), pictures)  # before its own filter
 
@@ -166,15 +175,22 @@ class _Renderer(IPythonRenderer):
 
 
 # CommonMark takes this for text, while other editors show the picture.
-WITH_BLANKS = (r"!\[(?P<blank_alt>[^\]\n]{0,500})\]\([ \t]*(?P<blank_src>"
-               r"(?:[^()<>\n\"\s]|\([^()<>\n\"\s]{0,100}\)){1,300}[ \t]"
-               r"(?:[^()<>\n\"]|\([^()<>\n\"]{0,100}\)){1,300}\.\w{2,5})[ \t]*\)")
+WITH_BLANKS = (
+    r"!\[(?P<blank_alt>[^\]\n]{0,500})\]\([ \t]*(?P<blank_src>"
+    r"(?:[^()<>\n\"\s]|\([^()<>\n\"\s]{0,100}\)){1,300}[ \t]"
+    r"(?:[^()<>\n\"]|\([^()<>\n\"]{0,100}\)){1,300}\.\w{2,5})[ \t]*\)"
+)
 
 
 def _parse_with_blanks(_inline: Any, found: re.Match[str], state: Any) -> int:
     """Treat a picture whose name has blanks and is not in angle brackets as a picture."""
-    state.append_token({"type": "image", "attrs": {"url": found["blank_src"]},
-                        "children": [{"type": "text", "raw": found["blank_alt"]}]})
+    state.append_token(
+        {
+            "type": "image",
+            "attrs": {"url": found["blank_src"]},
+            "children": [{"type": "text", "raw": found["blank_alt"]}],
+        }
+    )
     return found.end()
 
 
@@ -210,8 +226,12 @@ def _pictures_of(context: Context, cell: Mapping[str, Any]) -> Pictures:
     return Pictures(attached_to(cell), Path(path) if path else None, budget)
 
 
-def markdown_of(text: str, attached: Mapping[str, Any] | None = None,
-                folder: Path | None = None, budget: Budget | None = None) -> str:
+def markdown_of(
+    text: str,
+    attached: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
+    budget: Budget | None = None,
+) -> str:
     """Markdown from a cell with these attachments, in a notebook in this folder, as clean HTML.
 
     `budget` is that of a page of which the text is only a part. Text that cannot be rendered,

@@ -14,8 +14,11 @@ MAX_DRAWN = 200_000  # elements, each counted as often as it is drawn
 MAX_DEPTH = 60  # of elements in elements, and of references to references
 NAMESPACE = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
-NAMES = {"xlink:href": "href", "http://www.w3.org/XML/1998/namespace space": "xml:space",
-         f"{XLINK} href": "href"}
+NAMES = {
+    "xlink:href": "href",
+    "http://www.w3.org/XML/1998/namespace space": "xml:space",
+    f"{XLINK} href": "href",
+}
 ELEMENTS = {
     "svg", "g", "defs", "symbol", "use", "title", "desc", "path", "rect", "circle", "ellipse",
     "line", "polyline", "polygon", "text", "tspan", "textPath", "style", "image", "marker",
@@ -24,8 +27,11 @@ ELEMENTS = {
     "feOffset", "a", "switch",
 }  # fmt: skip
 REFERENCE = re.compile(r"url\(\s*[\"']?#([^)\"']*)[\"']?\s*\)")
-OUTSIDE = re.compile(r"url\s*\((?!\s*[\"']?#)|@import|\\|image-set|javascript:|"
-                     r"\b(?:src|image|element|cross-fade|expression)\s*\(", re.IGNORECASE)
+OUTSIDE = re.compile(
+    r"url\s*\((?!\s*[\"']?#)|@import|\\|image-set|javascript:|"
+    r"\b(?:src|image|element|cross-fade|expression)\s*\(",
+    re.IGNORECASE,
+)
 
 
 class UnsafeSvg(Exception):
@@ -85,9 +91,14 @@ class _Copy:
             self._sizes[owner] += 1
             self._refers[owner] += used
         spaces = {"xmlns": NAMESPACE, "xmlns:xlink": XLINK} if len(self._open) == 1 else {}
-        self.written.append(f"<{element}" + "".join(
-            f" {'xlink:href' if key == 'href' else key}={quoteattr(value)}"
-            for key, value in (spaces | kept).items()) + ">")
+        self.written.append(
+            f"<{element}"
+            + "".join(
+                f" {'xlink:href' if key == 'href' else key}={quoteattr(value)}"
+                for key, value in (spaces | kept).items()
+            )
+            + ">"
+        )
 
     def end(self, _name: str) -> None:
         """Copy the end of an element, or leave a skipped one."""
@@ -121,7 +132,8 @@ class _Copy:
             if owner not in drawn:
                 inside.add(owner)
                 drawn[owner] = self._sizes.get(owner, 0) + sum(
-                    map(count, self._refers.get(owner, ())))
+                    map(count, self._refers.get(owner, ()))
+                )
                 inside.remove(owner)
             return drawn[owner]
 
@@ -129,8 +141,9 @@ class _Copy:
             raise UnsafeSvg("it is an SVG picture that draws too many elements")
 
 
-def _kept(element: str, attributes: dict[str, str],
-          raster: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+def _kept(
+    element: str, attributes: dict[str, str], raster: Callable[[str], str]
+) -> Iterator[tuple[str, str]]:
     """The attributes of an element that belong to a drawing and lead nowhere else."""
     for name, value in attributes.items():
         key = NAMES.get(name, name)
@@ -138,6 +151,7 @@ def _kept(element: str, attributes: dict[str, str],
             inside = value.startswith("#") and element != "a"
             if target := raster(value) if element == "image" else value if inside else "":
                 yield key, target
-        elif not (key.startswith("on") or " " in key or key.startswith("xmlns")
-                  or OUTSIDE.search(value)):
+        elif not (
+            key.startswith("on") or " " in key or key.startswith("xmlns") or OUTSIDE.search(value)
+        ):
             yield key, value

@@ -63,8 +63,9 @@ class Mistakes:
     rare: int  # known slips of fewer than `FEWEST` students
 
 
-def write_solutions(study: Study, path: Path, folder: CourseFolder | None = None, *,
-                    before_deadline: bool = False) -> None:
+def write_solutions(
+    study: Study, path: Path, folder: CourseFolder | None = None, *, before_deadline: bool = False
+) -> None:
     """Write the page of a study to `path`, readable for its owner and those who grade the course.
 
     With a course's `folder`, its commonest mistakes are counted; without one, the known slips are
@@ -78,7 +79,8 @@ def write_solutions(study: Study, path: Path, folder: CourseFolder | None = None
         if until and until > datetime.now(UTC) and not before_deadline:
             raise SolutionsError(
                 f"{study.assignment} may be handed in until {until:%Y-%m-%d %H:%M} UTC, extensions "
-                "included: make its solutions then, or say --before-deadline")
+                "included: make its solutions then, or say --before-deadline"
+            )
         mistakes = mistakes_of(folder, study)
     page = render(study, mistakes)
     refuse_leaks(page, path.name)
@@ -99,8 +101,11 @@ def last_day(folder: CourseFolder, study: Study) -> datetime | None:
     query = sqlalchemy.text(DUE).columns(column("duedate", DateTime), column("extension", Interval))
 
     def look(gradebook: Connection) -> list[datetime]:
-        return [due.replace(tzinfo=UTC) + (extension or timedelta()) for due, extension
-                in gradebook.execute(query, {"assignment": study.assignment}) if due]
+        return [
+            due.replace(tzinfo=UTC) + (extension or timedelta())
+            for due, extension in gradebook.execute(query, {"assignment": study.assignment})
+            if due
+        ]
 
     require_gradebook(folder, study.assignment)
     return max(read_gradebook(folder, look), default=None)
@@ -114,28 +119,50 @@ def mistakes_of(folder: CourseFolder, study: Study) -> Mistakes:
     handed_in = folder.submitted(study.assignment)
     for student in handed_in:
         kept = read_results(folder.results(study.assignment, student))
-        made.update({outcome["cause"] for result in kept.values()
-                     for outcome in result["outcomes"]} & known)
+        made.update(
+            {outcome["cause"] for result in kept.values() for outcome in result["outcomes"]} & known
+        )
     common = [(sentence, times) for sentence, times in made.items() if times >= FEWEST]
-    return Mistakes(len(handed_in), sorted(common, key=lambda item: (-item[1], item[0])),
-                    len(made) - len(common))
+    return Mistakes(
+        len(handed_in),
+        sorted(common, key=lambda item: (-item[1], item[0])),
+        len(made) - len(common),
+    )
 
 
 def render(study: Study, mistakes: Mistakes | None) -> str:
     """The page as HTML that asks the web for nothing."""
-    environment = Environment(loader=PackageLoader("autograder.telling"), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=PackageLoader("autograder.telling"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     mutants = load_mutants(study.name)
-    slips = {} if mistakes else {
-        check: [mutant.sentence for mutant in slips_of(study, check, mutants)]
-        for check in study.checks}
+    slips = (
+        {}
+        if mistakes
+        else {
+            check: [mutant.sentence for mutant in slips_of(study, check, mutants)]
+            for check in study.checks
+        }
+    )
     return environment.get_template("solutions.html").render(
-        study=study, css=Markup(CSS.read_text("utf-8")), mistakes=mistakes, fewest=FEWEST,
+        study=study,
+        css=Markup(CSS.read_text("utf-8")),
+        mistakes=mistakes,
+        fewest=FEWEST,
         code=[(name, _code(name, text)) for name, text in reference(study)],
-        checks=[(check, list(public_replies(study, check)), slips.get(name, []))
-                for name, check in study.checks.items()],
-        written=[(name, points, *map(_html, texts)) for (name, points), texts
-                 in zip(study.written.items(), written(study), strict=True)])
+        checks=[
+            (check, list(public_replies(study, check)), slips.get(name, []))
+            for name, check in study.checks.items()
+        ],
+        written=[
+            (name, points, *map(_html, texts))
+            for (name, points), texts in zip(study.written.items(), written(study), strict=True)
+        ],
+    )
 
 
 def _code(name: str, text: str) -> Markup:
@@ -150,7 +177,7 @@ def reference(study: Study) -> Iterator[tuple[str, str]]:
     lines = source.split("\n")
     for node in parsed(source).body:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        text = lines[first - 1:node.end_lineno]
+        text = lines[first - 1 : node.end_lineno]
         name = getattr(node, "name", None)
         if name and any(line.strip() == BEGIN for line in text):
             yield name, "\n".join(line for line in text if line.strip() not in (BEGIN, END))
@@ -190,15 +217,18 @@ def refuse_leaks(page: str, name: str) -> None:
     """Raise `SolutionsError` if a page shows a hidden position or a reply to one, of any study."""
     read = html.unescape(re.sub(r"<[^>]+>", "", page))
     files = [Member(name, page.encode()), Member(name, read.encode())]
-    leaks = [leak for other in studies() for leak in find_leaks(load_study(other), files,
-                                                                answers=False)]
+    leaks = [
+        leak for other in studies() for leak in find_leaks(load_study(other), files, answers=False)
+    ]
     if leaks:
         raise SolutionsError("the solutions were not written: " + "; ".join(dict.fromkeys(leaks)))
 
 
 def _words(fields: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {value if isinstance(value, str) else json.dumps(value)}"
-                     for key, value in fields.items())
+    return ", ".join(
+        f"{key} {value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in fields.items()
+    )
 
 
 def _html(text: str) -> Markup:

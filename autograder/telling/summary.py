@@ -65,16 +65,20 @@ class Summarise(NbGraderPreprocessor):
         saved = read_results(results)
         lines = _lines(nb, books[name], saved.get(name, {}))
         for cell, line in lines:
-            cell.metadata.nbgrader |= {"score": line.score, "points": line.points,
-                                       "comment": line.comment}
+            cell.metadata.nbgrader |= {
+                "score": line.score,
+                "points": line.points,
+                "comment": line.comment,
+            }
         where["late_penalty"] = books[name]["penalty"]
         where["score"], where["max_score"] = _points(books[name])
         entry = read_ledger(results / LEDGER) or {}
         resources["note"] = OF_BEFORE if entry and stands(entry) else ""
         resources["problems"] = of_the_files(entry, saved)
         resources["checks"] = [line for cell, line in lines if not _is_written(cell)]
-        resources["written"] = [_with_texts(cell, line, resources) for cell, line in lines
-                                if _is_written(cell)]
+        resources["written"] = [
+            _with_texts(cell, line, resources) for cell, line in lines if _is_written(cell)
+        ]
         resources["student"] = name_of(where["db_url"], student)
         resources["study"] = _title(assignment)
         resources["notebooks"] = _notebooks(where, books, saved, resources)
@@ -85,8 +89,11 @@ def of_the_files(entry: Mapping[str, Any], saved: Mapping[str, Any]) -> list[str
     """The sentences of a ledger's entry on what was handed in, without those on its checks, which
     the table of checks has."""
     checks = {outcome["check"] for result in saved.values() for outcome in result["outcomes"]}
-    return [problem for problem in entry.get("problems", ())
-            if not checks.intersection(problem.partition(": ")[0].split(", "))]
+    return [
+        problem
+        for problem in entry.get("problems", ())
+        if not checks.intersection(problem.partition(": ")[0].split(", "))
+    ]
 
 
 def _title(assignment: str) -> str:
@@ -102,12 +109,17 @@ def _points(book: Mapping[str, Any]) -> tuple[float, float]:
     return sum(m["score"] for m in marks) - book["penalty"], sum(m["points"] for m in marks)
 
 
-def _notebooks(where: Mapping[str, str], books: Mapping[str, Mapping[str, Any]],
-               saved: Mapping[str, Mapping[str, Any]],
-               resources: Mapping[str, Any]) -> list[Notebook]:
+def _notebooks(
+    where: Mapping[str, str],
+    books: Mapping[str, Mapping[str, Any]],
+    saved: Mapping[str, Mapping[str, Any]],
+    resources: Mapping[str, Any],
+) -> list[Notebook]:
     """The assignment's notebooks; of one without a page what its page would say of the checks."""
-    names = page_names(Path("submitted", where["student"], where["assignment"]),
-                       Path("release", where["assignment"]))
+    names = page_names(
+        Path("submitted", where["student"], where["assignment"]),
+        Path("release", where["assignment"]),
+    )
     found = []
     for name, book in sorted(books.items()):
         page, checks = names.of(name), ()
@@ -129,13 +141,17 @@ def _with_texts(cell: NotebookNode, line: Line, resources: Any) -> Line:
     question = markdown_of(asked, attached, release, budget) if asked else ""
     if cell.cell_type == "code":
         return line._replace(question=question, answer=code_of(cell.source))
-    answer = markdown_of(cell.source, attached_to(cell), Path(resources["metadata"]["path"]),
-                         budget) if cell.source.strip() else ""
+    answer = (
+        markdown_of(cell.source, attached_to(cell), Path(resources["metadata"]["path"]), budget)
+        if cell.source.strip()
+        else ""
+    )
     return line._replace(question=question, answer=answer)
 
 
-def _lines(nb: NotebookNode, book: Mapping[str, Any],
-           saved: Mapping[str, Any]) -> list[tuple[NotebookNode, Line]]:
+def _lines(
+    nb: NotebookNode, book: Mapping[str, Any], saved: Mapping[str, Any]
+) -> list[tuple[NotebookNode, Line]]:
     """The cells of a notebook that have points or a comment, each with its line."""
     outcomes = {data["check"]: Outcome.from_json(data) for data in saved.get("outcomes", ())}
     return [(cell, line) for cell in nb.cells if (line := _line(cell, book, outcomes))]
@@ -145,23 +161,29 @@ def _is_written(cell: NotebookNode) -> bool:
     return bool(cell.metadata.nbgrader.get("solution") or cell.metadata.nbgrader.get("task"))
 
 
-def _line(cell: NotebookNode, book: Mapping[str, Any],
-          outcomes: Mapping[str, Outcome]) -> Line | None:
+def _line(
+    cell: NotebookNode, book: Mapping[str, Any], outcomes: Mapping[str, Outcome]
+) -> Line | None:
     """What is said of a cell with points or a comment; None of any other."""
     name = cell.metadata.get("nbgrader", {}).get("grade_id")
     marks, comment = book["marks"].get(name), book["comments"].get(name, "")
     if marks is None and not comment:
         return None
     marks = marks or {"score": 0, "points": 0, "waits": False}
-    line = Line(name, f"cell-{name}", marks["score"], marks["points"], waits=marks["waits"],
-                comment=comment)
+    line = Line(
+        name, f"cell-{name}", marks["score"], marks["points"], waits=marks["waits"], comment=comment
+    )
     outcome = outcomes.get(check_id(cell) or "")
     if outcome is None:
         failed = not _is_written(cell) and line.score < line.points
         return line._replace(look=("not all right",) if failed else ())
     return line._replace(
-        name=outcome.check, points=outcome.points, extra=outcome.extra_credit,
-        look=tuple(_look(outcome)), causes=tuple(_causes(outcome)))
+        name=outcome.check,
+        points=outcome.points,
+        extra=outcome.extra_credit,
+        look=tuple(_look(outcome)),
+        causes=tuple(_causes(outcome)),
+    )
 
 
 def _look(outcome: Outcome) -> Iterator[str]:
@@ -175,8 +197,11 @@ def _look(outcome: Outcome) -> Iterator[str]:
     if outcome.is_match and not outcome.unwritten:
         yield from map(sentence_of, outcome.said)
     elif not outcome.problem:
-        yield from (f"{a.name}: {a.right:g} of {a.asked} right" for a in outcome.aspects
-                    if a.right < a.asked)
+        yield from (
+            f"{a.name}: {a.right:g} of {a.asked} right"
+            for a in outcome.aspects
+            if a.right < a.asked
+        )
 
 
 def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:

@@ -18,25 +18,49 @@ ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).with_name("content.json")
 STUDY = re.compile(r"study\d+")
 # The inputs. Other parts of the kit, such as the command line, have no influence on these tests.
-FOLDERS = ("tictactoe", "sequence", "course", *(f"autograder/{name}" for name in (
-    "answers", "benchmarks", "doctor", "grading", "mutants", "promises", "release", "sandbox",
-    "verdicts", "workspace")))
+FOLDERS = (
+    "tictactoe",
+    "sequence",
+    "course",
+    *(
+        f"autograder/{name}"
+        for name in (
+            "answers",
+            "benchmarks",
+            "doctor",
+            "grading",
+            "mutants",
+            "promises",
+            "release",
+            "sandbox",
+            "verdicts",
+            "workspace",
+        )
+    ),
+)
 NOT_READ = {"__pycache__", "tests"}
-UNCHANGED = ("its inputs have not changed since it passed; to run it: "
-             "python3 run.py test --all --content")
+UNCHANGED = (
+    "its inputs have not changed since it passed; to run it: python3 run.py test --all --content"
+)
 _passed: dict[str, str | None] = {}  # test -> digest of its inputs, or None if it has failed
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--content`."""
-    parser.addoption("--content", action="store_true",
-                     help="run all tests of content, and record which of them have passed")
+    parser.addoption(
+        "--content",
+        action="store_true",
+        help="run all tests of content, and record which of them have passed",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
-    config.addinivalue_line("markers", "content(study): a test of the content of a study, or of "
-                                       "all studies; see autograder/tests/content.py")
+    config.addinivalue_line(
+        "markers",
+        "content(study): a test of the content of a study, or of "
+        "all studies; see autograder/tests/content.py",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -78,8 +102,12 @@ def digest(test: Path, study: str | None = None) -> str:
     These are the module itself, the helper modules next to it, and the code and data of the kit,
     without the files of studies other than `study` if one is given.
     """
-    helpers = [path for folder in (test.parent, RECORD.parent)
-               for path in sorted(folder.glob("*.py")) if not path.name.startswith("test_")]
+    helpers = [
+        path
+        for folder in (test.parent, RECORD.parent)
+        for path in sorted(folder.glob("*.py"))
+        if not path.name.startswith("test_")
+    ]
     found = hashlib.sha256(b"".join(path.read_bytes() for path in [test, *helpers]))
     for name, of_file in _files():
         if study is None or {*STUDY.findall(name)} <= {study}:
@@ -95,14 +123,19 @@ def _name(item: pytest.Item) -> str:
 
 @cache
 def _files() -> list[tuple[str, str]]:
-    return [(path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest())
-            for path in (ROOT / "requirements.lock", *sorted(_below()))]
+    return [
+        (path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest())
+        for path in (ROOT / "requirements.lock", *sorted(_below()))
+    ]
 
 
 def _below() -> Iterator[Path]:
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*"):
             parts = path.relative_to(ROOT).parts
-            if path.is_file() and not NOT_READ & {*parts} and not any(
-                    part.startswith(".") for part in parts):
+            if (
+                path.is_file()
+                and not NOT_READ & {*parts}
+                and not any(part.startswith(".") for part in parts)
+            ):
                 yield path

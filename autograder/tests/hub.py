@@ -107,8 +107,7 @@ class Hub:
         """The staff's copy of the kit, and the course with one release: the graders' alone."""
         staff = self.place / "staff"
         for name in PACKAGES:
-            shutil.copytree(KIT / name, staff / name,
-                            ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(KIT / name, staff / name, ignore=shutil.ignore_patterns("__pycache__"))
         root = self.place / "course"
         root.mkdir()
         text = (DEPLOY / CONFIG_FILE).read_text("utf-8")
@@ -144,17 +143,32 @@ class Hub:
     def running(self) -> Iterator[None]:
         """The hub, and a server for each user."""
         config, log = self.place / "hub_config.py", self.place / "hub.log"
-        config.write_text(CONFIG.format(
-            places={"CLASS_PLACE": str(self.place), "CLASS_STAFF": sys.prefix,
-                    "CLASS_GRADERS": self.group},
-            shipped=str(DEPLOY / "jupyterhub_config.py"), graders=list(self.graders),
-            staff=str(self.place / "staff"), seconds=SECONDS, url=self.url,
-            hub_port=free_port(), proxy=f"http://127.0.0.1:{free_port()}",
-            token=self._token), "utf-8")
+        config.write_text(
+            CONFIG.format(
+                places={
+                    "CLASS_PLACE": str(self.place),
+                    "CLASS_STAFF": sys.prefix,
+                    "CLASS_GRADERS": self.group,
+                },
+                shipped=str(DEPLOY / "jupyterhub_config.py"),
+                graders=list(self.graders),
+                staff=str(self.place / "staff"),
+                seconds=SECONDS,
+                url=self.url,
+                hub_port=free_port(),
+                proxy=f"http://127.0.0.1:{free_port()}",
+                token=self._token,
+            ),
+            "utf-8",
+        )
         config.chmod(0o600)
         with log.open("w") as file:
-            hub = subprocess.Popen([sys.executable, "-P", "-m", "jupyterhub", "-f", config],
-                                   cwd=self.place, stdout=file, stderr=file)
+            hub = subprocess.Popen(
+                [sys.executable, "-P", "-m", "jupyterhub", "-f", config],
+                cwd=self.place,
+                stdout=file,
+                stderr=file,
+            )
         try:
             wait_until(lambda: self._answers(hub, log), "the hub did not start")
             with ThreadPoolExecutor() as at_once:
@@ -171,9 +185,12 @@ class Hub:
 
     def ask(self, path: str, data: Any = None, method: str | None = None) -> Any:
         """What the hub's or a user's server answers; data is sent by POST."""
-        request = Request(self.url + path, None if data is None else json.dumps(data).encode(), {
-            "Authorization": f"token {self._token}", "Content-Type": "application/json"},
-            method=method)
+        request = Request(
+            self.url + path,
+            None if data is None else json.dumps(data).encode(),
+            {"Authorization": f"token {self._token}", "Content-Type": "application/json"},
+            method=method,
+        )
         with urlopen(request, timeout=SECONDS) as answer:
             text = answer.read().decode()
         return json.loads(text) if text else None
@@ -187,16 +204,37 @@ class Hub:
             self.ask(f"/user/{user}/api/kernels/{kernel}", method="DELETE")
 
     async def _run(self, path: str, code: str) -> str:
-        kernel = await websocket_connect(HTTPRequest(
-            self.url.replace("http", "ws") + path,
-            headers={"Authorization": f"token {self._token}"}))
+        kernel = await websocket_connect(
+            HTTPRequest(
+                self.url.replace("http", "ws") + path,
+                headers={"Authorization": f"token {self._token}"},
+            )
+        )
         number, said, left = uuid.uuid4().hex, "", {"execute_reply", "idle"}
-        await kernel.write_message(json.dumps({
-            "channel": "shell", "buffers": [], "parent_header": {}, "metadata": {},
-            "header": {"msg_id": number, "session": number, "msg_type": "execute_request",
-                       "username": "", "version": "5.3"},
-            "content": {"code": code, "silent": False, "store_history": False,
-                        "user_expressions": {}, "allow_stdin": False}}))
+        await kernel.write_message(
+            json.dumps(
+                {
+                    "channel": "shell",
+                    "buffers": [],
+                    "parent_header": {},
+                    "metadata": {},
+                    "header": {
+                        "msg_id": number,
+                        "session": number,
+                        "msg_type": "execute_request",
+                        "username": "",
+                        "version": "5.3",
+                    },
+                    "content": {
+                        "code": code,
+                        "silent": False,
+                        "store_history": False,
+                        "user_expressions": {},
+                        "allow_stdin": False,
+                    },
+                }
+            )
+        )
         while left:
             message = json.loads(await asyncio.wait_for(kernel.read_message(), SECONDS))
             kind, content = message["msg_type"], message["content"]
@@ -224,13 +262,14 @@ class Hub:
     def _start(self, user: str) -> None:
         self.ask(f"/hub/api/users/{user}", {})
         self.ask(f"/hub/api/users/{user}/server", {})
-        wait_until(lambda: self.ask(f"/hub/api/users/{user}")["servers"].get("", {}).get("ready"),
-                   f"the server of {user} did not start")
+        wait_until(
+            lambda: self.ask(f"/hub/api/users/{user}")["servers"].get("", {}).get("ready"),
+            f"the server of {user} did not start",
+        )
 
 
 @contextlib.contextmanager
-def class_on_a_hub(study: Study, students: Sequence[str],
-                   graders: Sequence[str]) -> Iterator[Hub]:
+def class_on_a_hub(study: Study, students: Sequence[str], graders: Sequence[str]) -> Iterator[Hub]:
     """A running hub with these users; skips the test where there cannot be one."""
     need(hasattr(os, "geteuid") and os.geteuid() == 0, f"only root can make users: {WHY}")
     need_module("jupyterhub", WHY)
@@ -242,8 +281,16 @@ def class_on_a_hub(study: Study, students: Sequence[str],
     try:
         hub.make_users()
         try:
-            can = subprocess.run([sys.executable, "-c", "import numpy"], user=students[0], cwd="/",
-                                 check=False, capture_output=True).returncode == 0
+            can = (
+                subprocess.run(
+                    [sys.executable, "-c", "import numpy"],
+                    user=students[0],
+                    cwd="/",
+                    check=False,
+                    capture_output=True,
+                ).returncode
+                == 0
+            )
         except PermissionError:
             can = False
         need(can, f"other users cannot run the Python of {sys.prefix}: {WHY}")

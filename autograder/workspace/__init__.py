@@ -84,12 +84,19 @@ def workspace(study: Study, text: str) -> Iterator[Path]:
         yield module
 
 
-def ask_all(study: Study, text: str, seconds: float | None = None,
-            checks: Collection[str] | None = None,
-            most: float | None = None) -> Mapping[str, Replies]:
+def ask_all(
+    study: Study,
+    text: str,
+    seconds: float | None = None,
+    checks: Collection[str] | None = None,
+    most: float | None = None,
+) -> Mapping[str, Replies]:
     """The replies of a module with this text to the study's checks (all, or those named)."""
-    return {name: ask(study, text, check, most or max(seconds or SECONDS, check.seconds or 0))
-            for name, check in study.checks.items() if checks is None or name in checks}
+    return {
+        name: ask(study, text, check, most or max(seconds or SECONDS, check.seconds or 0))
+        for name, check in study.checks.items()
+        if checks is None or name in checks
+    }
 
 
 def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
@@ -100,8 +107,9 @@ def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
     """
     with _sandbox() as sandbox:
         if sandbox is not None:
-            return sandbox.ask({study.module: text.encode()}, study.module, check, seconds,
-                               answers_folder(study))
+            return sandbox.ask(
+                {study.module: text.encode()}, study.module, check, seconds, answers_folder(study)
+            )
     with workspace(study, text) as module:
         return ask_module(module, check, seconds, answers_folder(study))
 
@@ -164,5 +172,7 @@ def outcomes_of(study: Study, text: str, checks: Iterable[str] | None = None) ->
     """The outcomes of the hidden checks of a study for a module with this text."""
     hidden = verdicts.hidden_study(study.name)
     replies = ask_all(hidden, text, checks=checks)
-    return [mark_by_file(hidden.checks[name], reply, verdicts.expected_file(hidden))
-            for name, reply in replies.items()]
+    return [
+        mark_by_file(hidden.checks[name], reply, verdicts.expected_file(hidden))
+        for name, reply in replies.items()
+    ]

@@ -24,8 +24,10 @@ class Reach:
     def __init__(self, study: Study, reference: str) -> None:
         self._functions, self._rest = _parts(reference)
         named = {name: _named(node) for name, node in self._functions.items()}
-        self._reached = {name: _closed(_run(check, reference) & named.keys(), named)
-                         for name, check in study.checks.items()}
+        self._reached = {
+            name: _closed(_run(check, reference) & named.keys(), named)
+            for name, check in study.checks.items()
+        }
 
     def size(self, check: str) -> int:
         """How many functions a check reaches."""
@@ -39,8 +41,11 @@ class Reach:
         functions, rest = _parts(text)
         if rest != self._rest or functions.keys() != self._functions.keys():
             return set(self._reached)
-        changed = {name for name, node in functions.items()
-                   if ast.dump(node) != ast.dump(self._functions[name])}
+        changed = {
+            name
+            for name, node in functions.items()
+            if ast.dump(node) != ast.dump(self._functions[name])
+        }
         return {check for check, reached in self._reached.items() if changed & reached}
 
 

@@ -43,18 +43,23 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
         if line.strip() == BEGIN:
             if start:
                 raise SolutionRegionError(
-                    f"{name}, line {number}: a solution region begins inside that of line {start}")
+                    f"{name}, line {number}: a solution region begins inside that of line {start}"
+                )
             start = number
         elif line.strip() == END:
             if not start:
                 raise SolutionRegionError(
-                    f"{name}, line {number}: a solution region ends without having begun")
-            if not any(_is_code(body) for body in lines[start:number - 1]):
+                    f"{name}, line {number}: a solution region ends without having begun"
+                )
+            if not any(_is_code(body) for body in lines[start : number - 1]):
                 raise SolutionRegionError(f"{name}, line {start}: the solution region is empty")
-            if any(_indent(body) < _indent(line) for body in lines[start - 1:number] if body.strip()
-                   ) or _indent(lines[start - 1]) != _indent(line):
-                raise SolutionRegionError(f"{name}, line {start}: the solution region must begin, "
-                                          "run and end at one level of indentation")
+            if any(
+                _indent(body) < _indent(line) for body in lines[start - 1 : number] if body.strip()
+            ) or _indent(lines[start - 1]) != _indent(line):
+                raise SolutionRegionError(
+                    f"{name}, line {start}: the solution region must begin, "
+                    "run and end at one level of indentation"
+                )
             if not _indent(line):  # of the module: only the answer needs it
                 start = 0
                 while kept and not kept[-1].strip():
@@ -62,12 +67,14 @@ def stub(source: str, name: str, keep: Container[str] = ()) -> str:
                 continue
             qualified, kind, doc = _function_around(functions, start, name)
             if start < doc < number:
-                raise SolutionRegionError(f"{name}, line {doc}: the docstring of {qualified} is "
-                                          "inside the solution region")
+                raise SolutionRegionError(
+                    f"{name}, line {doc}: the docstring of {qualified} is "
+                    "inside the solution region"
+                )
             if qualified in keep:
-                kept += lines[start:number - 1]
+                kept += lines[start : number - 1]
             else:
-                indent = line[:len(line) - len(line.lstrip())]
+                indent = line[: len(line) - len(line.lstrip())]
                 kept.append(f'{indent}raise NotImplementedError("{qualified}: write this {kind}")')
             start = 0
         elif re.search(r"###\s*(BEGIN|END)\b|#\s*(BEGIN|END)\s+SOLUTION", line, re.IGNORECASE):
@@ -88,8 +95,11 @@ def written_functions(source: str) -> set[str]:
     """The qualified names of the functions that have a solution region: students write them."""
     lines = source.removesuffix("\n").split("\n")
     functions = _functions(source)
-    return {_function_around(functions, number, "the answer")[0]
-            for number, line in enumerate(lines, 1) if line.strip() == BEGIN and _indent(line)}
+    return {
+        _function_around(functions, number, "the answer")[0]
+        for number, line in enumerate(lines, 1)
+        if line.strip() == BEGIN and _indent(line)
+    }
 
 
 def _indent(line: str) -> int:
@@ -100,12 +110,14 @@ def _is_code(line: str) -> bool:
     return bool(line.strip()) and not line.strip().startswith("#")
 
 
-def _function_around(functions: list[tuple[int, int, str, str, int]], line: int,
-                     name: str) -> tuple[str, str, int]:
+def _function_around(
+    functions: list[tuple[int, int, str, str, int]], line: int, name: str
+) -> tuple[str, str, int]:
     inside = [f for f in functions if f[0] <= line <= f[1]]
     if not inside:
         raise SolutionRegionError(
-            f"{name}, line {line}: the solution region is not inside a function")
+            f"{name}, line {line}: the solution region is not inside a function"
+        )
     return inside[-1][2:]
 
 
@@ -119,9 +131,15 @@ def _functions(source: str) -> list[tuple[int, int, str, str, int]]:
                 inner = (*path, child.name)
                 is_class = isinstance(child, ast.ClassDef)
                 if not is_class:
-                    found.append((child.lineno, child.end_lineno, ".".join(inner),
-                                  "method" if in_class else "function",
-                                  child.body[0].lineno if ast.get_docstring(child) else 0))
+                    found.append(
+                        (
+                            child.lineno,
+                            child.end_lineno,
+                            ".".join(inner),
+                            "method" if in_class else "function",
+                            child.body[0].lineno if ast.get_docstring(child) else 0,
+                        )
+                    )
                 visit(child, inner, is_class)
             else:  # an `if`, a `with`: what it holds belongs to the same function or class
                 visit(child, path, in_class)

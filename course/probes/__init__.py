@@ -136,17 +136,38 @@ def _study(short: str, file: Path, cases_file: Path | None, _changed: object) ->
         complain_about_keys(table, {"cases": dict}, cases_file, "at the top")
         cases = table["cases"]
         for check in sorted(data["checks"].keys() ^ cases.keys()):
-            raise table_error(cases_file, check, f"is not a check of {short}" if check in cases
-                              else "has no cases in the table [cases]")
+            raise table_error(
+                cases_file,
+                check,
+                f"is not a check of {short}"
+                if check in cases
+                else "has no cases in the table [cases]",
+            )
     checks = {}
     for check, table in data["checks"].items():
         settings = {k: v for k, v in table.items() if k not in ("ask", "cases", "seconds")}
-        checks[check] = Check(short, check, table["ask"], settings, data["points"][check],
-                              check in data["extra_credit"], cases[check], table.get("seconds"),
-                              digest_of([table["ask"], settings, cases[check]]))
+        checks[check] = Check(
+            short,
+            check,
+            table["ask"],
+            settings,
+            data["points"][check],
+            check in data["extra_credit"],
+            cases[check],
+            table.get("seconds"),
+            digest_of([table["ask"], settings, cases[check]]),
+        )
         _complain_about_cases(checks[check], cases_file or file)
-    return Study(short, data["title"], data["assignment"], data["module"], checks, data["written"],
-                 file.parents[2], data["counts"])
+    return Study(
+        short,
+        data["title"],
+        data["assignment"],
+        data["module"],
+        checks,
+        data["written"],
+        file.parents[2],
+        data["counts"],
+    )
 
 
 def _homes() -> dict[str, Path]:
@@ -170,8 +191,9 @@ def _table_of(name: str) -> tuple[str, Path]:
 
 def modules() -> dict[str, str]:
     """The module that students fill in each assignment, by assignment; no case is looked at."""
-    tables = (_study_table(home / homes.TABLES / f"{short}.toml")
-              for short, home in _homes().items())
+    tables = (
+        _study_table(home / homes.TABLES / f"{short}.toml") for short, home in _homes().items()
+    )
     return {table["assignment"]: table["module"] for table in tables}
 
 
@@ -180,13 +202,16 @@ def load_check(check_id: str) -> Check:
     study, _, name = str(check_id).partition(".")
     checks = load_study(study).checks
     if name not in checks:
-        raise UnknownCheck(f"there is no check {check_id!r}; {study} has "
-                           + ", ".join(check.id for check in checks.values()))
+        raise UnknownCheck(
+            f"there is no check {check_id!r}; {study} has "
+            + ", ".join(check.id for check in checks.values())
+        )
     return checks[name]
 
 
-def load_expected(path: Path, checks: Iterable[Check]
-                  ) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
+def load_expected(
+    path: Path, checks: Iterable[Check]
+) -> tuple[Mapping[str, Sequence[Observation]], list[Slip]]:
     """The replies of a right answer, by check, and the known slips, from a derived JSON file.
 
     Raises `StudyTableError` if they are not the replies to what `checks` ask: the file is missing,
@@ -205,8 +230,9 @@ def load_expected(path: Path, checks: Iterable[Check]
 
 
 @lru_cache(maxsize=4)  # one study's checks are asked after one another
-def _expected(path: Path, _changed: int) -> tuple[
-        Mapping[str, Sequence[Observation]], list[Slip], Mapping[str, str]]:
+def _expected(
+    path: Path, _changed: int
+) -> tuple[Mapping[str, Sequence[Observation]], list[Slip], Mapping[str, str]]:
     data = json.loads(path.read_text("utf-8"))
     return data["expected"], [Slip(**slip) for slip in data["slips"]], dict(data["digests"])
 
@@ -257,14 +283,26 @@ def _written(file: Path) -> tuple[int, int] | None:
 
 @cache
 def _checked_table(file: Path, _changed: object) -> dict[str, Any]:
-    keys = {"title": str, "assignment": str, "module": str, "extra_credit": list, "points": dict,
-            "written": dict, "checks": dict, "counts": dict}
+    keys = {
+        "title": str,
+        "assignment": str,
+        "module": str,
+        "extra_credit": list,
+        "points": dict,
+        "written": dict,
+        "checks": dict,
+        "counts": dict,
+    }
     data = {"extra_credit": [], "counts": {}, **read_table(file)}
     complain_about_keys(data, keys, file, "at the top")
     checks = data["checks"]
     for check in sorted(checks.keys() ^ data["points"].keys()):
-        raise table_error(file, check, "it must be in both [points] and [checks], and is missing "
-                          + ("in [points]" if check in checks else "in [checks]"))
+        raise table_error(
+            file,
+            check,
+            "it must be in both [points] and [checks], and is missing "
+            + ("in [points]" if check in checks else "in [checks]"),
+        )
     for check in data["extra_credit"]:
         if check not in list(checks):
             raise table_error(file, "extra_credit", f"there is no check {check!r}")
@@ -277,8 +315,12 @@ def _checked_table(file: Path, _changed: object) -> dict[str, Any]:
             raise table_error(file, check, "its points must be a table of aspects")
         for aspect in points:
             if aspect not in QUESTIONS[ask].aspects:
-                raise table_error(file, check, f"there is no aspect {aspect!r}; the aspects are "
-                                               f"{', '.join(QUESTIONS[ask].aspects)}")
+                raise table_error(
+                    file,
+                    check,
+                    f"there is no aspect {aspect!r}; the aspects are "
+                    f"{', '.join(QUESTIONS[ask].aspects)}",
+                )
         _complain_about_points(points, file, check)
     return data
 
@@ -286,8 +328,9 @@ def _checked_table(file: Path, _changed: object) -> dict[str, Any]:
 def _complain_about_points(points: Mapping[str, Any], file: Path, where: str) -> None:
     for name, number in points.items():
         if type(number) not in (int, float) or not 0 < number < math.inf:
-            raise table_error(file, where, f"the points of {name!r} must be a number above 0, "
-                                           f"not {number!r}")
+            raise table_error(
+                file, where, f"the points of {name!r} must be a number above 0, not {number!r}"
+            )
 
 
 def _complain_about_cases(check: Check, file: Path) -> None:

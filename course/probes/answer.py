@@ -51,8 +51,13 @@ def answer_cases(path: Path, ask: str, cases: list[Case], send: Callable[[dict],
     for number, case in enumerate(cases):
         start = time.perf_counter()
         observation = reply(module, ask, case)
-        send({"case": number, "observation": observation,
-              "seconds": round(time.perf_counter() - start, 4)})
+        send(
+            {
+                "case": number,
+                "observation": observation,
+                "seconds": round(time.perf_counter() - start, 4),
+            }
+        )
 
 
 class _FromSource(SourceFileLoader):
@@ -65,7 +70,8 @@ class _FromSource(SourceFileLoader):
 
 def _load(path: Path):
     spec = importlib.util.spec_from_file_location(
-        path.stem, path, loader=_FromSource(path.stem, str(path)))
+        path.stem, path, loader=_FromSource(path.stem, str(path))
+    )
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

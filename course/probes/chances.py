@@ -30,8 +30,11 @@ def same_chances(expected: Any, got: Any) -> bool:
         return total == 0
     pairs = [pair for pair in zip(expected, got, strict=True) if sum(pair) >= 2 * LEAST]
     shares = drawn / total, 1 - drawn / total
-    statistic = sum((count - sum(pair) * share) ** 2 / (sum(pair) * share)
-                    for pair in pairs for count, share in zip(pair, shares, strict=True))
+    statistic = sum(
+        (count - sum(pair) * share) ** 2 / (sum(pair) * share)
+        for pair in pairs
+        for count, share in zip(pair, shares, strict=True)
+    )
     return len(pairs) < 2 or statistic <= _most(len(pairs) - 1)
 
 
@@ -39,7 +42,7 @@ def _most(freedom: int) -> float:
     """What chi-squared with so many degrees of freedom exceeds with the chance `FALSE_ALARM`, or a
     little less often (Wilson and Hilferty 1931)."""
     variance = 2 / (9 * freedom)
-    return freedom * (1 - variance + STEPS * variance ** 0.5) ** 3
+    return freedom * (1 - variance + STEPS * variance**0.5) ** 3
 
 
 def _are_counts(counts: Sequence[Any]) -> bool:

@@ -20,10 +20,13 @@ def in_common(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) -> str |
         return None
     features = [_features(case) for case in cases]
     for feature in sorted(features[wrong[0]]):
-        if (all(feature in features[number] for number in wrong)
-                and not any(feature in features[number] for number in right)):
-            return (f"In all {len(wrong)} questions that went wrong {feature}, and in none of the "
-                    f"{len(right)} that went right.")
+        if all(feature in features[number] for number in wrong) and not any(
+            feature in features[number] for number in right
+        ):
+            return (
+                f"In all {len(wrong)} questions that went wrong {feature}, and in none of the "
+                f"{len(right)} that went right."
+            )
     return None
 
 

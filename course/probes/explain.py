@@ -15,8 +15,10 @@ from course.probes.questions import QUESTIONS
 
 MAX_SHOWN = 500  # characters of one value
 MAX_ITEMS = 3  # of a list that differ
-UNSHOWN = ("All positions that went wrong are among those that feedback does not show. Look at the "
-           "aspects that lose points, and try your code at positions of your own.")
+UNSHOWN = (
+    "All positions that went wrong are among those that feedback does not show. Look at the "
+    "aspects that lose points, and try your code at positions of your own."
+)
 CELL = "text-align:left;padding:0 1em 0.2em 0"
 
 
@@ -25,9 +27,11 @@ def as_text(outcome: Outcome) -> str:
     lines = [_headline(outcome)]
     if not outcome.full:
         width = _width(a.name for a in outcome.aspects)
-        lines += [f"  {a.name:<{width}}{_number(a.earned)} of {_number(a.points)} points"
-                  + ("" if outcome.is_match else f"   ({_number(a.right)} of {a.asked} positions "
-                     "right)") for a in outcome.aspects]
+        lines += [
+            f"  {a.name:<{width}}{_number(a.earned)} of {_number(a.points)} points"
+            + ("" if outcome.is_match else f"   ({_number(a.right)} of {a.asked} positions right)")
+            for a in outcome.aspects
+        ]
     if outcome.problem:
         lines += ["", sentence_of(outcome.problem)]
     if outcome.said and not outcome.unwritten:
@@ -39,9 +43,12 @@ def as_text(outcome: Outcome) -> str:
         lines.append("")
         rows = list(_rows(outcome))
         width = _width(row.name for row in rows)
-        lines += [f"  {row.name:<{width}}expected {row.expected}, got {row.got}"
-                  + (f"   <- {row.differs}" if row.differs else "")
-                  + (f"   ({row.reading})" if row.reading else "") for row in rows]
+        lines += [
+            f"  {row.name:<{width}}expected {row.expected}, got {row.got}"
+            + (f"   <- {row.differs}" if row.differs else "")
+            + (f"   ({row.reading})" if row.reading else "")
+            for row in rows
+        ]
     for title, sentence in causes(outcome):
         lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
@@ -63,11 +70,15 @@ def as_html(outcome: Outcome) -> str:
         parts.append(f"<ul>{items}</ul>")
     if _has_case(outcome):
         parts.append(_case_html(outcome))
-    parts += [f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
-              for title, sentence in causes(outcome)]
+    parts += [
+        f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
+        for title, sentence in causes(outcome)
+    ]
     if outcome.divergence:
-        parts.append(f"<p><strong>{of_search(outcome)}:</strong> "
-                     f"{html.escape(outcome.divergence['sentence'])}</p>")
+        parts.append(
+            f"<p><strong>{of_search(outcome)}:</strong> "
+            f"{html.escape(outcome.divergence['sentence'])}</p>"
+        )
         if outcome.divergence["board"] is not None:
             parts.append(f"<p>{_picture(_node(outcome))}</p>")
     return _writable("".join(parts))
@@ -83,19 +94,30 @@ def causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if outcome.unshown and not outcome.unwritten:
         yield "No position is shown", UNSHOWN
     if outcome.cause and outcome.found_in:
-        yield (f"Likely cause, found in {outcome.found_in}",
-               f"{outcome.cause} It spoils this check too, where something else may be wrong as "
-               "well.")
+        yield (
+            f"Likely cause, found in {outcome.found_in}",
+            f"{outcome.cause} It spoils this check too, where something else may be wrong as well.",
+        )
     elif outcome.not_in:
-        yield "It is as if", (f"{outcome.cause} But {outcome.not_in} does not bear this out, so "
-                              "look at what is used here alone.")
+        yield (
+            "It is as if",
+            (
+                f"{outcome.cause} But {outcome.not_in} does not bear this out, so "
+                "look at what is used here alone."
+            ),
+        )
     elif outcome.cause:
         yield "Likely cause", outcome.cause
     if outcome.resembles:
         yield "Perhaps", outcome.resembles
     elif outcome.found_in and not outcome.cause and not outcome.divergence:
-        yield "Look first", (f"{outcome.found_in} is not all right either, and what is wrong there "
-                             "often shows here.")
+        yield (
+            "Look first",
+            (
+                f"{outcome.found_in} is not all right either, and what is wrong there "
+                "often shows here."
+            ),
+        )
     if outcome.common:
         yield "What went wrong", outcome.common
     if outcome.stopped and (why := why_stopped(outcome.problem or "")):
@@ -109,51 +131,77 @@ def why_stopped(problem: str) -> str:
         return ""
     running = f"while your code computed the answer to {case}"
     if found := re.match(r"stopped after (.+?), nearly all of them spent waiting", reason):
-        return (f"It may take {found[1]}, and that was over {running}, which waited most of the "
-                "time. Look for input(), sleep() or another process that it waits for.")
+        return (
+            f"It may take {found[1]}, and that was over {running}, which waited most of the "
+            "time. Look for input(), sleep() or another process that it waits for."
+        )
     if found := re.match(r"stopped after (.+)", reason):
-        return (f"The limit of {found[1]} was reached {running}. Look for a loop or a recursion "
-                "that does not end, or for work that is done more often than needed.")
+        return (
+            f"The limit of {found[1]} was reached {running}. Look for a loop or a recursion "
+            "that does not end, or for work that is done more often than needed."
+        )
     if found := re.search(r"more than (\d+ MB of memory)", reason):
-        return (f"It may use {found[1]}, and needed more {running}. Look for a list, a table or a "
-                "recursion that grows without end.")
+        return (
+            f"It may use {found[1]}, and needed more {running}. Look for a list, a table or a "
+            "recursion that grows without end."
+        )
     if "output exceeded the limit" in reason:
-        return (f"The limit of output was reached {running}. Look for a print() in a loop, or for "
-                "a reply that is much larger than the question asks for.")
+        return (
+            f"The limit of output was reached {running}. Look for a print() in a loop, or for "
+            "a reply that is much larger than the question asks for."
+        )
     if found := re.match(r"the process ended[^(]*(\(.+\))?", reason):
         how = f" {found[1]}" if found[1] else ""
-        return (f"Python ended{how} {running}. Look for exit(), quit() or sys.exit(), or for a "
-                "recursion so deep that Python crashes.")
+        return (
+            f"Python ended{how} {running}. Look for exit(), quit() or sys.exit(), or for a "
+            "recursion so deep that Python crashes."
+        )
     return ""
 
 
 def of_search(outcome: Outcome) -> str:
     """What the sentence on the first other node is called."""
-    return ("Your search, node by node" if outcome.divergence["board"] is None
-            else "Where your search first differs")
+    return (
+        "Your search, node by node"
+        if outcome.divergence["board"] is None
+        else "Where your search first differs"
+    )
 
 
 def _has_case(outcome: Outcome) -> bool:
     """Whether there is one question that explains the mark; of games all do, and are told."""
     return not (outcome.case is None or outcome.unwritten or outcome.is_match) and (
-        bool(outcome.case["errors"]) or any(v is not None for v in outcome.case["got"].values()))
+        bool(outcome.case["errors"]) or any(v is not None for v in outcome.case["got"].values())
+    )
 
 
 def _points_html(outcome: Outcome) -> str:
     heads = ["Aspect", "Points"] + ["Positions right"] * (not outcome.is_match)
-    return _table(heads, ([a.name, f"{_number(a.earned)} of {_number(a.points)}",
-                           f"{_number(a.right)} of {a.asked}"][:len(heads)]
-                          for a in outcome.aspects))
+    return _table(
+        heads,
+        (
+            [
+                a.name,
+                f"{_number(a.earned)} of {_number(a.points)}",
+                f"{_number(a.right)} of {a.asked}",
+            ][: len(heads)]
+            for a in outcome.aspects
+        ),
+    )
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table whose first column names the rows; with styles of its own, as pages have others."""
-    head = "".join(f"<th scope='col' style='{CELL}'>{html.escape(name)}</th>" if name
-                   else "<td></td>" for name in heads)
+    head = "".join(
+        f"<th scope='col' style='{CELL}'>{html.escape(name)}</th>" if name else "<td></td>"
+        for name in heads
+    )
     body = "".join(
         f"<tr><th scope='row' style='{CELL}'>{html.escape(name)}</th>"
-        + "".join(f"<td style='{CELL}'>{html.escape(text)}</td>" for text in texts) + "</tr>"
-        for name, *texts in rows)
+        + "".join(f"<td style='{CELL}'>{html.escape(text)}</td>" for text in texts)
+        + "</tr>"
+        for name, *texts in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -162,18 +210,28 @@ def _node(outcome: Outcome):
 
 
 def _picture(board) -> str:
-    return (board._repr_html_() if hasattr(board, "_repr_html_")
-            else f"<code>{html.escape(str(board))}</code>")
+    return (
+        board._repr_html_()
+        if hasattr(board, "_repr_html_")
+        else f"<code>{html.escape(str(board))}</code>"
+    )
 
 
 def _case_html(outcome: Outcome) -> str:
     asked = html.escape(describe_question(outcome.case["asked"], _ask(outcome)))
     boards = " ".join(map(_picture, _boards(outcome)))
-    rows = ([row.name, row.expected, row.got,
-             f"{row.differs}   ({row.reading})" if row.reading else row.differs]
-            for row in _rows(outcome))
-    return (f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>"
-            + _table(["", "Expected", "Your code", ""], rows))
+    rows = (
+        [
+            row.name,
+            row.expected,
+            row.got,
+            f"{row.differs}   ({row.reading})" if row.reading else row.differs,
+        ]
+        for row in _rows(outcome)
+    )
+    return f"<p>Asked: <code>{asked}</code></p><p>{boards}</p>" + _table(
+        ["", "Expected", "Your code", ""], rows
+    )
 
 
 def _headline(outcome: Outcome) -> str:
@@ -186,8 +244,10 @@ def _headline(outcome: Outcome) -> str:
         state = "not all right"
     if outcome.given:
         state += f", given your {' and '.join(outcome.given)}"
-    return (f"{outcome.check}: {_number(outcome.earned)} of {_number(outcome.points)} points{kind}"
-            f" - {state}")
+    return (
+        f"{outcome.check}: {_number(outcome.earned)} of {_number(outcome.points)} points{kind}"
+        f" - {state}"
+    )
 
 
 def _ask(outcome: Outcome) -> str:
@@ -218,8 +278,11 @@ def _rows(outcome: Outcome) -> Iterator[_Row]:
             differs = "" if same(_ask(outcome), name, expected, got) else "differs"
             yield _Row(name, _value(expected), error or _value(got), differs, reading)
         elif same(_ask(outcome), name, expected, got):
-            yield (_Row(name, items_of(expected), "the same") if is_long(expected)
-                   else _Row(name, _value(expected), _value(got), "", reading))
+            yield (
+                _Row(name, items_of(expected), "the same")
+                if is_long(expected)
+                else _Row(name, _value(expected), _value(got), "", reading)
+            )
         else:
             levels = question.labels[name](outcome.case["asked"]) if name in question.labels else ()
             yield from _items(name, differing(expected, got, levels, equal), reading)
@@ -230,8 +293,13 @@ def _items(name: str, items: Sequence[Item], reading: str) -> Iterator[_Row]:
         differs = f"differs: {item.label}" if item.label else "differs"
         if number == MAX_ITEMS - 1 and len(items) > MAX_ITEMS:
             differs += f" (and {len(items) - MAX_ITEMS} more)"
-        yield _Row("" if number else name, _cut(item.expected), _cut(item.got), differs,
-                   "" if item.label else reading)
+        yield _Row(
+            "" if number else name,
+            _cut(item.expected),
+            _cut(item.got),
+            differs,
+            "" if item.label else reading,
+        )
 
 
 def sentence_of(text: str) -> str:

@@ -46,8 +46,7 @@ class Likeness:
         self.same: Counter[str] = Counter()
 
     def add(self, played: Played, seat: int) -> None:
-        """Look at one game; actions with no choice, and those played after a warning, are left out.
-        """
+        """Look at one game; actions with no choice, and those played after a warning, are left out."""
         warned = {warning.action for warning in played.warnings}
         for number, state in enumerate(played.states[:-1]):
             if state.to_move == seat and number not in warned and len(state.legal_actions()) > 1:
@@ -61,8 +60,9 @@ class Likeness:
         """The given player that this agent is, if it is one."""
         if self.actions < LEAST:
             return None
-        return next((name for name in (*PLAYERS, BY_TURNS)
-                     if self.same[name] >= SAME * self.actions), None)
+        return next(
+            (name for name in (*PLAYERS, BY_TURNS) if self.same[name] >= SAME * self.actions), None
+        )
 
 
 def code_of(sources: Iterable[str]) -> list[str]:
@@ -91,8 +91,10 @@ def _size(functions: Counter[tuple]) -> int:
 
 @cache
 def _given() -> dict[str, Counter]:
-    return {name: _functions(Path(module.__file__).read_text("utf-8"))
-            for name, module in (("ISMCTS", ismcts), ("Greedy", greedy))}
+    return {
+        name: _functions(Path(module.__file__).read_text("utf-8"))
+        for name, module in (("ISMCTS", ismcts), ("Greedy", greedy))
+    }
 
 
 def _functions(source: str, longest: int = sys.maxsize) -> Counter[tuple]:
@@ -112,8 +114,10 @@ def _form(function: ast.FunctionDef, longest: int) -> tuple:
     innermost looked at a hundred times.
     """
     numbers: dict[str, int] = {}
-    nodes: list[ast.AST] = [*function.args.args, *function.body[ast.get_docstring(function)
-                                                                is not None:]]
+    nodes: list[ast.AST] = [
+        *function.args.args,
+        *function.body[ast.get_docstring(function) is not None :],
+    ]
     form: list[str | int] = []
     while nodes:
         if len(form) + len(nodes) > longest:
@@ -124,6 +128,12 @@ def _form(function: ast.FunctionDef, longest: int) -> tuple:
             if isinstance(name, str):
                 form.append(numbers.setdefault(name, len(numbers)))
         if not isinstance(node, ast.arg):  # which has nothing below it but a type
-            nodes += islice((child for child in ast.iter_child_nodes(node)
-                             if child is not getattr(node, "annotation", None)), longest)
+            nodes += islice(
+                (
+                    child
+                    for child in ast.iter_child_nodes(node)
+                    if child is not getattr(node, "annotation", None)
+                ),
+                longest,
+            )
     return tuple(form)

@@ -42,14 +42,18 @@ def tables() -> dict[str, Path]:
     """
     for home in _named():
         if not (home / TABLES).is_dir():
-            raise ValueError(f"{VARIABLE} names {home}, which has no folder {TABLES}: put the "
-                             "study's table there, or take the name out")
+            raise ValueError(
+                f"{VARIABLE} names {home}, which has no folder {TABLES}: put the "
+                "study's table there, or take the name out"
+            )
     found: dict[str, Path] = {}
     for home in homes():
         for path in (home / TABLES).glob("study*.toml"):
             if found.setdefault(path.stem, home) != home:
-                raise ValueError(f"there are two studies {path.stem}, in {found[path.stem]} and in "
-                                 f"{home}: rename one")
+                raise ValueError(
+                    f"there are two studies {path.stem}, in {found[path.stem]} and in "
+                    f"{home}: rename one"
+                )
     return dict(sorted(found.items(), key=lambda item: in_order(item[0])))
 
 

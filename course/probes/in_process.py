@@ -25,8 +25,10 @@ from tictactoe.show.time_left import how_far
 
 TOOL = 2  # of those that `sys.monitoring` has; the number that it keeps for profilers
 LOOKS = 2000  # calls and rounds of loops between two looks at the clock
-GAMES = ("the games of this check need processes of their own, which a browser does not have: run "
-         "it in JupyterLab on your computer")
+GAMES = (
+    "the games of this check need processes of their own, which a browser does not have: run "
+    "it in JupyterLab on your computer"
+)
 
 
 class NeedsProcesses(RuntimeError):
@@ -37,9 +39,15 @@ class TimeIsUp(BaseException):
     """Raised inside the module, where `except Exception` does not stop it."""
 
 
-def ask_module(module: Path, check: Check, seconds: float | None = None,
-               answers: Path | None = None, *, secret: str = "",
-               tell: Callable[[str], object] = lambda said: None) -> Replies:
+def ask_module(
+    module: Path,
+    check: Check,
+    seconds: float | None = None,
+    answers: Path | None = None,
+    *,
+    secret: str = "",
+    tell: Callable[[str], object] = lambda said: None,
+) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
     `tell` is told how many cases are answered and how long the others may take, as soon as one
@@ -63,8 +71,7 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
             raise TimeIsUp
         lines.append(line)
         if time.perf_counter() - told >= SILENT:
-            tell(how_far(len(lines), len(cases), "questions answered",
-                         time.perf_counter() - start))
+            tell(how_far(len(lines), len(cases), "questions answered", time.perf_counter() - start))
             told = time.perf_counter()
 
     try:

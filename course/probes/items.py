@@ -53,16 +53,20 @@ def _differing(expected: Any, got: Any, levels: Levels, same: Same, path: str) -
         names = levels[0] if levels else ()
         for n in places:
             name = names[n] if n < len(names) else f"item {n + 1}"
-            yield from _differing(expected[n], got[n], levels[1:], same,
-                                  ", ".join(filter(None, (path, name))))
+            yield from _differing(
+                expected[n], got[n], levels[1:], same, ", ".join(filter(None, (path, name)))
+            )
         return
     yield Item(path, json.dumps(expected), json.dumps(got))
 
 
 def _of_lengths(expected: list, got: list, path: str) -> Item:
     missing, more = _only_in(expected, got), _only_in(got, expected)
-    return Item(path, f"{items_of(expected)}{_some(', among them', missing)}",
-                f"{items_of(got)}{_some(', among them', more)}")
+    return Item(
+        path,
+        f"{items_of(expected)}{_some(', among them', missing)}",
+        f"{items_of(got)}{_some(', among them', more)}",
+    )
 
 
 def _of_order(expected: list, got: list, place: int, path: str) -> Item:
@@ -70,8 +74,9 @@ def _of_order(expected: list, got: list, place: int, path: str) -> Item:
     if missing:
         return Item(path, _some("with", missing), _some("with", more) + " instead")
     label = f"the same items in another order, from item {place + 1} on"
-    return Item(", ".join(filter(None, (path, label))), json.dumps(expected[place]),
-                json.dumps(got[place]))
+    return Item(
+        ", ".join(filter(None, (path, label))), json.dumps(expected[place]), json.dumps(got[place])
+    )
 
 
 def _only_in(some: list, others: list) -> list[str]:

@@ -11,8 +11,10 @@ import sequence.agents
 from sequence.league.players import inside
 from sequence.league.players.process import ProcessPlayer
 
-WHY = ("is not available to a graded agent: the given players Greedy and ISMCTS are opponents in "
-       "the ladder, not building blocks")
+WHY = (
+    "is not available to a graded agent: the given players Greedy and ISMCTS are opponents in "
+    "the ladder, not building blocks"
+)
 
 
 class LadderPlayer(ProcessPlayer):

@@ -40,7 +40,7 @@ class Row:
         """The row after the player to move marks cell `move`; raises `IllegalMove`."""
         if move not in self.legal_moves():
             raise IllegalMove(f"illegal move {move!r} for {self.to_move} in {self!r}")
-        cells = self.cells[:move] + self.to_move + self.cells[move + 1:]
+        cells = self.cells[:move] + self.to_move + self.cells[move + 1 :]
         return Row(cells, opponent(self.to_move))
 
     def is_terminal(self) -> bool:

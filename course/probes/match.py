@@ -32,14 +32,23 @@ UNFILLED = "raised NotImplementedError"  # how a warning to an unfilled stub beg
 WORDS = re.compile(r"raised (\w+).*?( \(line (\d{1,6}) of my_agent\.py\))?", re.DOTALL)
 LEGAL = 4  # deals that show whether an agent that earns nothing else plays legally
 OPPONENTS = "given players are opponents here, and earn no points for strength"
-TOO_LONG = (f"this agent's code has more than {COMPARED:,} characters, too many to look for a "
-            "given player's in it, so it earns no points for strength: put long tables into a "
-            "module without functions")
+TOO_LONG = (
+    f"this agent's code has more than {COMPARED:,} characters, too many to look for a "
+    "given player's in it, so it earns no points for strength: put long tables into a "
+    "module without functions"
+)
 
 
-def play_ladder(check: Check, agent: Callable[[], Player], seconds: float,
-                answers: Path | None = None, *, sources: Iterable[str] = (), secret: str = "",
-                tell: Callable[[str], object] = lambda said: None) -> Replies:
+def play_ladder(
+    check: Check,
+    agent: Callable[[], Player],
+    seconds: float,
+    answers: Path | None = None,
+    *,
+    sources: Iterable[str] = (),
+    secret: str = "",
+    tell: Callable[[str], object] = lambda said: None,
+) -> Replies:
     """Climb a ladder, from the weakest opponent up; `agent()` connects to the student's agent, once
     for every game.
 
@@ -106,8 +115,14 @@ def _by_play(likeness: Likeness) -> str:
 class _Rung:
     """One opponent, and the games against it."""
 
-    def __init__(self, case: Mapping[str, Any], answers: Path | None, secret: str,
-                 tell: Callable[[str], object], lines: int) -> None:
+    def __init__(
+        self,
+        case: Mapping[str, Any],
+        answers: Path | None,
+        secret: str,
+        tell: Callable[[str], object],
+        lines: int,
+    ) -> None:
         self.name = case["against"]
         self.opponent = _opponent(case["agent"], answers)
         self.random = case.get("random", 0.0)
@@ -130,8 +145,10 @@ class _Rung:
                 self._count(played, seat)
                 likeness.add(played, seat)
             self.rate.add((self.points - before) / 2)
-            self.tell(f"against {self.name}: {self.points:g} of {self.games} games won"
-                      + self._to_come(time.monotonic() - begun))
+            self.tell(
+                f"against {self.name}: {self.points:g} of {self.games} games won"
+                + self._to_come(time.monotonic() - begun)
+            )
 
     def _to_come(self, seconds: float) -> str:
         """The games that are left, after so many seconds: fewer if the rate is known before."""
@@ -158,24 +175,37 @@ class _Rung:
     def said(self) -> str:
         """How the games went, and what that earns."""
         rate = self.rate
-        clear = ("" if not rate.is_clear else ", clearly above that" if rate.share else
-                 ", clearly below that")
-        return (f"against {self.name}: {self.points:g} of {self.games} games won, {rate.mean:.0%} "
-                f"(points from {rate.floor:.0%} to {rate.ceiling:.0%}{clear}): "
-                f"{rate.share:.0%} of the points")
+        clear = (
+            ""
+            if not rate.is_clear
+            else ", clearly above that"
+            if rate.share
+            else ", clearly below that"
+        )
+        return (
+            f"against {self.name}: {self.points:g} of {self.games} games won, {rate.mean:.0%} "
+            f"(points from {rate.floor:.0%} to {rate.ceiling:.0%}{clear}): "
+            f"{rate.share:.0%} of the points"
+        )
 
     def _play(self, deal: int, seat: int, agent: Callable[[], Player]) -> Played:
         """One game: each deal is played from both seats."""
         players = [agent(), _Careless(self.opponent, self.random)]
         start = State.deal(DRAFT, _number(self.source, deal))
-        return play_game(players[::-1] if seat else players, start,
-                         _number(self.source, deal, seat), LIMITS)
+        return play_game(
+            players[::-1] if seat else players, start, _number(self.source, deal, seat), LIMITS
+        )
 
     def _count(self, played: Played, seat: int) -> None:
         self.games += 1
-        self.spent += sum(seconds for seconds, mover in zip(played.seconds, played.movers,
-                                                            strict=True)
-                          if mover == seat) / factor()
+        self.spent += (
+            sum(
+                seconds
+                for seconds, mover in zip(played.seconds, played.movers, strict=True)
+                if mover == seat
+            )
+            / factor()
+        )
         self.points += 0.5 if played.winner is None else float(played.winner == seat)
         mine = [warned.sentence for warned in played.warnings if warned.player == seat]
         if len(mine) < len(played.warnings):

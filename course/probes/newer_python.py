@@ -20,18 +20,31 @@ from course.probes.syntax import parsed, text_of
 TABLE = Path(__file__).with_suffix(".toml")
 GRADING = Path(__file__).parents[1] / "grading.json"  # {"python": "3.11"}, written by the release
 RUNNING: Version = sys.version_info[:2]
-CONCRETE = {"PosixPath": "Path", "WindowsPath": "Path", "PurePosixPath": "PurePath",
-            "PureWindowsPath": "PurePath"}
+CONCRETE = {
+    "PosixPath": "Path",
+    "WindowsPath": "Path",
+    "PurePosixPath": "PurePath",
+    "PureWindowsPath": "PurePath",
+}
 MAX_TEXT = 500_000  # characters of a module that are looked at
-GUARDS = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException",
-          "NameError", "TypeError"}
+GUARDS = {
+    "ImportError",
+    "ModuleNotFoundError",
+    "AttributeError",
+    "Exception",
+    "BaseException",
+    "NameError",
+    "TypeError",
+}
 IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 NO_NAME = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
 NO_METHOD = re.compile(r"(?:type object )?'([\w.]+)'(?: object)? has no attribute '(\w+)'")
 NO_BUILTIN = re.compile(r"name '(\w+)' is not defined")
-NO_ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'"
-                         r"|'(\w+)' is an invalid keyword argument for ([\w.]+)\(\)")
+NO_ARGUMENT = re.compile(
+    r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'"
+    r"|'(\w+)' is an invalid keyword argument for ([\w.]+)\(\)"
+)
 
 
 @cache
@@ -58,8 +71,7 @@ def explain_error(message: str, text: str, runs: str) -> str:
     need = needed_by_error(message, text)
     if need is None:
         return message
-    return (f"{message}: {need.what} needs Python {written(need.version)}; {runs} "
-            f"{written(RUNNING)}")
+    return f"{message}: {need.what} needs Python {written(need.version)}; {runs} {written(RUNNING)}"
 
 
 def explain_replies(replies: Replies, module: bytes, runs: str) -> Replies:
@@ -71,7 +83,10 @@ def explain_replies(replies: Replies, module: bytes, runs: str) -> Replies:
         return replace(replies, broken=explained(replies.broken))
     observations = tuple(
         {**seen, "errors": {name: explained(text) for name, text in seen["errors"].items()}}
-        if seen and "errors" in seen else seen for seen in replies.observations)
+        if seen and "errors" in seen
+        else seen
+        for seen in replies.observations
+    )
     return replace(replies, observations=observations)
 
 
@@ -117,8 +132,9 @@ def _by_message(message: str, text: str) -> Iterator[Need]:
         if not re.search(rf"\bdef {re.escape(function.rpartition('.')[2])}\b", text):
             owner, _, name = function.rpartition(".")
             function = f"{CONCRETE.get(owner, owner)}.{name}" if owner else name
-            yield from _of_class("arguments", f"{function.removesuffix('.__init__')} {argument}",
-                                 text)
+            yield from _of_class(
+                "arguments", f"{function.removesuffix('.__init__')} {argument}", text
+            )
 
 
 def _of_class(kind: str, end: str, text: str) -> Iterator[Need]:
@@ -155,8 +171,10 @@ def warning(module: bytes, grading: Version | None, running: Version = RUNNING) 
     if need is None:
         return ""
     where = f" (line {need.line})" if need.line else ""
-    return (f"{need.what}{where} needs Python {written(need.version)}; grading uses "
-            f"{written(grading)}, where the module cannot run")
+    return (
+        f"{need.what}{where} needs Python {written(need.version)}; grading uses "
+        f"{written(grading)}, where the module cannot run"
+    )
 
 
 def _by_use(text: str) -> Iterator[Need]:
@@ -169,15 +187,21 @@ def _by_use(text: str) -> Iterator[Need]:
     imported: dict[str, str] = {}
     for node in nodes:
         if isinstance(node, ast.Import):
-            imported |= {each.asname or each.name.split(".")[0]:
-                         each.name if each.asname else each.name.split(".")[0]
-                         for each in node.names}
+            imported |= {
+                each.asname or each.name.split(".")[0]: each.name
+                if each.asname
+                else each.name.split(".")[0]
+                for each in node.names
+            }
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            imported |= {each.asname or each.name: f"{node.module}.{each.name}"
-                         for each in node.names}
-    rebound = {node.id for node in nodes if isinstance(node, ast.Name)
-               and not isinstance(node.ctx, ast.Load)} | {
-        node.arg for node in nodes if isinstance(node, ast.arg)}
+            imported |= {
+                each.asname or each.name: f"{node.module}.{each.name}" for each in node.names
+            }
+    rebound = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    } | {node.arg for node in nodes if isinstance(node, ast.arg)}
     for name in rebound:
         imported.pop(name, None)
     table = _additions()
@@ -185,8 +209,9 @@ def _by_use(text: str) -> Iterator[Need]:
         for kind, used in _used(node, imported):
             if version := table[kind].get(used):
                 what, _, argument = used.partition(" ")
-                yield Need(version, f"`{what}({argument}=...)`" if argument else f"`{what}`",
-                           node.lineno)
+                yield Need(
+                    version, f"`{what}({argument}=...)`" if argument else f"`{what}`", node.lineno
+                )
 
 
 def _used(node: ast.AST, imported: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -216,8 +241,8 @@ def _unguarded(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes below this one except those that run only where they can."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.If, ast.IfExp)) and any(
-                name in ast.dump(child.test) for name in ("version_info", "hasattr",
-                                                          "TYPE_CHECKING")):
+            name in ast.dump(child.test) for name in ("version_info", "hasattr", "TYPE_CHECKING")
+        ):
             continue
         if isinstance(child, ast.Try) and any(map(_catches, child.handlers)):
             continue

@@ -82,7 +82,7 @@ def _without_newer_strings(text: str, depth: int) -> tuple[str, list[Need]]:
         place, why = _format_string(text, found.end(), found[2], "r" in prefix, depth)
         line = text.count("\n", 0, start) + 1
         if "t" in prefix:
-            needs.append(Need((3, 14), "a template string (t\"...\")", line))
+            needs.append(Need((3, 14), 'a template string (t"...")', line))
         elif why:
             needs.append(Need((3, 12), f"an f-string with {why} between braces", line))
         else:
@@ -136,9 +136,11 @@ def _field(text: str, start: int, quote: str, depth: int) -> tuple[int, str]:
             comment, place = True, found.end()
         elif found:
             prefix = found[1].lower()
-            place = (_format_string(text, found.end(), found[2], "r" in prefix, depth + 1)[0]
-                     if prefix in PREFIXES and set(prefix) & set("ft")
-                     else _end_of_string(text, found.end(), found[2]))
+            place = (
+                _format_string(text, found.end(), found[2], "r" in prefix, depth + 1)[0]
+                if prefix in PREFIXES and set(prefix) & set("ft")
+                else _end_of_string(text, found.end(), found[2])
+            )
         else:
             word = re.compile(r"\w+").match(text, place)
             brackets += (text[place] in OPENING) - (text[place] in CLOSING)
@@ -148,10 +150,19 @@ def _field(text: str, start: int, quote: str, depth: int) -> tuple[int, str]:
     _parse(f"({older}\n)")
     if not older:
         raise _Invalid
-    why = ("the string's own quotes" if quote in expression else
-           "a backslash" if "\\" in expression else "a comment" if comment else
-           "a line break" if "\n" in expression and len(quote) == 1 else
-           "newer syntax" if inner else "")
+    why = (
+        "the string's own quotes"
+        if quote in expression
+        else "a backslash"
+        if "\\" in expression
+        else "a comment"
+        if comment
+        else "a line break"
+        if "\n" in expression and len(quote) == 1
+        else "newer syntax"
+        if inner
+        else ""
+    )
     if text.startswith("!", place):
         conversion = re.compile(r"!\s*[rsa]\s*").match(text, place)
         if not conversion:
@@ -174,7 +185,8 @@ def _field(text: str, start: int, quote: str, depth: int) -> tuple[int, str]:
 
 def _ends_expression(text: str, place: int) -> bool:
     return text.startswith(("}", ":"), place) or (
-        text.startswith("!", place) and not text.startswith("!=", place))
+        text.startswith("!", place) and not text.startswith("!=", place)
+    )
 
 
 def _without_equals(expression: str) -> str:
@@ -195,34 +207,44 @@ Edit = tuple[Place, Place, str]  # what is replaced, on one line, and by what
 def _newer_statements(text: str) -> Iterator[tuple[Need, list[Edit]]]:
     """Each newer form with the edits that make it an older one."""
     try:
-        tokens = [each for each in tokenize.generate_tokens(io.StringIO(text).readline)
-                  if each.type not in SKIPPED]
+        tokens = [
+            each
+            for each in tokenize.generate_tokens(io.StringIO(text).readline)
+            if each.type not in SKIPPED
+        ]
     except (tokenize.TokenError, SyntaxError):
         raise _Invalid from None
     begins, depth = True, 0
     for number, each in enumerate(tokens):
-        rest = tokens[number:number + 3]
+        rest = tokens[number : number + 3]
         words = [other.string for other in rest] + ["", "", ""]
         line = each.start[0]
         if each.type == token.NAME:
             if begins and words[0] == "type" and rest[1].type == token.NAME and words[2] in "=[":
-                yield (Need((3, 12), "a `type` statement", line),
-                       [_first_word(each, rest[1]), *_parameters(tokens, number + 2, words[2])])
+                yield (
+                    Need((3, 12), "a `type` statement", line),
+                    [_first_word(each, rest[1]), *_parameters(tokens, number + 2, words[2])],
+                )
                 if newer := _defaults(tokens, number + 2, words[2]):
                     yield newer, []
             elif words[0] in ("def", "class") and words[2] == "[":
-                yield (Need((3, 12), f"type parameters (`{words[0]} {words[1]}[...]`)", line),
-                       _parameters(tokens, number + 2, "["))
+                yield (
+                    Need((3, 12), f"type parameters (`{words[0]} {words[1]}[...]`)", line),
+                    _parameters(tokens, number + 2, "["),
+                )
                 if newer := _defaults(tokens, number + 2, "["):
                     yield newer, []
-            elif begins and words[0] == "except" and (edits := _without_parentheses(tokens,
-                                                                                    number)):
+            elif (
+                begins and words[0] == "except" and (edits := _without_parentheses(tokens, number))
+            ):
                 yield Need((3, 14), "`except` with several types without parentheses", line), edits
             elif begins and words[0] == "lazy" and words[1] in ("import", "from"):
                 yield Need((3, 15), f"`lazy {words[1]}`", line), [_first_word(each, rest[1])]
         if words[0] in "[{" and words[1] in ("*", "**") and _is_comprehension(tokens, number):
-            yield (Need((3, 15), f"unpacking in a comprehension (`{words[1]}`)", line),
-                   [_removed(rest[1])])
+            yield (
+                Need((3, 15), f"unpacking in a comprehension (`{words[1]}`)", line),
+                [_removed(rest[1])],
+            )
         depth += (each.string in OPENING) - (each.string in CLOSING) if each.type == token.OP else 0
         begins = each.type == token.NEWLINE or (depth == 0 and each.string in (";", ":"))
 
@@ -245,7 +267,7 @@ def _group(tokens: Sequence[tokenize.TokenInfo], start: int) -> list[tokenize.To
         if tokens[number].type == token.OP:
             depth += (tokens[number].string in OPENING) - (tokens[number].string in CLOSING)
         if depth == 0:
-            return list(tokens[start:number + 1])
+            return list(tokens[start : number + 1])
     raise _Invalid
 
 
@@ -274,8 +296,9 @@ def _parameters(tokens: Sequence[tokenize.TokenInfo], start: int, opening: str) 
     (first, begin), (last, end) = group[0].start, group[-1].end
     if first == last:
         return [((first, begin), (last, end), "")]
-    joined = [((row, 0 if row > first else begin), (row, LINE_END), "\\\n")
-              for row in range(first, last)]
+    joined = [
+        ((row, 0 if row > first else begin), (row, LINE_END), "\\\n") for row in range(first, last)
+    ]
     return [*joined, ((last, 0), (last, end), "")]
 
 
@@ -291,9 +314,14 @@ def _without_parentheses(tokens: Sequence[tokenize.TokenInfo], start: int) -> li
     Names in lower case are taken for Python 2's `except A, error:`, which is a mistake everywhere.
     """
     first = start + 1 + (tokens[start + 1].string == "*")
-    end = next((number for number in range(first, len(tokens))
-                if tokens[number].string in (":", "as") or tokens[number].type == token.NEWLINE),
-               None)
+    end = next(
+        (
+            number
+            for number in range(first, len(tokens))
+            if tokens[number].string in (":", "as") or tokens[number].type == token.NEWLINE
+        ),
+        None,
+    )
     types = tokens[first:end]
     if end is None or tokens[end].string != ":" or not any(each.string == "," for each in types):
         return []

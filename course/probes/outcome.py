@@ -21,8 +21,10 @@ TOLERANCE = 1e-9  # of a value; everything else is compared exactly
 NO_ANSWER = ": no answer to "  # between why a check was stopped and the case at that time
 BROKEN = "the module could not be loaded"
 TOO_SLOW = "what your code replies to this question by itself took too long to be shown"
-NOT_ALONE = ("this question by itself gets the expected reply: what your code replies depends on "
-             "what it was asked before")
+NOT_ALONE = (
+    "this question by itself gets the expected reply: what your code replies depends on "
+    "what it was asked before"
+)
 RAISED = "your code raises an error at a position that is not shown"
 OF_A_SEARCH = ("move", "value", "nodes")  # where one of these differs, the tree shows why
 
@@ -93,8 +95,11 @@ class Outcome:
     @property
     def is_wrong_somewhere(self) -> bool:
         """Whether some case was answered, but not correctly."""
-        return (self.case is not None and not self.stopped
-                and any(value is not None for value in self.case["got"].values()))
+        return (
+            self.case is not None
+            and not self.stopped
+            and any(value is not None for value in self.case["got"].values())
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the sums included."""
@@ -127,13 +132,21 @@ NO_OTHERS = Others()
 def others_of(check_id: str, order: Sequence[str], shown: Mapping[str, Shown]) -> Others:
     """What is shown by the checks other than this one, which are in this order."""
     place = list(order).index(check_id)
-    before, after = ({name: shown[name] for name in part if name in shown}
-                     for part in (order[:place], order[place + 1:]))
+    before, after = (
+        {name: shown[name] for name in part if name in shown}
+        for part in (order[:place], order[place + 1 :])
+    )
     return Others(before, after)
 
 
-def mark(check: Check, replies: Replies, expected: Sequence[Observation], slips: Sequence[Slip],
-         others: Others = NO_OTHERS, shown: Collection[int] | None = None) -> Outcome:
+def mark(
+    check: Check,
+    replies: Replies,
+    expected: Sequence[Observation],
+    slips: Sequence[Slip],
+    others: Others = NO_OTHERS,
+    shown: Collection[int] | None = None,
+) -> Outcome:
     """The outcome of a check: its replies compared with the expected ones and the known slips.
 
     The case that explains it is one of those numbered `shown`, if one of them went wrong.
@@ -146,21 +159,37 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation], slips:
     for name, points in check.points.items():
         right = sum(_credit(check.ask, e, g, name) for e, g in zip(expected, got, strict=True))
         aspects.append(Aspect(name, right, len(expected), points * right / len(expected), points))
-    wrong = [i for i, (e, g) in enumerate(zip(expected, got, strict=True))
-             if not all(is_right(check.ask, e, g, name) for name in check.points)]
+    wrong = [
+        i
+        for i, (e, g) in enumerate(zip(expected, got, strict=True))
+        if not all(is_right(check.ask, e, g, name) for name in check.points)
+    ]
     case = None
     problem = _problem(check, replies, wrong, got)
     if wrong:
         number = _unanswered(replies) if replies.stopped else None
         if number is None:  # what raised; else the smallest search, if that differs; a board first
-            number = min(wrong, key=lambda i: (
-                shown is not None and i not in shown, not got[i], _error(check, got[i]) is None,
-                all(is_right(check.ask, expected[i], got[i], name)
-                    for name in check.points if name in OF_A_SEARCH),
-                any(map(is_made_up, texts_of(check.cases[i]))), expected[i].get("nodes") or 0))
-        case = {"number": number, "asked": {**check.settings, **check.cases[number]},
-                "expected": {n: expected[number].get(n) for n in check.points},
-                **_replied(check, got[number])}
+            number = min(
+                wrong,
+                key=lambda i: (
+                    shown is not None and i not in shown,
+                    not got[i],
+                    _error(check, got[i]) is None,
+                    all(
+                        is_right(check.ask, expected[i], got[i], name)
+                        for name in check.points
+                        if name in OF_A_SEARCH
+                    ),
+                    any(map(is_made_up, texts_of(check.cases[i]))),
+                    expected[i].get("nodes") or 0,
+                ),
+            )
+        case = {
+            "number": number,
+            "asked": {**check.settings, **check.cases[number]},
+            "expected": {n: expected[number].get(n) for n in check.points},
+            **_replied(check, got[number]),
+        }
     matching = []
     if wrong and check.ask not in MATCHES:  # many are beaten in the same way
         matching = [s for s in slips if _same_replies(check, got, s)]
@@ -175,39 +204,64 @@ def mark(check: Check, replies: Replies, expected: Sequence[Observation], slips:
     answered = any(name in g for g in got for name in check.points)
     if wrong and slip is None and answered and not replies.stopped and not found_in:
         found_in, cause = _carried(check, slips, others)
-    return Outcome(check.id, check.extra_credit, tuple(aspects), problem, case,
-                   slip.name if slip else None, cause.sentence if cause else None,
-                   replies.stopped is not None, round(replies.seconds, 3),
-                   said=replies.said, matching=tuple(s.name for s in matching), found_in=found_in,
-                   not_in=not_in, is_doubtful=slip is not None and _doubts(slip, others) != (0, 0),
-                   common=None if cause or replies.stopped or not answered
-                   else in_common([{**check.settings, **case} for case in check.cases], wrong))
+    return Outcome(
+        check.id,
+        check.extra_credit,
+        tuple(aspects),
+        problem,
+        case,
+        slip.name if slip else None,
+        cause.sentence if cause else None,
+        replies.stopped is not None,
+        round(replies.seconds, 3),
+        said=replies.said,
+        matching=tuple(s.name for s in matching),
+        found_in=found_in,
+        not_in=not_in,
+        is_doubtful=slip is not None and _doubts(slip, others) != (0, 0),
+        common=None
+        if cause or replies.stopped or not answered
+        else in_common([{**check.settings, **case} for case in check.cases], wrong),
+    )
 
 
 def _felt(slip: Slip, others: Others) -> dict[str, Shown]:
     """What the other checks show that the slip would spoil."""
-    return {check: shown for check, shown in (others.before | others.after).items()
-            if check.partition(".")[2] in slip.observed}
+    return {
+        check: shown
+        for check, shown in (others.before | others.after).items()
+        if check.partition(".")[2] in slip.observed
+    }
 
 
 def _doubts(slip: Slip, others: Others) -> tuple[int, int]:
-    """How many other checks rule the slip out, being right, and how many do not have its replies.
-    """
+    """How many other checks rule the slip out, being right, and how many do not have its replies."""
     felt = _felt(slip, others)
-    return (sum(shown.full for shown in felt.values()),
-            sum(slip.name not in shown.slips for shown in felt.values()))
+    return (
+        sum(shown.full for shown in felt.values()),
+        sum(slip.name not in shown.slips for shown in felt.values()),
+    )
 
 
 def _says_little(check: Check, case: Mapping[str, Any]) -> bool:
     """Whether only a yes or a no is other than expected: many slips have the same."""
-    return all(isinstance(case["expected"][name], bool) for name in check.points
-               if not same(check.ask, name, case["expected"][name], case["got"][name]))
+    return all(
+        isinstance(case["expected"][name], bool)
+        for name in check.points
+        if not same(check.ask, name, case["expected"][name], case["got"][name])
+    )
 
 
 def _also_wrong(slip: Slip, others: Others) -> str | None:
     """Another check that is not all right, and that the slip would not spoil; None if none is."""
-    return next((check for check, shown in (others.before | others.after).items()
-                 if not shown.full and check.partition(".")[2] not in slip.observed), None)
+    return next(
+        (
+            check
+            for check, shown in (others.before | others.after).items()
+            if not shown.full and check.partition(".")[2] not in slip.observed
+        ),
+        None,
+    )
 
 
 def _ruled_out_by(slip: Slip, others: Others) -> str | None:
@@ -215,13 +269,15 @@ def _ruled_out_by(slip: Slip, others: Others) -> str | None:
     one that is wrong in another way; None if there is none."""
     felt = _felt(slip, others)
     confirmed = any(slip.name in shown.slips for shown in felt.values())
-    doubting = [check for check, shown in felt.items()
-                if shown.full or not (confirmed or slip.name in shown.slips)]
+    doubting = [
+        check
+        for check, shown in felt.items()
+        if shown.full or not (confirmed or slip.name in shown.slips)
+    ]
     return min(doubting, key=lambda check: not felt[check].full, default=None)
 
 
-def _carried(check: Check, slips: Sequence[Slip],
-             others: Others) -> tuple[str | None, Slip | None]:
+def _carried(check: Check, slips: Sequence[Slip], others: Others) -> tuple[str | None, Slip | None]:
     """The earlier check whose slip spoils this check too, and the slip; the slip is None if it is
     not known, but some known slip spoils both."""
     spoiling = {slip.name: slip for slip in slips if check.name in slip.observed}
@@ -230,14 +286,16 @@ def _carried(check: Check, slips: Sequence[Slip],
             if slip in spoiling:
                 return name, spoiling[slip]
     for name, shown in others.before.items():
-        if not shown.full and any(name.partition(".")[2] in slip.observed
-                                  for slip in spoiling.values()):
+        if not shown.full and any(
+            name.partition(".")[2] in slip.observed for slip in spoiling.values()
+        ):
             return name, None
     return None, None
 
 
-def as_alone(outcome: Outcome, check: Check, replies: Replies,
-             expected: Observation | None = None) -> Outcome:
+def as_alone(
+    outcome: Outcome, check: Check, replies: Replies, expected: Observation | None = None
+) -> Outcome:
     """The outcome with nothing of the module's own but what it replies to the one case that is
     shown, asked alone (to no case, where the module is broken): it cannot tell of the others.
 
@@ -246,15 +304,19 @@ def as_alone(outcome: Outcome, check: Check, replies: Replies,
     if outcome.case is None or not replies.observations:
         return replace(outcome, problem=replies.broken or BROKEN)
     got = replies.observations[0] or {}
-    right = outcome.case["expected"] if expected is None else {
-        name: expected.get(name) for name in check.points}
+    right = (
+        outcome.case["expected"]
+        if expected is None
+        else {name: expected.get(name) for name in check.points}
+    )
     problem = outcome.problem
     if not outcome.stopped:
         problem = replies.broken or (TOO_SLOW if replies.stopped else _error(check, got))
         if problem is None and all(same(check.ask, n, right[n], got.get(n)) for n in check.points):
             problem = NOT_ALONE
-    return replace(outcome, problem=problem,
-                   case={**outcome.case, "expected": right, **_replied(check, got)})
+    return replace(
+        outcome, problem=problem, case={**outcome.case, "expected": right, **_replied(check, got)}
+    )
 
 
 def without_case(outcome: Outcome) -> Outcome:
@@ -271,12 +333,15 @@ def without_case(outcome: Outcome) -> Outcome:
 
 
 def _replied(check: Check, reply: Observation) -> dict[str, dict[str, Any]]:
-    return {"got": {name: reply.get(name) for name in check.points},
-            "errors": dict(reply.get("errors") or {})}
+    return {
+        "got": {name: reply.get(name) for name in check.points},
+        "errors": dict(reply.get("errors") or {}),
+    }
 
 
-def mark_by_file(check: Check, replies: Replies, expected_file: Path,
-                 others: Others = NO_OTHERS) -> Outcome:
+def mark_by_file(
+    check: Check, replies: Replies, expected_file: Path, others: Others = NO_OTHERS
+) -> Outcome:
     """As `mark`, with the expected replies and the slips from a derived file."""
     expected, slips = load_expected(expected_file, [check])
     return mark(check, replies, expected[check.name], slips, others)
@@ -311,8 +376,9 @@ def equal(expected: Any, got: Any) -> bool:
     The expected value decides: where it is a whole number, so must be the other.
     """
     if isinstance(expected, list):
-        return (isinstance(got, list) and len(got) == len(expected)
-                and all(map(equal, expected, got)))
+        return (
+            isinstance(got, list) and len(got) == len(expected) and all(map(equal, expected, got))
+        )
     if type(expected) is float and type(got) in (int, float):
         try:
             return math.isclose(expected, got, rel_tol=0, abs_tol=TOLERANCE)
@@ -324,13 +390,20 @@ def equal(expected: Any, got: Any) -> bool:
 def _same_replies(check: Check, got: Sequence[Observation], slip: Slip) -> bool:
     seen = slip.observed.get(check.name)
     answered = any(name in g for g in got for name in check.points)
-    return seen is not None and answered and all(
-        same(check.ask, name, (s or {}).get(name), g.get(name))
-        for s, g in zip(seen, got, strict=True) for name in check.points)
+    return (
+        seen is not None
+        and answered
+        and all(
+            same(check.ask, name, (s or {}).get(name), g.get(name))
+            for s, g in zip(seen, got, strict=True)
+            for name in check.points
+        )
+    )
 
 
-def _problem(check: Check, replies: Replies, wrong: Sequence[int],
-             got: Sequence[Observation]) -> str | None:
+def _problem(
+    check: Check, replies: Replies, wrong: Sequence[int], got: Sequence[Observation]
+) -> str | None:
     """The one sentence for the machinery's side of a failure: broken, stopped, or raised."""
     if replies.broken:
         return replies.broken
@@ -344,8 +417,14 @@ def _problem(check: Check, replies: Replies, wrong: Sequence[int],
 
 def _error(check: Check, reply: Observation) -> str | None:
     """What was raised in one case, other than in a detail."""
-    return next((error for name, error in (reply.get("errors") or {}).items()
-                 if name not in QUESTIONS[check.ask].details), None)
+    return next(
+        (
+            error
+            for name, error in (reply.get("errors") or {}).items()
+            if name not in QUESTIONS[check.ask].details
+        ),
+        None,
+    )
 
 
 def _unanswered(replies: Replies) -> int | None:

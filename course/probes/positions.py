@@ -54,8 +54,14 @@ def notation(state: Any) -> str:
     >>> notation(read_position("x________")), notation(read_position("tree (5, 9)").after(0))
     ('x________', 'tree 5, "o"')
     """
-    prefix = next((prefix for prefix, (_, python) in READERS.items()
-                   if python.startswith(f"{type(state).__name__}(")), "")
+    prefix = next(
+        (
+            prefix
+            for prefix, (_, python) in READERS.items()
+            if python.startswith(f"{type(state).__name__}(")
+        ),
+        "",
+    )
     return f"{prefix} {state.text}".strip()
 
 

@@ -30,9 +30,15 @@ class ProbeFault(RuntimeError):
     """The machinery failed before the module was even read: never a student's fault."""
 
 
-def ask_module(module: Path, check: Check, seconds: float | None = None,
-               answers: Path | None = None, *, secret: str = "",
-               tell: Callable[[str], object] = lambda said: None) -> Replies:
+def ask_module(
+    module: Path,
+    check: Check,
+    seconds: float | None = None,
+    answers: Path | None = None,
+    *,
+    secret: str = "",
+    tell: Callable[[str], object] = lambda said: None,
+) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
 
     These are seconds of computing, of the process and of all that it starts. The default of
@@ -49,28 +55,45 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
     seconds = seconds or check.seconds or SECONDS
     if check.ask in MATCHES:
         agent = parse(f"{module.resolve()}:{AGENT}")
-        sources = [text_of(path.read_bytes()) for path in module.parent.glob("*.py")
-                   if path.is_file()]
-        return play_ladder(check, lambda: LadderPlayer(agent, LIMITS), seconds, answers,
-                           sources=sources, secret=secret, tell=tell)
+        sources = [
+            text_of(path.read_bytes()) for path in module.parent.glob("*.py") if path.is_file()
+        ]
+        return play_ladder(
+            check,
+            lambda: LadderPlayer(agent, LIMITS),
+            seconds,
+            answers,
+            sources=sources,
+            secret=secret,
+            tell=tell,
+        )
     cases: list[Case] = [{**check.settings, **case} for case in check.cases]
     request = json.dumps({"ask": check.ask, "cases": cases})
     start = time.perf_counter()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as replies, \
-            tempfile.TemporaryFile() as printed, \
-            tempfile.TemporaryFile("w+", encoding="utf-8") as asked:
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as replies,
+        tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as asked,
+    ):
         asked.write(request)
         asked.seek(0)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "course.probes.answer", str(module.resolve())],
-                stdin=asked, stdout=replies, stderr=printed, cwd=module.resolve().parent,
-                start_new_session=True)
+                stdin=asked,
+                stdout=replies,
+                stderr=printed,
+                cwd=module.resolve().parent,
+                start_new_session=True,
+            )
         except OSError as error:
             raise ProbeFault(f"the process that asks the module did not start: {error}") from error
         try:
-            stopped = _wait(process, seconds, lambda: tell(
-                _so_far(replies, len(cases), time.perf_counter() - start)))
+            stopped = _wait(
+                process,
+                seconds,
+                lambda: tell(_so_far(replies, len(cases), time.perf_counter() - start)),
+            )
         finally:
             _kill(process)
         if stopped is None and process.returncode:
@@ -79,8 +102,10 @@ def ask_module(module: Path, check: Check, seconds: float | None = None,
         lines = replies.read(MAX_REPLIES).splitlines()
         if not lines:
             printed.seek(0)
-            raise ProbeFault("the process that asks the module did not start: "
-                             + printed.read().decode(errors="replace")[-2000:])
+            raise ProbeFault(
+                "the process that asks the module did not start: "
+                + printed.read().decode(errors="replace")[-2000:]
+            )
     return read_replies(map(parsed, lines[1:]), len(cases), stopped, time.perf_counter() - start)
 
 

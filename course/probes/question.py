@@ -69,11 +69,14 @@ def each(key: str, what: str = "") -> Labels:
 
 def board_by_board(labels: Labels) -> Labels:
     """Labels for a list that has the items of `labels` for each position of the case in turn."""
+
     def named(case: Mapping[str, Any]) -> list[list[str]]:
         boards, (items, *rest) = range(1, len(positions_of(case)) + 1), labels(case)
         several = len(boards) > 1
-        return [[f"{item} on board {board}" if several else item
-                 for board in boards for item in items], *rest]
+        return [
+            [f"{item} on board {board}" if several else item for board in boards for item in items],
+            *rest,
+        ]
 
     return named
 

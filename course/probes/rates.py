@@ -27,8 +27,10 @@ class Rate:
     def __init__(self, floor: float, ceiling: float, deals: int) -> None:
         """Raises ValueError unless 0 < floor < ceiling < 1 and there is a deal to play."""
         if not (0 < floor < ceiling < 1 and deals >= 1):
-            raise ValueError(f"a rung needs 0 < floor < ceiling < 1 and a deal, not {floor} to "
-                             f"{ceiling} in {deals} deals")
+            raise ValueError(
+                f"a rung needs 0 < floor < ceiling < 1 and a deal, not {floor} to "
+                f"{ceiling} in {deals} deals"
+            )
         self.floor, self.ceiling, self.most = floor, ceiling, deals
         self.deals = 0
         self.sum = self._squares = 0.0
@@ -51,8 +53,11 @@ class Rate:
     @property
     def is_known(self) -> bool:
         """Whether no more deals are needed."""
-        return self.is_clear or self.deals >= self.most or (
-            self.deals >= FEWEST and self.error <= PRECISION)
+        return (
+            self.is_clear
+            or self.deals >= self.most
+            or (self.deals >= FEWEST and self.error <= PRECISION)
+        )
 
     @property
     def mean(self) -> float:

@@ -48,7 +48,8 @@ def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds:
             observation = observations[number] = data["observation"]
             if "errors" in observation:
                 observation["errors"] = {
-                    name: _one_line(text) for name, text in observation["errors"].items()}
+                    name: _one_line(text) for name, text in observation["errors"].items()
+                }
     if stopped is None and None in observations:
         stopped = "the process ended before it had answered"
     return Replies(tuple(observations), None, stopped, seconds)

@@ -41,7 +41,7 @@ def read_trees(text: str) -> list[Node]:
         for node_text in text.split(BETWEEN):
             depth, move, value = node_text.split(",", 2)
             node = Node(move, value)
-            del path[int(depth):]
+            del path[int(depth) :]
             (path[-1].children if path else roots).append(node)
             path.append(node)
     return roots

@@ -84,19 +84,34 @@ def sample(observation: Observation, rng: Random) -> State:
     shuffle(rest, rng)
     rules = observation.rules
     return state_of(
-        rules=rules, chip_masks=observation.chip_masks, empty_mask=observation.empty_mask,
-        locked_mask=observation.locked_mask, sequences=observation.sequences,
-        hand_piles=hands, row_pile=observation.row_pile, deck=tuple(rest), dealt=0,
-        to_move=observation.to_move, traded=observation.traded, passes=observation.passes,
-        history=observation.history, reshuffled=observation.reshuffled,
-        reshuffle_seed=None if rules.row else rng.getrandbits(64), is_over=observation.is_over)
+        rules=rules,
+        chip_masks=observation.chip_masks,
+        empty_mask=observation.empty_mask,
+        locked_mask=observation.locked_mask,
+        sequences=observation.sequences,
+        hand_piles=hands,
+        row_pile=observation.row_pile,
+        deck=tuple(rest),
+        dealt=0,
+        to_move=observation.to_move,
+        traded=observation.traded,
+        passes=observation.passes,
+        history=observation.history,
+        reshuffled=observation.reshuffled,
+        reshuffle_seed=None if rules.row else rng.getrandbits(64),
+        is_over=observation.is_over,
+    )
 
 
 def _unseen(observation: Observation) -> int:
-    others = (pile_of(observation.drafted(player)) for player in range(observation.rules.players)
-              if player != observation.player)
-    return unseen(observation.hand_pile, observation.row_pile, pile_of(observation.discards),
-                  *others)
+    others = (
+        pile_of(observation.drafted(player))
+        for player in range(observation.rules.players)
+        if player != observation.player
+    )
+    return unseen(
+        observation.hand_pile, observation.row_pile, pile_of(observation.discards), *others
+    )
 
 
 def _boards(observation: Observation) -> Iterator[tuple[int, Action, int]]:
@@ -159,12 +174,16 @@ def _deal(observation: Observation, pool: tuple[int, ...], rng: Random):
     others = [player for player in range(observation.rules.players) if player != observation.player]
     need = {player: unknown_cards(observation, player) for player in others}
     excluded, proved = _excluded(observation), _proved(observation)
-    allowed = {player: {place for place, card in enumerate(pool)
-                        if not excluded[player] & ONE[card]} for player in others}
+    allowed = {
+        player: {place for place, card in enumerate(pool) if not excluded[player] & ONE[card]}
+        for player in others
+    }
     most = {}  # the most cards that may be left for each
     for turn, player in enumerate(others):
-        taken = sum(max(0, need[before] - len(allowed[before] - allowed[player]))
-                    for before in others[:turn])
+        taken = sum(
+            max(0, need[before] - len(allowed[before] - allowed[player]))
+            for before in others[:turn]
+        )
         most[player] = len(allowed[player]) - taken
         if most[player] < need[player]:
             raise ValueError(f"no deal fits {observation!r}")
@@ -179,8 +198,10 @@ def _deal(observation: Observation, pool: tuple[int, ...], rng: Random):
             left.difference_update(dealt[player])
             weight *= comb(len(choice), need[player]) / comb(most[player], need[player])
         if (weight >= 1 or rng.random() < weight) and all(
-                any(kinds & ONE[pool[place]] for place in dealt[player])
-                for player in others for kinds in proved[player]):
+            any(kinds & ONE[pool[place]] for place in dealt[player])
+            for player in others
+            for kinds in proved[player]
+        ):
             break
     else:
         raise ValueError(f"no deal was found that fits {observation!r}")

@@ -66,8 +66,11 @@ class _Appraisal:
         return worth
 
     def _removal(self, bit: int) -> int:
-        return sum(LINE_WORTH[(self._others & line).bit_count() - 1] // 2
-                   for line in LINES_THROUGH[bit] if not self._own & line)
+        return sum(
+            LINE_WORTH[(self._others & line).bit_count() - 1] // 2
+            for line in LINES_THROUGH[bit]
+            if not self._own & line
+        )
 
     def _card(self, card: str) -> int:
         if card not in self._cards:

@@ -48,8 +48,9 @@ class Node:
 
     def bound(self) -> float:
         """UCB1, with the times a child was available in the place of its parent's visits."""
-        return (self.reward / self.visits
-                + EXPLORATION * math.sqrt(math.log(self.available) / self.visits))
+        return self.reward / self.visits + EXPLORATION * math.sqrt(
+            math.log(self.available) / self.visits
+        )
 
 
 class ISMCTS:
@@ -61,8 +62,9 @@ class ISMCTS:
 
     widening = WIDENING
 
-    def __init__(self, iterations: int | None = None, seconds: float | None = None,
-                 seed: int | None = None) -> None:
+    def __init__(
+        self, iterations: int | None = None, seconds: float | None = None, seed: int | None = None
+    ) -> None:
         """Set the budget, in iterations or in seconds; 0.2 seconds if none is given.
 
         Raises ValueError if both are given, and unless the budget is a positive number (a whole
@@ -121,8 +123,9 @@ class ISMCTS:
         """The node to begin with."""
         return Node()
 
-    def _select(self, parent: Node, actions: list[Action], most: int,
-                side: int) -> tuple[Action, list[Node]]:
+    def _select(
+        self, parent: Node, actions: list[Action], most: int, side: int
+    ) -> tuple[Action, list[Node]]:
         """One of the first `most` actions, and the nodes on the way to it."""
         action, node = select(parent, actions[:most], side)
         return action, [node]
@@ -133,11 +136,13 @@ class ISMCTS:
 
     def _best(self, root: Node, actions: list[Action]) -> Action:
         """The action to play, when the time is over."""
-        return max(root.children, key=lambda action: root.children[action].visits,
-                   default=actions[0])
+        return max(
+            root.children, key=lambda action: root.children[action].visits, default=actions[0]
+        )
 
-    def _iterate(self, root: Node, actions: list[Action], samples: list[State],
-                 observation: Observation) -> None:
+    def _iterate(
+        self, root: Node, actions: list[Action], samples: list[State], observation: Observation
+    ) -> None:
         """Select an action at the root and go down a sampled state; expand, simulate, back up."""
         action, nodes = self._select(root, actions, width(root, ROOT_WIDENING), observation.side)
         while nodes[-1].visits >= len(samples):
@@ -146,8 +151,9 @@ class ISMCTS:
         path = [root, *nodes]
         while path[-1].visits and not state.is_over:
             side, most = state.rules.side(state.to_move), width(path[-1], self.widening)
-            action, nodes = self._select(path[-1], ranked(state, 1 if most == 1 else PLAYS), most,
-                                         side)
+            action, nodes = self._select(
+                path[-1], ranked(state, 1 if most == 1 else PLAYS), most, side
+            )
             state = state.after(action)
             path += nodes
         rewards = self._rewards(state)

@@ -65,8 +65,9 @@ def ranked(state: State, plays: int) -> list[Action]:
         return [PASS]
     if not state.row_pile:
         return [_action(play, -1) for play in found]
-    pairs = [(2 * play[0] + worth, play, card)
-             for play in found for worth, card in _takes(state, play)]
+    pairs = [
+        (2 * play[0] + worth, play, card) for play in found for worth, card in _takes(state, play)
+    ]
     if plays == 1:
         return [_action(*max(pairs, key=_first)[1:])]
     pairs.sort(key=_first, reverse=True)
@@ -86,8 +87,9 @@ def chances(state: State) -> tuple[float, ...]:
     if state.is_over:
         return tuple(0.5 + 0.5 * state.utility(side) for side in sides)
     odds = [_odds(state, side) for side in sides]
-    return tuple(1 / (1 + math.exp(max(odds[:side] + odds[side + 1:]) - odds[side]))
-                 for side in sides)
+    return tuple(
+        1 / (1 + math.exp(max(odds[:side] + odds[side + 1 :]) - odds[side])) for side in sides
+    )
 
 
 def _plays(state: State) -> list[tuple[int, str, int, int]]:
@@ -98,15 +100,17 @@ def _plays(state: State) -> list[tuple[int, str, int, int]]:
         return [(0, TRADE, bit >> 1, -1) for bit in bits(dead)]
     own, others = _sides(state, state.to_move)
     board = own, others, state.locked_mask, state.rules.heart
-    found = [(_cell(*board, bit), PLACE, bit >> 1, bit)
-             for bit in bits((hand & BOARD_KINDS) * 3 & empty)]
+    found = [
+        (_cell(*board, bit), PLACE, bit >> 1, bit) for bit in bits((hand & BOARD_KINDS) * 3 & empty)
+    ]
     if not hand & JACKS:
         return found
     removable = others & ~state.locked_mask
     remover = next((jack for jack in REMOVERS if hand & ONE[jack]), None)
     if remover is not None:
-        found += [(_cell(*board, bit) - JACK_WORTH, REMOVE, remover, bit)
-                  for bit in bits(removable)]
+        found += [
+            (_cell(*board, bit) - JACK_WORTH, REMOVE, remover, bit) for bit in bits(removable)
+        ]
     wild = next((jack for jack in WILD if hand & ONE[jack]), None)
     if wild is not None:
         cells = _last_cells(*board) or (0 if found else empty)
@@ -141,11 +145,16 @@ def _takes(state: State, play: tuple) -> list[tuple[int, int]]:
 
 def _action(play: tuple, take: int) -> Action:
     _, kind, card, bit = play
-    return Action(kind, CARDS[card], CARDS[take] if take >= 0 else NO_CARD,
-                  CELLS[bit] if bit >= 0 else NO_CELL)
+    return Action(
+        kind,
+        CARDS[card],
+        CARDS[take] if take >= 0 else NO_CARD,
+        CELLS[bit] if bit >= 0 else NO_CELL,
+    )
 
 
 # On boards: the chips of one side, of all others, of completed sequences, whether the heart counts.
+
 
 def _sides(state: State, player: int) -> tuple[int, int]:
     own = state.chip_masks[player % state.rules.teams]
@@ -157,8 +166,12 @@ def _cell(own: int, others: int, locked: int, heart: bool, bit: int) -> int:
 
     The open lines of the own side through the cell, and half as much for those of the others.
     """
-    return sum([_chip_worth(group, own & mask, others & mask, locked & mask)
-                for group, mask in _THROUGH[heart][bit]])
+    return sum(
+        [
+            _chip_worth(group, own & mask, others & mask, locked & mask)
+            for group, mask in _THROUGH[heart][bit]
+        ]
+    )
 
 
 def _last_cells(own: int, others: int, locked: int, heart: bool) -> int:
@@ -183,6 +196,7 @@ def _odds(state: State, side: int) -> float:
 
 
 # On groups of lines.
+
 
 def _open(group: int, own: int, others: int, locked: int) -> Iterator[int]:
     """The cells that are missing in each open line of a group."""
@@ -245,10 +259,14 @@ _first = itemgetter(0)
 _KINDS = sum(ONE)
 _FIRST_JACK = 2 * WILD[0]
 _HEART = _group([HEART])
-_REACHES = tuple(tuple(_group(line for line, _ in reach.fives) for reach in REACHES[bit])
-                 for bit in bits(PLAYABLE))
+_REACHES = tuple(
+    tuple(_group(line for line, _ in reach.fives) for reach in REACHES[bit])
+    for bit in bits(PLAYABLE)
+)
 # By whether the heart counts (False, True): the groups through each cell, and those of the board.
-_THROUGH = (_REACHES, tuple(groups + (_HEART,) * (HEART >> bit & 1)
-                            for bit, groups in enumerate(_REACHES)))
+_THROUGH = (
+    _REACHES,
+    tuple(groups + (_HEART,) * (HEART >> bit & 1) for bit, groups in enumerate(_REACHES)),
+)
 _STRAIGHTS = (_straights(),)
 _STRAIGHTS += ((*_STRAIGHTS[0], _HEART),)

@@ -27,8 +27,10 @@ PLACE, REMOVE, TRADE, PASSING = "place", "remove", "trade", "pass"
 WILD = tuple(NUMBER[card] for card in TWO_EYED)
 REMOVERS = tuple(NUMBER[card] for card in ONE_EYED)
 JACKS = sum(ONE[number] for number in WILD + REMOVERS)
-_JACKS = (*((PLACE, jack, ONE[jack], False) for jack in WILD),
-          *((REMOVE, jack, ONE[jack], True) for jack in REMOVERS))
+_JACKS = (
+    *((PLACE, jack, ONE[jack], False) for jack in WILD),
+    *((REMOVE, jack, ONE[jack], True) for jack in REMOVERS),
+)
 _KEYS = ("play_card", "draft_card", "type", "coords")  # of an action as a dictionary
 _BY_CELL = -1  # a group of placements in which the cell says the card
 
@@ -56,8 +58,12 @@ class Action(NamedTuple):
         >>> Action("place", "2s", "jd", (0, 1)).as_dict()
         {'play_card': '2s', 'draft_card': 'jd', 'type': 'place', 'coords': (0, 1)}
         """
-        return {"play_card": self.play_card or None, "draft_card": self.draft_card or None,
-                "type": self.kind, "coords": self.coords or None}
+        return {
+            "play_card": self.play_card or None,
+            "draft_card": self.draft_card or None,
+            "type": self.kind,
+            "coords": self.coords or None,
+        }
 
     @classmethod
     def from_dict(cls, action: Mapping) -> "Action":
@@ -107,8 +113,9 @@ class LegalActions(Sequence):
 
     __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")
 
-    def __init__(self, hand: int, row: int, empty: int, removable: int,
-                 trades: bool, forgo: bool) -> None:
+    def __init__(
+        self, hand: int, row: int, empty: int, removable: int, trades: bool, forgo: bool
+    ) -> None:
         """Find the legal actions from piles and bitboards.
 
         `hand` and `row` are piles (`row` 0 where cards are drawn blind), `empty` the cells without

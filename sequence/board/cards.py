@@ -25,7 +25,7 @@ DECK = tuple(number for number in range(len(CARDS)) for _ in range(COPIES))  # c
 ONE = tuple(1 << 2 * number for number in range(len(CARDS)))  # the bit of the first copy
 BOTH = tuple(2 << 2 * number for number in range(len(CARDS)))  # the bit of the second copy
 FULL_PILE = (1 << len(DECK)) - 1
-BOARD_KINDS = sum(ONE[:len(BOARD_CARDS)])  # one bit for each card that stands on the board
+BOARD_KINDS = sum(ONE[: len(BOARD_CARDS)])  # one bit for each card that stands on the board
 ALL_KINDS = sum(ONE)
 
 
@@ -57,8 +57,10 @@ def pile_of(cards: Iterable[str | int]) -> int:
     for card in cards:
         number = NUMBER.get(card, card)
         if number not in range(len(CARDS)):
-            raise ValueError(f"{card!r} is not a card; cards are a rank of {RANKS} and a suit of "
-                             f"{SUITS}, like '2s' or 'jd'")
+            raise ValueError(
+                f"{card!r} is not a card; cards are a rank of {RANKS} and a suit of "
+                f"{SUITS}, like '2s' or 'jd'"
+            )
         if pile & BOTH[number]:
             raise ValueError(f"there are two copies of {CARDS[number]}, not three")
         pile = with_card(pile, number)

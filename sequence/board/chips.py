@@ -4,7 +4,8 @@ from sequence.board.layout import CORNERS, HEART, REACHES
 
 CHUNK = 13  # bits that are looked up at once
 BITS_IN = tuple(
-    tuple(bit for bit in range(CHUNK) if chunk >> bit & 1) for chunk in range(1 << CHUNK))
+    tuple(bit for bit in range(CHUNK) if chunk >> bit & 1) for chunk in range(1 << CHUNK)
+)
 HALVES = tuple((CHUNK << k, (1 << (CHUNK << k)) - 1) for k in (2, 1, 0))  # 52, 26, 13 bits
 FEW = 4  # as many bits are faster cleared one by one than looked up
 HEART_SEQUENCES = 2  # what the heart of the board counts

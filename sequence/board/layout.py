@@ -13,7 +13,9 @@ from sequence.board.cards import BOARD_CARDS, NO_CARD, NUMBER
 FREE = "free"  # what the table says of a corner
 SIZE = 10
 FIVE = 5  # chips in a line
-TABLE = tuple(tuple(row.split()) for row in """\
+TABLE = tuple(
+    tuple(row.split())
+    for row in """\
 free 2s 3s 4s 5s 6s 7s 8s 9s free
 6c 5c 4c 3c 2c ah kh qh th ts
 7c as 2d 3d 4d 5d 6d 7d 9h qs
@@ -23,7 +25,8 @@ tc ts 8c 7h 2h 3h kh td 6h 2d
 qc 9s 9c 8h 9h th qh qd 5h 3d
 kc 8s tc qc kc ac ad kd 4h 4d
 ac 7s 6s 5s 4s 3s 2s 2h 3h 5d
-free ad kd qd td 9d 8d 7d 6d free""".splitlines())
+free ad kd qd td 9d 8d 7d 6d free""".splitlines()
+)
 
 Cell = tuple[int, int]
 NO_CELL: tuple = ()  # stands where an action has no cell
@@ -80,7 +83,7 @@ def cells_with(card: str) -> tuple[Cell, ...]:
     (((0, 1), (8, 6)), ())
     """
     number = NUMBER[card]
-    return CELLS[2 * number:2 * number + 2] if number < len(BOARD_CARDS) else ()
+    return CELLS[2 * number : 2 * number + 2] if number < len(BOARD_CARDS) else ()
 
 
 HEART = mask_of(HEART_CELLS)
@@ -100,7 +103,8 @@ LINES = _lines()  # by direction, then by first cell; the cells of each in readi
 LINE_MASKS = tuple(mask_of(line) for line in LINES)
 LINES_THROUGH = tuple(  # by bit: the masks of the lines that pass through the cell
     tuple(mask for line, mask in zip(LINES, LINE_MASKS, strict=True) if cell in line)
-    for cell in CELLS)
+    for cell in CELLS
+)
 
 
 class Reach(NamedTuple):
@@ -118,12 +122,15 @@ def _reach(cell: Cell, direction: Cell) -> Reach:
     steps = range(1 - FIVE, FIVE)
     path = [(cell[0] + k * direction[0], cell[1] + k * direction[1]) for k in steps]
     path = [place for place in path if place in BIT]
-    fives = (path[start:start + FIVE] for start in range(len(path) - FIVE + 1))
-    return Reach(mask_of(path), tuple(
-        (mask_of(five), tuple(mask_of([place]) for place in five)) for five in fives))
+    fives = (path[start : start + FIVE] for start in range(len(path) - FIVE + 1))
+    return Reach(
+        mask_of(path),
+        tuple((mask_of(five), tuple(mask_of([place]) for place in five)) for five in fives),
+    )
 
 
 # By bit: the cell's reach in each direction that has room for five.
 REACHES = tuple(
     tuple(reach for reach in (_reach(cell, direction) for direction in DIRECTIONS) if reach.fives)
-    for cell in CELLS)
+    for cell in CELLS
+)

@@ -62,10 +62,12 @@ class Rules:
         if teams is None:
             teams = min(possible)
         if teams not in possible:
-            raise ValueError(f"{players} players of {self.name} play in {_list(possible)} teams, "
-                             f"not {teams!r}")
-        return replace(self, players=players, teams=teams, hand=hands[players],
-                       sequences=wins[teams])
+            raise ValueError(
+                f"{players} players of {self.name} play in {_list(possible)} teams, not {teams!r}"
+            )
+        return replace(
+            self, players=players, teams=teams, hand=hands[players], sequences=wins[teams]
+        )
 
     @property
     def is_named(self) -> bool:
@@ -90,10 +92,27 @@ def _list(numbers) -> str:
 
 
 DRAFT = Rules(
-    name="draft", players=2, teams=2, hand=6, row=5, sequences=2, forgo=True, heart=True,
-    hands=((2, 6), (4, 6)), wins=((2, 2),))
+    name="draft",
+    players=2,
+    teams=2,
+    hand=6,
+    row=5,
+    sequences=2,
+    forgo=True,
+    heart=True,
+    hands=((2, 6), (4, 6)),
+    wins=((2, 2),),
+)
 OFFICIAL = Rules(
-    name="official", players=2, teams=2, hand=7, row=0, sequences=2, forgo=False, heart=False,
+    name="official",
+    players=2,
+    teams=2,
+    hand=7,
+    row=0,
+    sequences=2,
+    forgo=False,
+    heart=False,
     hands=((2, 7), (3, 6), (4, 6), (6, 5), (8, 4), (9, 4), (10, 3), (12, 3)),
-    wins=((2, 2), (3, 1)))
+    wins=((2, 2), (3, 1)),
+)
 RULE_SETS = {rules.name: rules for rules in (DRAFT, OFFICIAL)}

@@ -28,9 +28,14 @@ class Comparison(Match):
     seconds: tuple[tuple[float, ...], tuple[float, ...]] = field(compare=False, repr=False)
 
 
-def compare(first: Contestant, second: Contestant, deals: int = 50, seed: int = 0,
-            rules: Rules | None = None,
-            progress: Callable[[Comparison], object] | None = None) -> Comparison:
+def compare(
+    first: Contestant,
+    second: Contestant,
+    deals: int = 50,
+    seed: int = 0,
+    rules: Rules | None = None,
+    progress: Callable[[Comparison], object] | None = None,
+) -> Comparison:
     """Play each deal twice, once with `first` to begin and once with `second`: 2 * `deals` games.
 
     `first` and `second` are agents, or what makes them: a class or a function without arguments,
@@ -47,9 +52,11 @@ def compare(first: Contestant, second: Contestant, deals: int = 50, seed: int = 
     seconds: tuple[list[float], list[float]] = [], []
 
     def so_far() -> Comparison:
-        return Comparison(*map(sum, zip(*counts, strict=True)),
-                          seats=tuple(Match(*count) for count in counts),
-                          seconds=tuple(map(tuple, seconds)))
+        return Comparison(
+            *map(sum, zip(*counts, strict=True)),
+            seats=tuple(Match(*count) for count in counts),
+            seconds=tuple(map(tuple, seconds)),
+        )
 
     for deal in range(seed, seed + deals):
         for seat, count in enumerate(counts):

@@ -58,9 +58,14 @@ class Observation:
         if self.is_over or self.player != self.to_move:
             return LegalActions.none()
         empty, own = self.empty_mask, self.chip_masks[self.side]
-        return LegalActions(self.hand_pile, self.row_pile, empty,
-                            PLAYABLE ^ (empty | own | self.locked_mask),
-                            not self.traded, self.rules.forgo)
+        return LegalActions(
+            self.hand_pile,
+            self.row_pile,
+            empty,
+            PLAYABLE ^ (empty | own | self.locked_mask),
+            not self.traded,
+            self.rules.forgo,
+        )
 
     def is_terminal(self) -> bool:
         """Whether the game is over."""
@@ -84,8 +89,9 @@ class Observation:
     @property
     def discards(self) -> tuple[str, ...]:
         """The discarded cards in order, without those that were shuffled into the deck again."""
-        return tuple(action.play_card for action in self.history[self.reshuffled:]
-                     if action.play_card)
+        return tuple(
+            action.play_card for action in self.history[self.reshuffled :] if action.play_card
+        )
 
     def plays(self) -> Iterator[tuple[int, Action]]:
         """Every action so far, each with its player: what they played and drafted."""
@@ -121,8 +127,10 @@ class Observation:
         return position_text(self, {self.player: self.hand}, self.undealt, turn_text(self))
 
     def __repr__(self) -> str:
-        return (f"<Observation by player {self.player} of {self.rules} after {len(self.history)} "
-                f"actions: hand {cards_text(self.hand)}, draft row {cards_text(self.draft_row)}>")
+        return (
+            f"<Observation by player {self.player} of {self.rules} after {len(self.history)} "
+            f"actions: hand {cards_text(self.hand)}, draft row {cards_text(self.draft_row)}>"
+        )
 
     def _repr_html_(self) -> str:
         return as_html(self)

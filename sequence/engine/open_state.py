@@ -61,7 +61,7 @@ def put_on_top(new: OpenState, draw: str, draws: bool) -> None:
 
     Raises ValueError if it is not undealt, or if nothing will be drawn (`draws` is false).
     """
-    rest = list(new.deck[new.dealt:])
+    rest = list(new.deck[new.dealt :])
     number = NUMBER.get(draw)
     if not draws or number not in rest:
         reason = "it is not among the undealt cards" if draws else "the action draws no card"
@@ -107,7 +107,7 @@ def _replaced(values: tuple, index: int, value: object) -> tuple:
     """The tuple with one value exchanged; with a shortcut for two sides, as most games have."""
     if len(values) == 2:
         return (values[0], value) if index else (value, values[1])
-    return (*values[:index], value, *values[index + 1:])
+    return (*values[:index], value, *values[index + 1 :])
 
 
 def place(new: OpenState, side: int, bit: int) -> None:

@@ -46,8 +46,9 @@ class Game:
         return self.final._repr_html_()
 
 
-def play(agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None,
-         start: State | None = None) -> Game:
+def play(
+    agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None, start: State | None = None
+) -> Game:
     """Play one game between `agents`, given in the order of their turns: player 0 begins.
 
     `seed` deals the cards, and every agent that has a `reset(seed)` gets a seed of its own from it,
@@ -80,5 +81,5 @@ def play(agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None,
         except IllegalAction as error:
             raise IllegalAction(f"{type(agent).__name__}: {error}") from error
         states.append(state)
-    actions = state.history[len(states[0].history):]
+    actions = state.history[len(states[0].history) :]
     return Game(tuple(states), actions, tuple(seconds), state.winner)

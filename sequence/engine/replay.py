@@ -51,8 +51,11 @@ def write(states: Sequence[State]) -> str:
         raise ValueError(f"a replay needs a rule set of {', '.join(RULE_SETS)}, not {rules!r}")
     if start.history:
         raise ValueError(f"a replay begins with a state just dealt, not with {start!r}")
-    lines = [HEADER, f"rules: {rules.name}, {rules.players} players, {rules.teams} teams",
-             "deck: " + " ".join(CARDS[number] for number in start.deck)]
+    lines = [
+        HEADER,
+        f"rules: {rules.name}, {rules.players} players, {rules.teams} teams",
+        "deck: " + " ".join(CARDS[number] for number in start.deck),
+    ]
     if start.reshuffle_seed is not None:
         lines.append(f"reshuffle: {start.reshuffle_seed}")
     state = start
@@ -70,8 +73,10 @@ def read(text: str) -> tuple[State, ...]:
     Raises `ReplayError`, which names the line, for a text that is not a replay, an action that the
     rules forbid, and a result that the actions do not lead to.
     """
-    lines = [(number, line.partition("#")[0].strip())
-             for number, line in enumerate(text.removeprefix(BOM).splitlines(), start=1)]
+    lines = [
+        (number, line.partition("#")[0].strip())
+        for number, line in enumerate(text.removeprefix(BOM).splitlines(), start=1)
+    ]
     lines = [*((number, line) for number, line in lines if line), (len(lines) + 1, END)]
     number, line = _next(lines, "the header")
     if line != HEADER:
@@ -95,8 +100,9 @@ def read(text: str) -> tuple[State, ...]:
         states.append(_played(states[-1], number, line))
     result = line.partition(":")[2].strip()
     if result != _result(states[-1]):
-        raise ReplayError(f"line {number}: the actions lead to {_result(states[-1])!r}, "
-                          f"not {result!r}")
+        raise ReplayError(
+            f"line {number}: the actions lead to {_result(states[-1])!r}, not {result!r}"
+        )
     if lines[0][1] != END:
         raise ReplayError(f"line {lines[0][0]}: nothing may follow the result, not {lines[0][1]!r}")
     return tuple(states)
@@ -119,8 +125,10 @@ def _field(lines: list[tuple[int, str]], name: str) -> tuple[int, str]:
 def _rules(number: int, text: str) -> Rules:
     match = re.fullmatch(r"(\w+), ([0-9]+) players, ([0-9]+) teams", text)
     if match is None or match[1] not in RULE_SETS:
-        raise ReplayError(f"line {number}: rules are like 'draft, 2 players, 2 teams' and one of "
-                          f"{', '.join(RULE_SETS)}, not {text!r}")
+        raise ReplayError(
+            f"line {number}: rules are like 'draft, 2 players, 2 teams' and one of "
+            f"{', '.join(RULE_SETS)}, not {text!r}"
+        )
     try:
         return RULE_SETS[match[1]].for_players(int(match[2]), int(match[3]))
     except ValueError as error:
@@ -145,8 +153,10 @@ def _action(number: int, words: str) -> Action:
             return named
     match = ACTION.fullmatch(words)
     if match is None:
-        raise ReplayError(f"line {number}: {words!r} is not an action like "
-                          "'place 4d at 2,4 take 8d', 'forgo' or 'pass'")
+        raise ReplayError(
+            f"line {number}: {words!r} is not an action like "
+            "'place 4d at 2,4 take 8d', 'forgo' or 'pass'"
+        )
     kind, play, row, col, draft = match.groups()
     coords = NO_CELL if row is None else (int(row), int(col))
     return Action(kind, play, draft or NO_CARD, coords)

@@ -40,8 +40,9 @@ class State(OpenState):
     __slots__ = ()
 
     def __new__(cls, *_args, **_kwargs) -> "State":
-        raise TypeError("a State is made by State.deal(rules, seed) or State.from_deck(rules, "
-                        "deck)")
+        raise TypeError(
+            "a State is made by State.deal(rules, seed) or State.from_deck(rules, deck)"
+        )
 
     @classmethod
     def deal(cls, rules: Rules = DRAFT, seed: int = 0) -> "State":
@@ -52,8 +53,7 @@ class State(OpenState):
         return _dealt(rules, tuple(deck), chance.getrandbits(64))
 
     @classmethod
-    def from_deck(cls, rules: Rules, deck: Iterable[int | str],
-                  reshuffle_seed: int = 0) -> "State":
+    def from_deck(cls, rules: Rules, deck: Iterable[int | str], reshuffle_seed: int = 0) -> "State":
         """The start of a game with a given deck: 104 cards by name or number, the first on top.
 
         From the top come the draft row, then the hand of each player in turn, then the cards that
@@ -82,10 +82,17 @@ class State(OpenState):
                 return LegalActions.none()
             rules, player, empty = self.rules, self.to_move, self.empty_mask
             own = self.chip_masks[player % rules.teams]
-            _set_legal(self, LegalActions(
-                self.hand_piles[player], self.row_pile, empty,
-                PLAYABLE ^ (empty | own | self.locked_mask),
-                not self.traded, rules.forgo))
+            _set_legal(
+                self,
+                LegalActions(
+                    self.hand_piles[player],
+                    self.row_pile,
+                    empty,
+                    PLAYABLE ^ (empty | own | self.locked_mask),
+                    not self.traded,
+                    rules.forgo,
+                ),
+            )
         return self._legal
 
     legal_moves = legal_actions  # the name in tictactoe.contract.State
@@ -128,9 +135,11 @@ class State(OpenState):
             new.traded, new.to_move = True, player
         # A turn without a play or a trade changes nothing, a forgone trade in it included.
         passes = new.passes = 0 if card >= 0 else self.passes + (action == PASS)
-        new.is_over = (passes == rules.players or (not new.row_pile and rules.row > 0)
-                       or (new.sequences is not self.sequences
-                           and max(new.sequences) >= rules.sequences))
+        new.is_over = (
+            passes == rules.players
+            or (not new.row_pile and rules.row > 0)
+            or (new.sequences is not self.sequences and max(new.sequences) >= rules.sequences)
+        )
         # Its class closes it. To set the fields through `object.__setattr__` instead takes 1.5
         # times the instructions of a whole random game (callgrind).
         new.__class__ = State
@@ -138,7 +147,7 @@ class State(OpenState):
 
     def draws(self) -> tuple[tuple[str, Fraction], ...]:
         """What the next draw may be: each undealt card, in card order, with its probability."""
-        rest = names(pile_of(self.deck[self.dealt:]))
+        rest = names(pile_of(self.deck[self.dealt :]))
         return tuple((card, Fraction(rest.count(card), len(rest))) for card in dict.fromkeys(rest))
 
     @property
@@ -164,11 +173,21 @@ class State(OpenState):
         """
         player = self.to_move if player is None else self.rules.seat(player)
         return Observation(
-            rules=self.rules, player=player, to_move=self.to_move, traded=self.traded,
-            passes=self.passes, is_over=self.is_over, sequences=self.sequences,
-            hand_pile=self.hand_piles[player], row_pile=self.row_pile,
-            chip_masks=self.chip_masks, locked_mask=self.locked_mask, history=self.history,
-            reshuffled=self.reshuffled, undealt=len(self.deck) - self.dealt)
+            rules=self.rules,
+            player=player,
+            to_move=self.to_move,
+            traded=self.traded,
+            passes=self.passes,
+            is_over=self.is_over,
+            sequences=self.sequences,
+            hand_pile=self.hand_piles[player],
+            row_pile=self.row_pile,
+            chip_masks=self.chip_masks,
+            locked_mask=self.locked_mask,
+            history=self.history,
+            reshuffled=self.reshuffled,
+            undealt=len(self.deck) - self.dealt,
+        )
 
     # Cards and chips by name, for people to read.
 
@@ -184,12 +203,12 @@ class State(OpenState):
     @property
     def undealt(self) -> tuple[str, ...]:
         """The cards that will be drawn, the next one first."""
-        return tuple(CARDS[number] for number in self.deck[self.dealt:])
+        return tuple(CARDS[number] for number in self.deck[self.dealt :])
 
     @property
     def discards(self) -> tuple[str, ...]:
         """The discarded cards in card order."""
-        return names(unseen(*self.hand_piles, self.row_pile, pile_of(self.deck[self.dealt:])))
+        return names(unseen(*self.hand_piles, self.row_pile, pile_of(self.deck[self.dealt :])))
 
     def __getitem__(self, cell: tuple[int, int]) -> str:
         """The chip on a cell, as in the text of the board; raises KeyError off the board."""
@@ -200,9 +219,11 @@ class State(OpenState):
         return position_text(self, hands, len(self.deck) - self.dealt, turn_text(self))
 
     def __repr__(self) -> str:
-        return (f"<State of {self.rules} after {len(self.history)} actions: {turn_text(self)}, "
-                f"hand {cards_text(self.hand(self.to_move))}, "
-                f"draft row {cards_text(self.draft_row)}>")
+        return (
+            f"<State of {self.rules} after {len(self.history)} actions: {turn_text(self)}, "
+            f"hand {cards_text(self.hand(self.to_move))}, "
+            f"draft row {cards_text(self.draft_row)}>"
+        )
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -218,9 +239,19 @@ class State(OpenState):
     # Equality, hashing, copying, and no changes.
 
     def _key(self) -> tuple:
-        return (self.rules, self.chip_masks, self.locked_mask, self.sequences, self.hand_piles,
-                self.row_pile, self.deck[self.dealt:], self.to_move, self.traded, self.passes,
-                self.reshuffle_seed)
+        return (
+            self.rules,
+            self.chip_masks,
+            self.locked_mask,
+            self.sequences,
+            self.hand_piles,
+            self.row_pile,
+            self.deck[self.dealt :],
+            self.to_move,
+            self.traded,
+            self.passes,
+            self.reshuffle_seed,
+        )
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, State) else NotImplemented
@@ -264,14 +295,26 @@ def _dealt(rules: Rules, deck: tuple[int, ...], reshuffle_seed: int) -> State:
     """The start of a game with a deck that is whole."""
     dealt, hands = rules.row, []
     for _ in range(rules.players):
-        hands.append(pile_of(deck[dealt:dealt + rules.hand]))
+        hands.append(pile_of(deck[dealt : dealt + rules.hand]))
         dealt += rules.hand
     return state_of(
-        rules=rules, chip_masks=(0,) * rules.teams, empty_mask=PLAYABLE, locked_mask=0,
-        sequences=(0,) * rules.teams, hand_piles=tuple(hands),
-        row_pile=pile_of(deck[:rules.row]), deck=deck, dealt=dealt, to_move=0, traded=False,
-        passes=0, history=(), reshuffled=0,
-        reshuffle_seed=None if rules.row else reshuffle_seed, is_over=False)
+        rules=rules,
+        chip_masks=(0,) * rules.teams,
+        empty_mask=PLAYABLE,
+        locked_mask=0,
+        sequences=(0,) * rules.teams,
+        hand_piles=tuple(hands),
+        row_pile=pile_of(deck[: rules.row]),
+        deck=deck,
+        dealt=dealt,
+        to_move=0,
+        traded=False,
+        passes=0,
+        history=(),
+        reshuffled=0,
+        reshuffle_seed=None if rules.row else reshuffle_seed,
+        is_over=False,
+    )
 
 
 def _restored(fields: dict) -> State:

@@ -39,31 +39,71 @@ example: python -m sequence.league Random Greedy mine=my_agent.py --deals 10 --o
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     found = argparse.ArgumentParser(
-        prog="python -m sequence.league", description=DESCRIPTION, epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog="python -m sequence.league",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add = found.add_argument
     add("agents", nargs="+", metavar="AGENT", help="two or more, see above")
     add("--deals", type=int, default=10, help="deals of each pair, each played twice (%(default)s)")
-    add("--seed", type=int,
-        help="decides the deals and all chance (default: that of --out, or a new one, printed)")
+    add(
+        "--seed",
+        type=int,
+        help="decides the deals and all chance (default: that of --out, or a new one, printed)",
+    )
     add("--out", type=Path, metavar="DIR", help="folder for results, replays and resuming")
     add("--rules", choices=sorted(RULE_SETS), default="draft", help="the rule set (%(default)s)")
-    add("--jobs", type=int, default=1,
-        help="games side by side, best as many as there are cores (%(default)s)")
-    add("--scheduler", metavar="ADDRESS",
-        help="a Dask scheduler whose workers play the games, like tcp://host:8786")
-    add("--first", type=float, default=DEFAULTS.first, metavar="SECONDS",
-        help="computing time for a player's first action, loading included (%(default)s)")
-    add("--action", type=float, default=DEFAULTS.action, metavar="SECONDS",
-        help="computing time for every other action (%(default)s)")
-    add("--warnings", type=int, default=DEFAULTS.warnings,
-        help="number of the warning that forfeits a game (%(default)s)")
-    add("--memory", type=int, default=DEFAULTS.memory, metavar="MB",
-        help="address space of an agent's process (%(default)s; Linux only)")
-    add("--cpu", type=int, default=DEFAULTS.cpu, metavar="SECONDS",
-        help="CPU time of an agent in one game (%(default)s; Linux only)")
-    add("--trusted", action="store_true",
-        help="run the agents in this process: fast, but nothing stops one that hangs or cheats")
+    add(
+        "--jobs",
+        type=int,
+        default=1,
+        help="games side by side, best as many as there are cores (%(default)s)",
+    )
+    add(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler whose workers play the games, like tcp://host:8786",
+    )
+    add(
+        "--first",
+        type=float,
+        default=DEFAULTS.first,
+        metavar="SECONDS",
+        help="computing time for a player's first action, loading included (%(default)s)",
+    )
+    add(
+        "--action",
+        type=float,
+        default=DEFAULTS.action,
+        metavar="SECONDS",
+        help="computing time for every other action (%(default)s)",
+    )
+    add(
+        "--warnings",
+        type=int,
+        default=DEFAULTS.warnings,
+        help="number of the warning that forfeits a game (%(default)s)",
+    )
+    add(
+        "--memory",
+        type=int,
+        default=DEFAULTS.memory,
+        metavar="MB",
+        help="address space of an agent's process (%(default)s; Linux only)",
+    )
+    add(
+        "--cpu",
+        type=int,
+        default=DEFAULTS.cpu,
+        metavar="SECONDS",
+        help="CPU time of an agent in one game (%(default)s; Linux only)",
+    )
+    add(
+        "--trusted",
+        action="store_true",
+        help="run the agents in this process: fast, but nothing stops one that hangs or cheats",
+    )
     return found
 
 
@@ -87,6 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     if sys.stdout.isatty():
         from rich import print as rich_print
+
         rich_print(results.table())
     else:
         print(results)

@@ -45,8 +45,9 @@ class Waiting:
         """Whether the budget is used up."""
         return self.spent > self.seconds
 
-    def look(self, meter: "Meter", before: tuple[float, float] | None
-             ) -> tuple[float, float] | None:
+    def look(
+        self, meter: "Meter", before: tuple[float, float] | None
+    ) -> tuple[float, float] | None:
         """Count the time since the look `before`, of which this returned the result, if the
         processes on the meter waited at both; the first look counts nothing."""
         if not meter.is_idle():
@@ -78,8 +79,10 @@ def factor() -> float:
 
 def told(slower: float) -> str:
     """A sentence that tells by how much limits are scaled."""
-    return (f"this machine needs {slower:g} times the usual computing time, and so do all limits "
-            "of time count")
+    return (
+        f"this machine needs {slower:g} times the usual computing time, and so do all limits "
+        "of time count"
+    )
 
 
 def _work() -> int:
@@ -125,8 +128,11 @@ class Meter:
             return self._known
         with suppress(psutil.Error, OSError):
             own = self._process.cpu_times()
-            exact = (time.clock_gettime(~self.pid << 3 | 2) if sys.platform == "linux"
-                     else own.user + own.system)  # the kernel's number for that process' clock
+            exact = (
+                time.clock_gettime(~self.pid << 3 | 2)
+                if sys.platform == "linux"
+                else own.user + own.system
+            )  # the kernel's number for that process' clock
             self._known = exact + sum(own[2:4]) + self._living
         return self._known
 
@@ -138,8 +144,11 @@ class Meter:
     def is_idle(self) -> bool:
         """Whether no thread of the processes computes or could; False where that is unknown."""
         try:
-            states = [_state(task) for process in {self.pid, *(each.pid for each in self.family)}
-                      for task in Path(f"/proc/{process}/task").iterdir()]
+            states = [
+                _state(task)
+                for process in {self.pid, *(each.pid for each in self.family)}
+                for task in Path(f"/proc/{process}/task").iterdir()
+            ]
         except OSError:  # one has just ended, or this is not Linux
             return False
         return "R" not in states
@@ -162,8 +171,7 @@ def _may_have_children(pid: int) -> bool:
     Most Linux kernels say at once that there are none.
     """
     try:
-        return any((task / "children").read_bytes()
-                   for task in Path(f"/proc/{pid}/task").iterdir())
+        return any((task / "children").read_bytes() for task in Path(f"/proc/{pid}/task").iterdir())
     except OSError:
         return True
 
@@ -188,8 +196,9 @@ class Clock:
     is on the clock already.
     """
 
-    def __init__(self, meter: Meter, seconds: float, may_wait: bool = False,
-                 since: float | None = None) -> None:
+    def __init__(
+        self, meter: Meter, seconds: float, may_wait: bool = False, since: float | None = None
+    ) -> None:
         self.seconds, self.factor = seconds, factor()
         self.waited = False  # whether it is over for that reason
         self._meter, self._may_wait = meter, may_wait

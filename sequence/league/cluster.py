@@ -47,15 +47,22 @@ class Luggage(NamedTuple):
         Raises `LeagueError` for a class that was given as such, and for too many bytes.
         """
         if agent.made_by is not None:
-            raise LeagueError(f"the class {agent.name} cannot be sent to a cluster: give its "
-                              "module or its file, like 'my_agent.py:MyAgent'")
+            raise LeagueError(
+                f"the class {agent.name} cannot be sent to a cluster: give its "
+                "module or its file, like 'my_agent.py:MyAgent'"
+            )
         if not agent.is_file:
             return cls({}, kit_digest())
-        beside = [path for path in sorted(Path(agent.where).parent.iterdir())
-                  if path.suffix in KINDS and path.is_file()]
+        beside = [
+            path
+            for path in sorted(Path(agent.where).parent.iterdir())
+            if path.suffix in KINDS and path.is_file()
+        ]
         if sum(path.stat().st_size for path in beside) > MAX_BYTES:
-            raise LeagueError(f"beside {agent.where} stand more than {MAX_BYTES:,} bytes of files: "
-                              "give the agent a folder of its own")
+            raise LeagueError(
+                f"beside {agent.where} stand more than {MAX_BYTES:,} bytes of files: "
+                "give the agent a folder of its own"
+            )
         return cls({path.name: path.read_bytes() for path in beside}, kit_digest())
 
     def unpacked(self, agent: Spec) -> Spec:
@@ -102,9 +109,15 @@ def digest_of(roots: Iterable[Path]) -> str:
 def code_files(root: Path) -> list[Path]:
     """The modules and tables below a folder but those in folders of tests, and of a study, which a
     student fills."""
-    return sorted(path for path in root.rglob("*") if path.suffix in CODE and not any(
-        part == "tests" or part.startswith("study")
-        for part in path.relative_to(root).parent.parts))
+    return sorted(
+        path
+        for path in root.rglob("*")
+        if path.suffix in CODE
+        and not any(
+            part == "tests" or part.startswith("study")
+            for part in path.relative_to(root).parent.parts
+        )
+    )
 
 
 def called(digest: str, packed: bytes) -> Any:
@@ -119,8 +132,9 @@ def called(digest: str, packed: bytes) -> Any:
 
 def _refuse_other_kits(digest: str) -> None:
     if digest != kit_digest():
-        raise LeagueError(f"a worker of the cluster, on {platform.node()}, has another version of "
-                          "the kit")
+        raise LeagueError(
+            f"a worker of the cluster, on {platform.node()}, has another version of the kit"
+        )
 
 
 @contextmanager
@@ -133,13 +147,16 @@ def executor(address: str) -> Iterator[Callable]:
     try:
         dask = import_module("distributed")  # an extra, which students' kits do not ask for
     except ImportError:
-        raise LeagueError("a league on a cluster needs Dask: install the extra `cluster` "
-                          "(python3 run.py setup cluster)") from None
+        raise LeagueError(
+            "a league on a cluster needs Dask: install the extra `cluster` "
+            "(python3 run.py setup cluster)"
+        ) from None
     try:
         client = dask.Client(address, timeout=CONNECT)
     except (OSError, TypeError, ValueError) as error:  # the last two: an odd address, TLS
-        raise LeagueError(f"no scheduler can be reached at {address} "
-                          f"({' '.join(str(error).split()):.200})") from error
+        raise LeagueError(
+            f"no scheduler can be reached at {address} ({' '.join(str(error).split()):.200})"
+        ) from error
     with client:
         if not client.scheduler_info()["workers"]:
             raise LeagueError(f"the cluster at {address} has no worker")
@@ -152,8 +169,10 @@ def _refuse_without_kit(imported: Mapping[str, Any]) -> None:
     """Raise `LeagueError` if a worker could not import this module: a task would end it."""
     for address, error in imported.items():
         if isinstance(error, ImportError):
-            raise LeagueError(f"the worker at {address} lacks the kit ({error}): its PYTHONPATH "
-                              "has to name the folder of the kit")
+            raise LeagueError(
+                f"the worker at {address} lacks the kit ({error}): its PYTHONPATH "
+                "has to name the folder of the kit"
+            )
 
 
 @contextmanager

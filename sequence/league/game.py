@@ -108,8 +108,9 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (isinstance(value, int | float) and 0 < value <= MOST[name]):
-                raise ValueError(f"the limit {name} must be above 0, at most {MOST[name]:,}, not "
-                                 f"{value!r}")
+                raise ValueError(
+                    f"the limit {name} must be above 0, at most {MOST[name]:,}, not {value!r}"
+                )
         if not isinstance(self.warnings, int):
             raise ValueError(f"the limit warnings must be a whole number, not {self.warnings!r}")
 
@@ -140,8 +141,9 @@ class Played:
     forfeit: int | None = None
 
 
-def play_game(players: Sequence[Player], start: State, seed: int = 0,
-              limits: Limits | None = None) -> Played:
+def play_game(
+    players: Sequence[Player], start: State, seed: int = 0, limits: Limits | None = None
+) -> Played:
     """Play one game from `start` between players in the order of their turns.
 
     An action that is late, illegal or raises an error costs its player a warning, and a legal one
@@ -154,15 +156,18 @@ def play_game(players: Sequence[Player], start: State, seed: int = 0,
     """
     limits = limits or Limits()
     if len(players) != start.rules.players or start.rules.teams != 2:
-        raise ValueError(f"a league game has two sides and a player for each hand, unlike "
-                         f"{start.rules} with {len(players)} agents")
+        raise ValueError(
+            f"a league game has two sides and a player for each hand, unlike "
+            f"{start.rules} with {len(players)} agents"
+        )
     chance = random.Random(f"league game {seed}")
     seats = [_Seat(player, chance.getrandbits(32), limits) for player in players]
     states, seconds, movers, warnings = [start], [], [], []
 
     def played(winner: int | None, forfeit: int | None = None) -> Played:
-        return Played(tuple(states), tuple(seconds), tuple(movers), tuple(warnings), winner,
-                      forfeit)
+        return Played(
+            tuple(states), tuple(seconds), tuple(movers), tuple(warnings), winner, forfeit
+        )
 
     try:
         while not states[-1].is_terminal():
@@ -215,8 +220,9 @@ class _Seat:
             self.spent = loading + self._player.spent
         legal = observation.legal_actions()
         if action not in legal:
-            raise Illegal(f"played {tuple(action)!r:.120}, which is not among the {len(legal)} "
-                          "legal actions")
+            raise Illegal(
+                f"played {tuple(action)!r:.120}, which is not among the {len(legal)} legal actions"
+            )
         return action
 
     def _ask(self, observation: Observation, limit: float, loading: float) -> Action:

@@ -27,6 +27,7 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
     """
     if console is None and sys.stderr.isatty():
         from rich.console import Console
+
         console = Console(stderr=True)
     if console is None:
         yield TimeLeft(games, "games", done) if in_notebook() else _lines(games, done)
@@ -38,6 +39,7 @@ def progress(games: int, done: int, console: "Console | None" = None) -> Iterato
             TextColumn,
             TimeRemainingColumn,
         )  # fmt: skip
+
         columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task("games", total=games, completed=done)

@@ -44,9 +44,17 @@ class Pairing(NamedTuple):
         return "+".join([f"{self.deal:04}", *(agent.slug for agent in self.agents)])
 
 
-def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
-           out: str | Path | None = None, *, rules: Rules = DRAFT, jobs: int | Executor = 1,
-           transport: Transport = ProcessPlayer, **limits: float) -> Results:
+def league(
+    agents: Sequence[Any],
+    deals: int = 10,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    *,
+    rules: Rules = DRAFT,
+    jobs: int | Executor = 1,
+    transport: Transport = ProcessPlayer,
+    **limits: float,
+) -> Results:
     """Play a round robin between agents and return its results.
 
     `agents` are texts as in `sequence.league.players.specs`, classes, or partials of classes. Every
@@ -70,22 +78,32 @@ def league(agents: Sequence[Any], deals: int = 10, seed: int | None = None,
     jobs = jobs if elsewhere else _whole("jobs", jobs, 1)
     seed = None if seed is None else _whole("the seed", seed, 0)
     if not (isinstance(rules, Rules) and rules.is_named and rules.players == PLAYERS):
-        raise LeagueError(f"a league is played by two players, by one of the rule sets "
-                          f"{', '.join(RULE_SETS)}, not by {rules!r:.80}")
+        raise LeagueError(
+            f"a league is played by two players, by one of the rule sets "
+            f"{', '.join(RULE_SETS)}, not by {rules!r:.80}"
+        )
     try:
         terms = Limits(**limits)
     except (TypeError, ValueError) as error:
         raise LeagueError(str(error)) from error
     pool = jobs if elsewhere else ThreadPoolExecutor(jobs) if jobs > 1 else None
-    desk = Desk(rules, transport, terms,
-                {agent: Luggage.of(agent) for agent in found} if elsewhere else {})
+    desk = Desk(
+        rules, transport, terms, {agent: Luggage.of(agent) for agent in found} if elsewhere else {}
+    )
     for said in _all(pool, desk.check, found):
         if said:
             say(said)
-    journal = Journal(None if out is None else Path(out), {
-        "agents": [agent.settings() for agent in found], "deals": deals, "seed": seed,
-        "rules": rules.name, "limits": asdict(terms),
-        "transport": getattr(transport, "__name__", clean(repr(transport)))})
+    journal = Journal(
+        None if out is None else Path(out),
+        {
+            "agents": [agent.settings() for agent in found],
+            "deals": deals,
+            "seed": seed,
+            "rules": rules.name,
+            "limits": asdict(terms),
+            "transport": getattr(transport, "__name__", clean(repr(transport))),
+        },
+    )
     seed = journal.seed
     games = list(pairings(found, deals))
     left = [game for game in games if game.key not in journal]
@@ -167,8 +185,11 @@ class Desk(NamedTuple):
         except UnknownAgent as error:
             raise LeagueError(f"{agent.name} {clean(str(error))}") from error
         except Fault as fault:
-            sentence = (f"could not be loaded within {fault.within(self.limits.first)}"
-                        if isinstance(fault, Late) else clean(str(fault)))
+            sentence = (
+                f"could not be loaded within {fault.within(self.limits.first)}"
+                if isinstance(fault, Late)
+                else clean(str(fault))
+            )
             return f"warning: {agent.name} {sentence}; it will forfeit its games"
         finally:
             player.end()
@@ -181,20 +202,37 @@ class Desk(NamedTuple):
 
 def _record(game: Pairing, played: Played) -> Record:
     seconds = tuple(
-        tuple(round(spent, 6) for mover, spent in zip(played.movers, played.seconds, strict=True)
-              if mover == player) for player in range(PLAYERS))
+        tuple(
+            round(spent, 6)
+            for mover, spent in zip(played.movers, played.seconds, strict=True)
+            if mover == player
+        )
+        for player in range(PLAYERS)
+    )
     final = played.states[-1]
-    return Record(game.deal, tuple(agent.name for agent in game.agents), played.winner,
-                  played.forfeit, final.sequences, len(final.history), played.warnings, seconds)
+    return Record(
+        game.deal,
+        tuple(agent.name for agent in game.agents),
+        played.winner,
+        played.forfeit,
+        final.sequences,
+        len(final.history),
+        played.warnings,
+        seconds,
+    )
 
 
 def _replay(game: Pairing, played: Played) -> str:
     """The replay, with the agents and their warnings as remarks."""
     names = [agent.name for agent in game.agents]
-    remarks = [f"deal {game.deal}",
-               *(f"player {player}: {name}" for player, name in enumerate(names)),
-               *(f"action {warned.action}: {names[warned.player]} {warned.sentence}"
-                 for warned in played.warnings)]
+    remarks = [
+        f"deal {game.deal}",
+        *(f"player {player}: {name}" for player, name in enumerate(names)),
+        *(
+            f"action {warned.action}: {names[warned.player]} {warned.sentence}"
+            for warned in played.warnings
+        ),
+    ]
     if played.forfeit is not None:
         remarks.append(f"{names[played.forfeit]} has used up its warnings and forfeits the game")
     return "".join(f"# {remark}\n" for remark in remarks) + replay.write(played.states)
@@ -211,8 +249,9 @@ def _all(pool: Executor | None, work: Callable[[Any], Any], items: Sequence[Any]
         for done in as_completed(waiting):
             yield done.result()
     except CancelledError as error:
-        raise LeagueError("the cluster was lost; with a folder for the results, the same league "
-                          "goes on from here") from error
+        raise LeagueError(
+            "the cluster was lost; with a folder for the results, the same league goes on from here"
+        ) from error
     finally:
         for future in waiting:
             future.cancel()

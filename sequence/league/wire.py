@@ -35,16 +35,24 @@ def observation_to_plain(observation: Observation) -> dict[str, Any]:
     if not _is_named(rules):
         raise ValueError(f"only the rule sets {', '.join(RULE_SETS)} can be sent, not {rules!r}")
     return {field: getattr(observation, field) for field in _FIELDS} | {
-        "rules": (rules.name, rules.players, rules.teams)}
+        "rules": (rules.name, rules.players, rules.teams)
+    }
 
 
 def observation_from_plain(plain: dict[str, Any]) -> Observation:
     """The observation from such a dictionary, equal to the one that was sent."""
-    history = tuple([Action(kind, play, draft, tuple(coords))
-                     for kind, play, draft, coords in plain["history"]])
-    return Observation(**plain | {
-        "rules": _rules(*plain["rules"]), "sequences": tuple(plain["sequences"]),
-        "chip_masks": tuple(plain["chip_masks"]), "history": history})
+    history = tuple(
+        [Action(kind, play, draft, tuple(coords)) for kind, play, draft, coords in plain["history"]]
+    )
+    return Observation(
+        **plain
+        | {
+            "rules": _rules(*plain["rules"]),
+            "sequences": tuple(plain["sequences"]),
+            "chip_masks": tuple(plain["chip_masks"]),
+            "history": history,
+        }
+    )
 
 
 @cache
@@ -69,8 +77,11 @@ def action_to_plain(answer: Any) -> list:
         cell = [operator.index(number) for number in coords]
     except Exception as error:  # whatever the answer's own methods raise
         raise NoAction(_no_action(answer)) from error
-    if not (all(isinstance(word, str) for word in words) and len(cell) in (0, 2)
-            and all(number in range(SIZE) for number in cell)):
+    if not (
+        all(isinstance(word, str) for word in words)
+        and len(cell) in (0, 2)
+        and all(number in range(SIZE) for number in cell)
+    ):
         raise NoAction(_no_action(answer))
     return [*(str(word) for word in words), cell]
 

@@ -18,8 +18,9 @@ def ink(card: str) -> str:
     return RED if card[1] in "dh" else DARK
 
 
-def card_face(card: str, x: float, lit: bool = False, chosen: bool = False,
-              with_use: bool = True) -> str:
+def card_face(
+    card: str, x: float, lit: bool = False, chosen: bool = False, with_use: bool = True
+) -> str:
     """A card face up; lit if it can be clicked, pushed up and with a thick edge if it was.
 
     What a jack is for stands on it, unless it is too small for that.
@@ -37,14 +38,18 @@ def card_face(card: str, x: float, lit: bool = False, chosen: bool = False,
         f'stroke-width="{width}"/>'
         f'<text {middle} y="17" font-size="16" font-weight="700">{rank}</text>'
         f'<text {middle} y="{33 if use else 38}" font-size="20">{suit}{AS_TEXT}</text>'
-        + (f'<text {middle} y="43.5" font-size="10">{use}</text>' if use else "") + "</g>")
+        + (f'<text {middle} y="43.5" font-size="10">{use}</text>' if use else "")
+        + "</g>"
+    )
 
 
 def card_back(x: float) -> str:
     """A card face down."""
-    return (f'<g class="back"><rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="white" '
-            f'stroke="{DARK}"/><rect x="{x + 4}" y="4" width="{CARD - 8}" height="{TALL - 8}" '
-            f'rx="2" fill="#8C9AA8"/></g>')
+    return (
+        f'<g class="back"><rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="white" '
+        f'stroke="{DARK}"/><rect x="{x + 4}" y="4" width="{CARD - 8}" height="{TALL - 8}" '
+        f'rx="2" fill="#8C9AA8"/></g>'
+    )
 
 
 def chip(side: int, centre: tuple[float, float], radius: float, locked: bool = False) -> str:
@@ -65,10 +70,13 @@ def chip(side: int, centre: tuple[float, float], radius: float, locked: bool = F
             shapes.append(f'<circle cx="{x}" cy="{y}" r="{r}" {attributes}/>')
         elif name == "square":
             s = 0.9 * r
-            shapes.append(f'<rect x="{x - s:g}" y="{y - s:g}" width="{2 * s:g}" height="{2 * s:g}" '
-                          f"{attributes}/>")
+            shapes.append(
+                f'<rect x="{x - s:g}" y="{y - s:g}" width="{2 * s:g}" height="{2 * s:g}" '
+                f"{attributes}/>"
+            )
         else:
             s = 1.1 * r
-            shapes.append(f'<path d="M{x} {y - s:g}L{x + s:g} {y + 0.8 * s:g}H{x - s:g}Z" '
-                          f"{attributes}/>")
+            shapes.append(
+                f'<path d="M{x} {y - s:g}L{x + s:g} {y + 0.8 * s:g}H{x - s:g}Z" {attributes}/>'
+            )
     return "".join(shapes)

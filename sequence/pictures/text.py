@@ -39,11 +39,16 @@ def position_text(position, hands: Mapping[int, Sequence[str]], undealt: int, tu
 
     `undealt` is the number of undealt cards, `turn` a line that says whose turn it is.
     """
-    return "\n".join([
-        board_text(position.chip_masks, position.locked_mask),
-        f"sequences: {score_text(position.sequences)}",
-        *(f"player {player}: {cards_text(hand)}" for player, hand in hands.items()),
-        f"draft row: {cards_text(position.draft_row)}", f"undealt: {undealt}", turn])
+    return "\n".join(
+        [
+            board_text(position.chip_masks, position.locked_mask),
+            f"sequences: {score_text(position.sequences)}",
+            *(f"player {player}: {cards_text(hand)}" for player, hand in hands.items()),
+            f"draft row: {cards_text(position.draft_row)}",
+            f"undealt: {undealt}",
+            turn,
+        ]
+    )
 
 
 def turn_text(position) -> str:

@@ -73,10 +73,17 @@ _NARROW = _Form(LEFT + BOARD + 6, (6, TOP + BOARD + 8), 17.5, 19, 17, 17, SQUARE
 NUMBER, NARROW_NUMBER = 11, _NARROW.number  # heights of numbers on cells
 
 
-def picture(position, hands: Mapping[int, Sequence[str]] | None = None,  # noqa: PLR0913
-            clicks: Mapping[str, str] | None = None, chosen: Collection[str] = (),
-            values: Mapping[str, float] | None = None, over: str = "",
-            *, hint: Collection[str] = (), narrow: bool = False) -> str:
+def picture(
+    position,
+    hands: Mapping[int, Sequence[str]] | None = None,  # noqa: PLR0913
+    clicks: Mapping[str, str] | None = None,
+    chosen: Collection[str] = (),
+    values: Mapping[str, float] | None = None,
+    over: str = "",
+    *,
+    hint: Collection[str] = (),
+    narrow: bool = False,
+) -> str:
     """A `State` or an `Observation` as SVG text.
 
     `hands` are the open hands by player, by default that of the player to move, or of the one who
@@ -88,8 +95,16 @@ def picture(position, hands: Mapping[int, Sequence[str]] | None = None,  # noqa:
     `hint` get a frame with a star. `over` is
     SVG that lies above the board, placed by `corner`. The `narrow` form is for telephones.
     """
-    return _Drawing(position, hands, clicks or {}, chosen, values or {}, over,
-                    hint=hint, form=_NARROW if narrow else _WIDE).svg
+    return _Drawing(
+        position,
+        hands,
+        clicks or {},
+        chosen,
+        values or {},
+        over,
+        hint=hint,
+        form=_NARROW if narrow else _WIDE,
+    ).svg
 
 
 def as_html(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
@@ -124,9 +139,18 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
 
 
 class _Drawing:
-    def __init__(self, position, hands, clicks, chosen, values, over, *,  # noqa: PLR0913
-                 hint: Collection[str],
-                 form: _Form) -> None:
+    def __init__(
+        self,
+        position,
+        hands,
+        clicks,
+        chosen,
+        values,
+        over,
+        *,  # noqa: PLR0913
+        hint: Collection[str],
+        form: _Form,
+    ) -> None:
         self.seen, self.clicks, self.chosen = seen_by_one(position), clicks, chosen
         self.values, self.hint, self.form = values, hint, form
         self.how = notation(values.values(), SQUARE - 2, max(form.value, ON_CARDS))
@@ -143,7 +167,8 @@ class _Drawing:
             f"<desc>{escape(in_words(position, hands))}</desc>"
             f'<rect width="{form.width}" height="{height}" fill="white"/>'
             f'<g font-family="sans-serif" font-size="{form.words}" fill="{DARK}">'
-            f'{"".join(self.parts)}</g></svg>')
+            f"{''.join(self.parts)}</g></svg>"
+        )
 
     # The right part: the score, what was played last, the hands, the row.
 
@@ -168,8 +193,10 @@ class _Drawing:
                 y = self.row(y)
         counts = f"{seen.undealt} undealt, {len(seen.discards)} discarded"
         self.text(left, y, counts, f'fill="{GREY}"')
-        for mark, shown in (("dashed frame and arrow: latest chip", seen.history),
-                            ("rings and a line: completed sequence", seen.locked_mask)):
+        for mark, shown in (
+            ("dashed frame and arrow: latest chip", seen.history),
+            ("rings and a line: completed sequence", seen.locked_mask),
+        ):
             if shown:
                 y += line
                 self.text(left, y, mark, f'fill="{GREY}"')
@@ -185,8 +212,12 @@ class _Drawing:
         self.parts.append(chip(seen.rules.side(player), (self.left + 7, y - 4), 6))
         label = f"player {player}" + (f": {hidden} hidden" if hidden else "")
         mover = player == seen.to_move and not seen.is_over
-        self.text(self.left + 20, y, label + (", to move" if mover else ""),
-                  'font-weight="700"' if is_open else "")
+        self.text(
+            self.left + 20,
+            y,
+            label + (", to move" if mover else ""),
+            'font-weight="700"' if is_open else "",
+        )
         # What is not to be played from takes less room, and so do the hands of a large table.
         small = 1 if is_open and len(self.hands) <= 4 else SMALL
         top, size = y + 10, small * self.form.cards
@@ -208,17 +239,20 @@ class _Drawing:
         for place, card in enumerate(cards):
             self.card(card, place * STEP, f"take {card}", card not in cards[:place])
             if f"take {card}" in self.values:
-                self.parts.append(self.worth(f"take {card}", (place * STEP + CARD / 2, TALL + 6),
-                                             STEP - 1, 1.1))
+                self.parts.append(
+                    self.worth(f"take {card}", (place * STEP + CARD / 2, TALL + 6), STEP - 1, 1.1)
+                )
         self.parts.append("</g>")
         below = TALL + (13 if self.values else 0) if cards else 0
         return y + 13 + size * below + self.line
 
     def card(self, card: str, x: float, move: str, first: bool, with_use: bool = True) -> None:
         """A card face up; of two equal ones only the first is shown as chosen."""
-        self.clickable(move, card_face(card, x, move in self.clicks,
-                                       move in self.chosen and first, with_use),
-                       (x, 0, CARD, TALL))
+        self.clickable(
+            move,
+            card_face(card, x, move in self.clicks, move in self.chosen and first, with_use),
+            (x, 0, CARD, TALL),
+        )
 
     # The board.
 
@@ -235,22 +269,26 @@ class _Drawing:
         for width, colour in ((7, "white"), (3, DARK)):  # readable on every chip
             for start, end in ends:
                 (x, y), (to_x, to_y) = _centre(start), _centre(end)
-                self.parts.append(f'<path class="sequence" pointer-events="none" d="M{x} {y}L{to_x}'
-                                  f' {to_y}" stroke="{colour}" stroke-width="{width}"/>')
+                self.parts.append(
+                    f'<path class="sequence" pointer-events="none" d="M{x} {y}L{to_x}'
+                    f' {to_y}" stroke="{colour}" stroke-width="{width}"/>'
+                )
             if heart:
                 x, y = corner(HEART_CELLS[0])
                 self.parts.append(
                     f'<rect class="sequence" pointer-events="none" x="{x + 4}" y="{y + 4}" '
                     f'width="{2 * SQUARE - 8}" height="{2 * SQUARE - 8}" rx="12" fill="none" '
-                    f'stroke="{colour}" stroke-width="{width}"/>')
+                    f'stroke="{colour}" stroke-width="{width}"/>'
+                )
         self.last_move()
         self.parts += self.names
         for cell in CELLS:
             if (move := f"cell {cell[0]},{cell[1]}") in self.values:
                 x, y = corner(cell)
                 size = self.form.value
-                self.parts.append(self.worth(move, (x + SQUARE / 2, y + BASE - 6 * size),
-                                             SQUARE - 2, size))
+                self.parts.append(
+                    self.worth(move, (x + SQUARE / 2, y + BASE - 6 * size), SQUARE - 2, size)
+                )
 
     def cell(self, cell: Cell) -> None:
         """One cell: its card in the middle, or in the corner above a chip."""
@@ -259,9 +297,11 @@ class _Drawing:
         lit, taken = move in self.clicks, move in self.chosen
         fill = LIT if lit else "white" if card else PALE
         edge, width = (DARK, 4) if taken else (EDGE, 2.5) if lit else ("#999", 1)
-        inside = (f'<rect x="{x + width / 2}" y="{y + width / 2}" width="{SQUARE - width}" '
-                  f'height="{SQUARE - width}" fill="{fill}" stroke="{edge}" '
-                  f'stroke-width="{width}"/>')
+        inside = (
+            f'<rect x="{x + width / 2}" y="{y + width / 2}" width="{SQUARE - width}" '
+            f'height="{SQUARE - width}" fill="{fill}" stroke="{edge}" '
+            f'stroke-width="{width}"/>'
+        )
         side = self.side_on(cell)
         if not card:
             inside += _label(x + SQUARE / 2, y + SQUARE / 2 + 5, "free", self.form.name, GREY)
@@ -278,15 +318,18 @@ class _Drawing:
                 'font-weight="700" '
                 f'fill="{ink(card)}" stroke="{fill}" stroke-width="3" '
                 f'paint-order="stroke" pointer-events="none">'
-                f"{card_name(card)}{AS_TEXT}</text>")
-        self.clickable(move, f'<g data-cell="{cell[0]},{cell[1]}">{inside}</g>',
-                       (x, y, SQUARE, SQUARE))
+                f"{card_name(card)}{AS_TEXT}</text>"
+            )
+        self.clickable(
+            move, f'<g data-cell="{cell[0]},{cell[1]}">{inside}</g>', (x, y, SQUARE, SQUARE)
+        )
 
     def side_on(self, cell: Cell) -> int | None:
         """The side whose chip is on a cell."""
         bit = BIT[cell]
-        return next((side for side, mask in enumerate(self.seen.chip_masks) if mask >> bit & 1),
-                    None)
+        return next(
+            (side for side, mask in enumerate(self.seen.chip_masks) if mask >> bit & 1), None
+        )
 
     def last_move(self) -> None:
         """A dashed frame and an arrow on the cell of the latest move, a cross if it took a chip."""
@@ -299,8 +342,14 @@ class _Drawing:
             f'<rect x="{x + 1.5}" y="{y + 1.5}" width="{SQUARE - 3}" height="{SQUARE - 3}" '
             f'stroke-width="3" stroke-dasharray="7 4"/>'
             f'<path d="M{x + SQUARE} {y}l-15 0l15 15Z" fill="{DARK}" stroke="white"/>'
-            + (f'<path d="M{x + 10} {y + 10}l28 28m0 -28l-28 28" stroke="{GREY}" '
-               'stroke-width="2.5"/>' if moves[-1].kind == REMOVE else "") + "</g>")
+            + (
+                f'<path d="M{x + 10} {y + 10}l28 28m0 -28l-28 28" stroke="{GREY}" '
+                'stroke-width="2.5"/>'
+                if moves[-1].kind == REMOVE
+                else ""
+            )
+            + "</g>"
+        )
 
     def clickable(self, move: str, inside: str, box: Box) -> None:
         """Draw something, and mark it if it can be clicked, or is part of a hint."""
@@ -312,8 +361,10 @@ class _Drawing:
             if move in self.hint:
                 label += ", hint"
                 inside += hint_mark(box)
-            inside = (f'<g data-move="{move}" data-label="{escape(label)}" '
-                      f'data-pressed="{pressed}">{inside}</g>')
+            inside = (
+                f'<g data-move="{move}" data-label="{escape(label)}" '
+                f'data-pressed="{pressed}">{inside}</g>'
+            )
         self.parts.append(inside)
 
     def worth(self, move: str, centre: tuple[float, float], room: float, size: float) -> str:
@@ -328,8 +379,10 @@ class _Drawing:
 
 
 def _label(x: float, y: float, text: str, size: float, colour: str) -> str:
-    return (f'<text x="{x}" y="{y}" font-size="{size}" text-anchor="middle" fill="{colour}">'
-            f"{text}</text>")
+    return (
+        f'<text x="{x}" y="{y}" font-size="{size}" text-anchor="middle" fill="{colour}">'
+        f"{text}</text>"
+    )
 
 
 def corner(cell: Cell) -> tuple[float, float]:

@@ -90,23 +90,31 @@ def in_words(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
     """The alternative text of the picture in `sequence.pictures.view`: everything that it shows."""
     seen = seen_by_one(position)
     rules, open_by = seen.rules, open_hands(seen, hands)
-    score = ", ".join(f"side {side} ({SHAPES[side]}s) {count}"
-                      for side, count in enumerate(seen.sequences))
+    score = ", ".join(
+        f"side {side} ({SHAPES[side]}s) {count}" for side, count in enumerate(seen.sequences)
+    )
     last = "; ".join(f"player {player}: {action}" for player, action in recent_plays(seen))
     sentences = [
-        f"Sequence, {rules}", turn_sentence(seen),
+        f"Sequence, {rules}",
+        turn_sentence(seen),
         f"Sequences: {score}; {rules.sequences} to win",
         *([f"Last actions: {last}"] if last else ()),
         *(f"Hand of player {player}: {cards_text(cards)}" for player, cards in open_by.items()),
-        *(_closed_hand(player, *held_cards(seen, open_by, player))
-          for player in range(rules.players) if player not in open_by)]
+        *(
+            _closed_hand(player, *held_cards(seen, open_by, player))
+            for player in range(rules.players)
+            if player not in open_by
+        ),
+    ]
     if rules.row:
         sentences.append(f"Draft row: {cards_text(seen.draft_row)}")
     sentences.append(f"Undealt: {seen.undealt}, discards: {len(seen.discards)}")
     for side, mask in enumerate(seen.chip_masks):
         locked = mask & seen.locked_mask
-        sentences.append(f"Chips of side {side}: {_cells_text(mask)}"
-                         + (f"; in sequences: {_cells_text(locked)}" if locked else ""))
+        sentences.append(
+            f"Chips of side {side}: {_cells_text(mask)}"
+            + (f"; in sequences: {_cells_text(locked)}" if locked else "")
+        )
     return ". ".join(sentences) + "."
 
 

@@ -24,8 +24,10 @@ def board_of(drawing):
 
 def masks_of(board, teams=2):
     """The bitboards of such a board: by side all chips, and the chips in sequences."""
-    sides = tuple(mask_of(cell for cell, chip in board.items() if chip[:1] == str(side))
-                  for side in range(teams))
+    sides = tuple(
+        mask_of(cell for cell, chip in board.items() if chip[:1] == str(side))
+        for side in range(teams)
+    )
     return sides, mask_of(cell for cell, chip in board.items() if chip.endswith("!"))
 
 
@@ -40,18 +42,29 @@ def state_from(board, hands, row=(), rules=DRAFT, *, deck=None, **changes):
         rest = unseen(*piles, pile_of(row))
         deck = [CARDS[k >> 1] for k in range(104) if rest >> k & 1]
     fields = {
-        "rules": rules, "chip_masks": chips, "empty_mask": empty, "locked_mask": locked,
-        "sequences": (0,) * rules.teams, "hand_piles": piles, "row_pile": pile_of(row),
-        "deck": tuple(NUMBER[card] for card in deck), "dealt": 0, "to_move": 0, "traded": False,
-        "passes": 0, "history": (), "reshuffled": 0,
-        "reshuffle_seed": None if rules.row else 0, "is_over": False}
+        "rules": rules,
+        "chip_masks": chips,
+        "empty_mask": empty,
+        "locked_mask": locked,
+        "sequences": (0,) * rules.teams,
+        "hand_piles": piles,
+        "row_pile": pile_of(row),
+        "deck": tuple(NUMBER[card] for card in deck),
+        "dealt": 0,
+        "to_move": 0,
+        "traded": False,
+        "passes": 0,
+        "history": (),
+        "reshuffled": 0,
+        "reshuffle_seed": None if rules.row else 0,
+        "is_over": False,
+    }
     return state_of(**fields | changes)
 
 
 def as_tuple(action):
     """An engine's action in the slow implementation's form."""
-    return (action.kind, action.play_card or None, action.draft_card or None,
-            action.coords or None)
+    return (action.kind, action.play_card or None, action.draft_card or None, action.coords or None)
 
 
 def slow_board(state):
@@ -63,5 +76,3 @@ def slow_board(state):
             side = next((s for s, pair in enumerate(LETTERS) if chip and chip in pair), None)
             board[row, col] = "" if side is None else f"{side}{'!' if chip.isupper() else ''}"
     return board
-
-

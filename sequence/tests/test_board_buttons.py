@@ -60,7 +60,8 @@ def test_values_are_written_on_cells_and_on_the_row():
     click(game, "values")
     worth = game._choice.worth(Greedy().values(game.state.observation()))
     assert {part for part in worth if part.startswith("cell")} == {
-        move for move in lit(game) if move.startswith("cell")}
+        move for move in lit(game) if move.startswith("cell")
+    }
     assert game.board.shown["svg"].count('class="value"') == len(worth)
     best = max(Greedy().values(game.state.observation()).values())
     assert max(worth.values()) == best
@@ -91,8 +92,11 @@ def test_a_hint_is_marked_on_the_board(seed):
     game = play(against=Random(1), seed=seed)
     click(game, "hint")
     action = Greedy().choose(game.state.observation())
-    parts = {f"card {action.play_card}", f"take {action.draft_card}",
-             "cell {},{}".format(*action.coords)}
+    parts = {
+        f"card {action.play_card}",
+        f"take {action.draft_card}",
+        "cell {},{}".format(*action.coords),
+    }
     svg = game.board.shown["svg"]
     marked = re.findall(r'data-move="([^"]+)" data-label="[^"]*, hint"', svg)
     assert {*marked} == parts and svg.count('class="hint"') == len(marked)

@@ -42,9 +42,24 @@ def test_a_sketch_can_be_sampled():
     assert beliefs.sample(drawn, random.Random(1)).observation(0) == drawn
 
 
-@pytest.mark.parametrize("text", ["x 0,0", "x 2,1 / o 2,1", "x 2,10", "x 21", "hand 1s", "foo 1",
-                                  "score 1", "x a,b", "x 1,2,3", "hand 2d 3d 4d 5d 6d 7d 8d",
-                                  "row 2d 3d 4d 5d 6d 7d", "hand 2d 2d / row 2d", "score 2 0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x 0,0",
+        "x 2,1 / o 2,1",
+        "x 2,10",
+        "x 21",
+        "hand 1s",
+        "foo 1",
+        "score 1",
+        "x a,b",
+        "x 1,2,3",
+        "hand 2d 3d 4d 5d 6d 7d 8d",
+        "row 2d 3d 4d 5d 6d 7d",
+        "hand 2d 2d / row 2d",
+        "score 2 0",
+    ],
+)
 def test_what_is_no_sketch_is_told(text):
     """No or too many cells, cards, parts and sequences are each a ValueError."""
     with pytest.raises(ValueError):

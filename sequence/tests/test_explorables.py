@@ -23,8 +23,11 @@ from tictactoe.show.sheet import number_text
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 POSITION = sketch("x 4,2 4,3 / o 6,1 / hand 4h jh 9c / row 3c 9s")
 OPEN = cells_of(POSITION.empty_mask)
-ACTIONS = (Action("place", "4h", "3c", (4, 5)), Action("remove", "jh", "9s", (6, 1)),
-           Action("place", "9c", "9s", (4, 0)))
+ACTIONS = (
+    Action("place", "4h", "3c", (4, 5)),
+    Action("remove", "jh", "9s", (6, 1)),
+    Action("place", "9c", "9s", (4, 0)),
+)
 WORLDS = 4000  # sampled, to compare with what is computed
 
 
@@ -44,10 +47,16 @@ def test_any_scores_are_shown(scores):
 
 def test_knobs_change_the_scores():
     """The score is asked with the settings by their names; the line tells them and the best."""
-    made = score_board(POSITION, OPEN, lambda cell, line, board: line * cell[0] + board * cell[1],
-                       {"line": (0, 10), "board": (0.25, 1)}, at={"line": 10, "sequence": 3})
-    assert made.view.said == ("line = 10, board = 0.25. The best cells: 9,8 with 92, 9,7 with "
-                              "91.8, 9,6 with 91.5.")
+    made = score_board(
+        POSITION,
+        OPEN,
+        lambda cell, line, board: line * cell[0] + board * cell[1],
+        {"line": (0, 10), "board": (0.25, 1)},
+        at={"line": 10, "sequence": 3},
+    )
+    assert made.view.said == (
+        "line = 10, board = 0.25. The best cells: 9,8 with 92, 9,7 with 91.8, 9,6 with 91.5."
+    )
     made.turn("line", 0)
     made.turn("board", 1)
     assert "The best cells: 1,9 with 9, " in made.view.said
@@ -75,14 +84,18 @@ def test_an_action_is_chosen_and_its_sum_told():
 
     def replies(action):
         asked.append(action)
-        return {Action("place", "jd", coords=(3, 3)): 7, Action("place", "5c", coords=(3, 3)): 12,
-                Action("place", "2s", coords=(0, 1)): 5}
+        return {
+            Action("place", "jd", coords=(3, 3)): 7,
+            Action("place", "5c", coords=(3, 3)): 12,
+            Action("place", "2s", coords=(0, 1)): 5,
+        }
 
     made = reply_board(POSITION, ACTIONS, replies, lambda action: {"reward": 20, "reply": -10.8})
     assert made.view.said == (
         "1 of 3: place 4♥ at 4,5, take 3♣. Replies considered: 3; the best for the others: place "
         "5♣ at 3,3 (12), place J♦ at 3,3 (7), place 2♠ at 0,1 (5). Value: reward 20, reply "
-        "\N{MINUS SIGN}10.8; in all 9.2.")
+        "\N{MINUS SIGN}10.8; in all 9.2."
+    )
     assert {"12", "5"} <= texts(made.view.svg)
     assert "Chips of side 0: 4,2 4,3 4,5" in made.view.alt
     assert "Player 1 to move" in made.view.alt
@@ -94,8 +107,9 @@ def test_an_action_is_chosen_and_its_sum_told():
 def test_after_a_trade_and_at_the_end_of_a_line():
     """A trade leaves the turn where it is; a completed sequence is drawn as one."""
     four = sketch("x 4,1 4,2 4,3 4,4 / hand 4h 2s / row 3c")
-    made = reply_board(four, [Action("trade", "2s", "3c"), Action("place", "4h", "3c", (4, 5))],
-                       lambda action: {})
+    made = reply_board(
+        four, [Action("trade", "2s", "3c"), Action("place", "4h", "3c", (4, 5))], lambda action: {}
+    )
     assert "Player 0 to move" in made.view.alt
     assert "No reply was considered." in made.view.said
     made.click("last")
@@ -154,14 +168,21 @@ def told(text):
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.text("mtMT_", min_size=100, max_size=100), st.integers(0, 9), st.integers(0, 9),
-       st.sampled_from([step for step in product((-1, 0, 1), repeat=2) if any(step)]))
+@given(
+    st.text("mtMT_", min_size=100, max_size=100),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.sampled_from([step for step in product((-1, 0, 1), repeat=2) if any(step)]),
+)
 def test_any_ray_is_read(board, row, col, step):
     """Up to the edge, a cell a step, with a row of the table for each."""
     made = read_along(board, (row, col), {"this way": step}, told, ("letters", "<mine>", "wall"))
     made.click("last")
-    ray = [(row + k * step[0], col + k * step[1]) for k in range(1, 10)
-           if 0 <= row + k * step[0] < 10 and 0 <= col + k * step[1] < 10]
+    ray = [
+        (row + k * step[0], col + k * step[1])
+        for k in range(1, 10)
+        if 0 <= row + k * step[0] < 10 and 0 <= col + k * step[1] < 10
+    ]
     assert made.last == len(ray)
     text = "".join(board[10 * r + c] for r, c in ray)
     shown = texts(made.view.svg)
@@ -171,12 +192,18 @@ def test_any_ray_is_read(board, row, col, step):
 def test_a_step_says_what_changed():
     """The line compares with the step before; another direction keeps the step where it can."""
     board = 41 * "_" + "mm_m" + 55 * "_"
-    made = read_along(board, (4, 0), {"right": (0, 1), "down": (1, 0), "up": (-1, 0)}, told,
-                      ("letters", "mine", "wall"))
+    made = read_along(
+        board,
+        (4, 0),
+        {"right": (0, 1), "down": (1, 0), "up": (-1, 0)},
+        told,
+        ("letters", "mine", "wall"),
+    )
     assert made.view.said == "right, 0 of 9 cells: letters 1, mine 0, wall yes."
     made.click("next")
-    assert made.view.said == ("right, 1 of 9 cells: letters 2, mine 1, wall yes. Changed: letters, "
-                              "mine.")
+    assert made.view.said == (
+        "right, 1 of 9 cells: letters 2, mine 1, wall yes. Changed: letters, mine."
+    )
     made.go_to(7)
     made.turn("direction", "up")
     assert made.view.said.startswith("up, 4 of 4 cells")

@@ -65,8 +65,9 @@ class Interleaved(LegalActions):
 def test_the_legal_actions_of_one_state():
     """Who looks up an action finds that one, whatever another thread looks up meanwhile."""
     state = State.deal(seed=1)
-    legal = Interleaved(state.hand_piles[0], state.row_pile, state.empty_mask, 0,
-                        trades=True, forgo=True)
+    legal = Interleaved(
+        state.hand_piles[0], state.row_pile, state.empty_mask, 0, trades=True, forgo=True
+    )
     legal.theirs = legal.locate(legal[7])
     for number in range(len(legal)):
         action = legal[number]
@@ -104,7 +105,10 @@ def test_an_agents_file_is_loaded_once(tmp_path):
     """Threads that make agents of one file at the same moment make them of the same class."""
     for number in range(5):
         path = tmp_path / f"an_agent_{number}.py"
-        path.write_text("import time\n\ntime.sleep(0.01)\n\n\nclass Mine:\n"
-                        "    def choose(self, seen):\n        return None\n", "utf-8")
+        path.write_text(
+            "import time\n\ntime.sleep(0.01)\n\n\nclass Mine:\n"
+            "    def choose(self, seen):\n        return None\n",
+            "utf-8",
+        )
         agents = at_once([lambda path=path: make(spec(str(path)))] * 4)
         assert len({type(agent) for agent in agents}) == 1

@@ -86,8 +86,9 @@ def lit(game):
 def pressed(game):
     """What is chosen in the picture that is shown."""
     root = ET.fromstring(game.board.shown["svg"])
-    return {element.get("data-move") for element in root.iter()
-            if element.get("data-pressed") == "true"}
+    return {
+        element.get("data-move") for element in root.iter() if element.get("data-pressed") == "true"
+    }
 
 
 def cells(actions):
@@ -124,11 +125,20 @@ def test_card_cell_and_draft_card_play_an_action():
     assert "Player 1: place" in game.board.shown["status"]
 
 
-@pytest.mark.parametrize("order", [
-    ["take jh", "card 4d", "cell 2,4"], ["take jh", "cell 2,4"], ["cell 2,4", "take jh"],
-    ["card 4d", "cell 7,9", "cell 2,4", "take jh"], ["cell 7,9", "cell 7,9", "cell 2,4", "take jh"],
-    ["take 6d", "take jh", "cell 2,4"], ["card kd", "card 4d", "take jh", "cell 2,4"],
-    ["card kd", "card kd", "cell 2,4", "take jh"], ["cell 7,7", "card 4d", "cell 2,4", "take jh"]])
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["take jh", "card 4d", "cell 2,4"],
+        ["take jh", "cell 2,4"],
+        ["cell 2,4", "take jh"],
+        ["card 4d", "cell 7,9", "cell 2,4", "take jh"],
+        ["cell 7,9", "cell 7,9", "cell 2,4", "take jh"],
+        ["take 6d", "take jh", "cell 2,4"],
+        ["card kd", "card 4d", "take jh", "cell 2,4"],
+        ["card kd", "card kd", "cell 2,4", "take jh"],
+        ["cell 7,7", "card 4d", "cell 2,4", "take jh"],
+    ],
+)
 def test_any_order_will_do(order):
     """The parts come in any order, a cell brings its card along, and a choice can be changed."""
     game = play(seed=1)
@@ -171,9 +181,17 @@ def play_by_clicks(game, action, chosen=False):
     assert game.state.history[number] == action
 
 
-@pytest.mark.parametrize(("rules", "seat"), [
-    (DRAFT, 0), (DRAFT, 1), (DRAFT.for_players(4), 2), (OFFICIAL, 0),
-    (OFFICIAL.for_players(3), 1), (OFFICIAL.for_players(12, 3), 11)])
+@pytest.mark.parametrize(
+    ("rules", "seat"),
+    [
+        (DRAFT, 0),
+        (DRAFT, 1),
+        (DRAFT.for_players(4), 2),
+        (OFFICIAL, 0),
+        (OFFICIAL.for_players(3), 1),
+        (OFFICIAL.for_players(12, 3), 11),
+    ],
+)
 def test_any_clicks_come_to_an_end(rules, seat):
     """Whoever clicks what is offered, without any plan, plays a legal game to its end."""
     chance = random.Random(7)
@@ -222,11 +240,23 @@ def test_the_other_hand_stays_hidden_while_an_agent_thinks():
     game = play(against=Looking(), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
     [seen] = [state.observation(0) for state in game.states if state.to_move == 1]
-    assert shown == [{"svg": picture(seen), "narrow": picture(seen, narrow=True),
-                      "alt": in_words(seen), "buttons": [
-        ["undo", "Undo"], ["redo", "Redo"], ["resign", "Resign"], ["seat", "Change seats"],
-        ["new", "New game"]], "status": "Looking, player 1, is thinking …", "busy": True,
-        "moves": ["player 0: place 4♦ at 2,4, take 6♦"]}]
+    assert shown == [
+        {
+            "svg": picture(seen),
+            "narrow": picture(seen, narrow=True),
+            "alt": in_words(seen),
+            "buttons": [
+                ["undo", "Undo"],
+                ["redo", "Redo"],
+                ["resign", "Resign"],
+                ["seat", "Change seats"],
+                ["new", "New game"],
+            ],
+            "status": "Looking, player 1, is thinking …",
+            "busy": True,
+            "moves": ["player 0: place 4♦ at 2,4, take 6♦"],
+        }
+    ]
 
 
 def test_another_card_drops_the_cell():
@@ -259,8 +289,19 @@ def test_clicks_on_an_older_picture_are_left_alone():
     game = play(seed=1)
     click(game, "card 4d")
     before = game.board.shown
-    click(game, "cell 0,0", "cell 9,1", "take 2s", "card 2s", "forgo", "pass", "trade 4d", "again",
-          "nonsense", "")
+    click(
+        game,
+        "cell 0,0",
+        "cell 9,1",
+        "take 2s",
+        "card 2s",
+        "forgo",
+        "pass",
+        "trade 4d",
+        "again",
+        "nonsense",
+        "",
+    )
     assert game.board.shown == before
 
 
@@ -382,7 +423,10 @@ def test_wrong_settings_are_refused():
             play(wrong)
     game = Play([Greedy(), Random(), Greedy()], seat=1, rules=DRAFT.for_players(4))
     assert {seat: type(agent) for seat, agent in game.agents.items()} == {
-        0: Greedy, 2: Random, 3: Greedy}
+        0: Greedy,
+        2: Random,
+        3: Greedy,
+    }
 
 
 def test_what_is_left_without_widgets():
@@ -476,8 +520,7 @@ def test_clicks_while_an_agent_thinks_are_refused():
     with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
         seen = agent.question()
         click(game, "card 4d", "cell 2,4")
-        assert game.board.shown["status"] == (
-            "It is not your turn: Held, player 1, is thinking …")
+        assert game.board.shown["status"] == ("It is not your turn: Held, player 1, is thinking …")
         agent.answers.put(seen.legal_actions()[0])
     assert len(game.states) == 3
 
@@ -485,6 +528,7 @@ def test_clicks_while_an_agent_thinks_are_refused():
 @pytest.mark.parametrize("late", [Random(7), Greedy()])
 def test_a_new_game_is_the_one_of_its_seed(late):
     """However the agent was interrupted by it, it plays the new game as if there were no other."""
+
     class Interrupting:
         """Lets a click in the first time it is asked."""
 
@@ -504,8 +548,12 @@ def test_a_new_game_is_the_one_of_its_seed(late):
 
     game = play(against=Interrupting(), seed=3)
     action = game.state.legal_actions()[0]
-    click(game, f"card {action.play_card}", "cell {},{}".format(*action.coords),
-          f"take {action.draft_card}")
+    click(
+        game,
+        f"card {action.play_card}",
+        "cell {},{}".format(*action.coords),
+        f"take {action.draft_card}",
+    )
     assert game.states == [State.deal(seed=4)]
     alone = play(against=late, seed=4)
     for other in (game, alone):

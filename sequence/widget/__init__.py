@@ -24,9 +24,14 @@ from sequence.widget.steps import Replay
 __all__ = ["Play", "Replay", "play", "replay", "watch"]
 
 
-def play(against: Agent | Sequence[Agent] | None = None, seat: int = 0, seed: int = 0,
-         rules: Rules = DRAFT, hint: Agent | None = None,
-         values: Callable[[Observation], Mapping[Action, float]] | None = None) -> Play:
+def play(
+    against: Agent | Sequence[Agent] | None = None,
+    seat: int = 0,
+    seed: int = 0,
+    rules: Rules = DRAFT,
+    hint: Agent | None = None,
+    values: Callable[[Observation], Mapping[Action, float]] | None = None,
+) -> Play:
     """Show a board to play on against agents; end a notebook cell with it.
 
     `against` is one agent for all the other seats, or one for each of them in the order of the
@@ -51,8 +56,7 @@ def replay(game: Game | str | Path | Sequence[State]) -> Replay:
 
 
 def watch(agents: Sequence[Agent], seed: int = 0, rules: Rules = DRAFT) -> Replay:
-    """Let agents play a game, as `sequence.play` does, and watch it at a pace, with all hands open.
-    """
+    """Let agents play a game, as `sequence.play` does, and watch it at a pace, with all hands open."""
     shown = Replay(play_game(agents, seed, rules))
     shown.click("play")
     return shown

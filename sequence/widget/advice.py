@@ -14,8 +14,9 @@ def advice(state: State, seat: int, choice: Choice) -> str:
         ending = {None: "A tie", state.rules.side(seat): "You have won"}
         return f"{ending.get(state.winner, 'You have lost')}: {turn_text(state)}, {score}."
     last = list(state.observation().plays())[-1:]
-    news = [f"Player {player}: {action_words(action)}. "
-            for player, action in last if player != seat]
+    news = [
+        f"Player {player}: {action_words(action)}. " for player, action in last if player != seat
+    ]
     you = f"{''.join(news)}Your turn ({SHAPES[state.rules.side(seat)]}s): "
     if PASS in state.legal_actions():
         return you + "you have no legal action but to pass."

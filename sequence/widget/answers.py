@@ -35,8 +35,9 @@ def ask(agent: Agent, state: State, choose: Callable[[Observation], Action]) -> 
     return Answer(agent, None, None, f"{type(agent).__name__}, player {state.to_move}, {wrong}")
 
 
-def rated(rate: Callable[[Observation], Mapping[Action, float]],
-          state: State) -> Mapping[Action, float] | str:
+def rated(
+    rate: Callable[[Observation], Mapping[Action, float]], state: State
+) -> Mapping[Action, float] | str:
     """What each legal action is worth, or why that is not known."""
     try:
         observation = state.observation()

@@ -41,9 +41,13 @@ class Choice:
 
     def fitting(self) -> list[Action]:
         """The legal actions that have everything that is chosen."""
-        return [action for action in self._state.legal_actions()
-                if self.card in ("", action.play_card) and self.take in ("", action.draft_card)
-                and self.target in (None, target_of(action))]
+        return [
+            action
+            for action in self._state.legal_actions()
+            if self.card in ("", action.play_card)
+            and self.take in ("", action.draft_card)
+            and self.target in (None, target_of(action))
+        ]
 
     def targets(self) -> dict[Target, str]:
         """What the chosen card can be used for: cells, each with the kind of action, or a trade.
@@ -51,9 +55,15 @@ class Choice:
         While no card is chosen, the cells of all cards in the hand except jacks, which would light
         nearly all of the board.
         """
-        return {target_of(action): action.kind for action in self._state.legal_actions()
-                if (action.play_card == self.card if self.card
-                    else action.kind == PLACE and not is_jack(action.play_card))}
+        return {
+            target_of(action): action.kind
+            for action in self._state.legal_actions()
+            if (
+                action.play_card == self.card
+                if self.card
+                else action.kind == PLACE and not is_jack(action.play_card)
+            )
+        }
 
     def clicked(self) -> set[str]:
         """The parts that are chosen, as they are named in the picture."""
@@ -69,8 +79,9 @@ class Choice:
             for part in parts if action in values else ():
                 best[part] = max(best.get(part, values[action]), values[action])
         lit = {f"cell {cell[0]},{cell[1]}" for cell in self.targets() if isinstance(cell, tuple)}
-        return {part: value for part, value in best.items()
-                if part in lit or part.startswith("take ")}
+        return {
+            part: value for part, value in best.items() if part in lit or part.startswith("take ")
+        }
 
 
 def target_of(action: Action) -> Target:

@@ -40,21 +40,29 @@ class Play(OnBoard):
     the person may see.
     """
 
-    def __init__(self, against: Agent | Sequence[Agent] | None = None, seat: int = 0,
-                 seed: int = 0, rules: Rules = DRAFT, hint: Agent | None = None,
-                 values: Callable[[Observation], Mapping[Action, float]] | None = None) -> None:
+    def __init__(
+        self,
+        against: Agent | Sequence[Agent] | None = None,
+        seat: int = 0,
+        seed: int = 0,
+        rules: Rules = DRAFT,
+        hint: Agent | None = None,
+        values: Callable[[Observation], Mapping[Action, float]] | None = None,
+    ) -> None:
         if seat not in range(rules.players):
             raise ValueError(f"{rules} have no seat {seat!r}")
         agents = Greedy() if against is None else against
-        agents = (list(agents) if isinstance(agents, list | tuple)
-                  else [agents] * (rules.players - 1))
+        agents = (
+            list(agents) if isinstance(agents, list | tuple) else [agents] * (rules.players - 1)
+        )
         self.hint = Greedy() if hint is None else hint
         for agent in [*agents, self.hint]:
             if isinstance(agent, type) or not callable(getattr(agent, "choose", None)):
                 raise ValueError(f"{agent!r} is not an agent: give an agent, like Greedy()")
         if len(agents) != rules.players - 1:
             raise ValueError(
-                f"{rules} need {rules.players - 1} agents beside you, not {len(agents)}")
+                f"{rules} need {rules.players - 1} agents beside you, not {len(agents)}"
+            )
         self.rules = rules
         self._sit(seat, agents)
         self._values, self._wants_hint = Values(values), False
@@ -206,8 +214,9 @@ class Play(OnBoard):
     def _take_hint(self, answer: Answer) -> None:
         self._wants_hint = False
         self._hint = set() if answer.state is None else parts_of(answer.action)
-        said = answer.trouble or (f"{type(answer.agent).__name__} would "
-                                  f"{action_words(answer.action)}.")
+        said = answer.trouble or (
+            f"{type(answer.agent).__name__} would {action_words(answer.action)}."
+        )
         self._news = f"Hint: {said} "
 
     def _take_values(self, found: Mapping[Action, float] | str) -> None:
@@ -222,16 +231,28 @@ class Play(OnBoard):
         seen = self.state.observation(self.seat)
         worth = self._choice.worth(self._values.of(self.state)) if self._mine else {}
         news = self._news + (legend(worth.values()) if worth else "")
-        svg, narrow = (picture(seen, clicks=self._offers(), chosen=self._choice.clicked(),
-                               values=worth, hint=self._hint, narrow=form)
-                       for form in (False, True))
+        svg, narrow = (
+            picture(
+                seen,
+                clicks=self._offers(),
+                chosen=self._choice.clicked(),
+                values=worth,
+                hint=self._hint,
+                narrow=form,
+            )
+            for form in (False, True)
+        )
         buttons = self._offered_buttons()
-        self.board.show(svg, in_words(seen),
-                        status or self._trouble or news + self._advice(self._mine), buttons,
-                        off=[name for name in buttons if not self._is_on(name)],
-                        busy=self._is_thinking or self._wants_hint,
-                        narrow=narrow, moves=[f"player {player}: {action_words(action)}"
-                               for player, action in seen.plays()])
+        self.board.show(
+            svg,
+            in_words(seen),
+            status or self._trouble or news + self._advice(self._mine),
+            buttons,
+            off=[name for name in buttons if not self._is_on(name)],
+            busy=self._is_thinking or self._wants_hint,
+            narrow=narrow,
+            moves=[f"player {player}: {action_words(action)}" for player, action in seen.plays()],
+        )
 
     def _offers(self) -> dict[str, str]:
         """What can be clicked in the picture now, with the words for a screen reader."""
@@ -239,8 +260,9 @@ class Play(OnBoard):
 
     def _offered_buttons(self) -> dict[str, str]:
         actions = action_buttons(self.state) if self._mine else {}
-        buttons = {name: label + " (hint)" * (name in self._hint)
-                   for name, label in actions.items()}
+        buttons = {
+            name: label + " (hint)" * (name in self._hint) for name, label in actions.items()
+        }
         if self._trouble:
             buttons[AGAIN] = "Ask the agent again"
         buttons |= {UNDO: "Undo", REDO: "Redo"}

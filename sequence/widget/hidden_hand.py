@@ -1,7 +1,7 @@
 """What a player can tell of the opponent's hand as the cards of a game are seen, action by action.
 
-    from sequence.widget.hidden_hand import hidden_hand
-    hidden_hand(play([Greedy(), Greedy()], seed=1).states)
+from sequence.widget.hidden_hand import hidden_hand
+hidden_hand(play([Greedy(), Greedy()], seed=1).states)
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,15 +67,20 @@ def _drawn(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -
     last = [f"player {mover}: {action_words(action)}" for mover, action in list(seen.plays())[-1:]]
     open_kinds = [card for card in CARDS if 0 < by_card[card] < 1]
     likely = max(open_kinds, key=by_card.get, default="")
-    said = (f"{at}: {'; '.join(last) or 'the deal'}. Known for certain: {len(known)} of "
-            f"{len(known) + unknown} cards; {len(open_kinds)} more kinds are possible"
-            + (f", the likeliest {card_name(likely)} with {by_card[likely]:.0%}" if likely else "")
-            + ".")
-    told = ". ".join(f"{card_words(card)}: {by_card[card]:.0%}, {unseen.count(card)} unseen"
-                     for card in CARDS)
+    said = (
+        f"{at}: {'; '.join(last) or 'the deal'}. Known for certain: {len(known)} of "
+        f"{len(known) + unknown} cards; {len(open_kinds)} more kinds are possible"
+        + (f", the likeliest {card_name(likely)} with {by_card[likely]:.0%}" if likely else "")
+        + "."
+    )
+    told = ". ".join(
+        f"{card_words(card)}: {by_card[card]:.0%}, {unseen.count(card)} unseen" for card in CARDS
+    )
     secret = f" The true hand: {' '.join(map(card_name, hand))}." if hand else ""
-    svg, narrow = (_sheet(form, _hand(known, unknown, other, seen), by_card, unseen, hand or ())
-                   for form in (_WIDE, _NARROW))
+    svg, narrow = (
+        _sheet(form, _hand(known, unknown, other, seen), by_card, unseen, hand or ())
+        for form in (_WIDE, _NARROW)
+    )
     return View(svg, f"{said}{secret} {told}.", said + secret, narrow)
 
 
@@ -110,47 +115,78 @@ class _Form(NamedTuple):
 _WIDE, _NARROW = _Form(WIDE, HIGH, True), _Form(NARROW_WIDE, NARROW_HIGH, False)
 
 
-def _sheet(form: _Form, parts: Sequence[str], by_card: Mapping[str, float], unseen: Sequence[str],
-           hand: Sequence[str]) -> str:
+def _sheet(
+    form: _Form,
+    parts: Sequence[str],
+    by_card: Mapping[str, float],
+    unseen: Sequence[str],
+    hand: Sequence[str],
+) -> str:
     """The opponent's cards, and the table below them."""
     across, down = (len(RANKS), len(SUITS)) if form.suits_down else (len(SUITS), len(RANKS))
-    lines = [label(6, TOP + LINE * number - 2, text, f'fill="{GREY}"')
-             for number, text in enumerate(form.meaning)]
+    lines = [
+        label(6, TOP + LINE * number - 2, text, f'fill="{GREY}"')
+        for number, text in enumerate(form.meaning)
+    ]
     most = max((chance for chance in by_card.values() if chance < 1), default=0)
-    table = [_place(card, form.box(card), by_card[card], most, unseen.count(card))
-             for card in CARDS]
-    return sheet(26 + form.wide * across, form.top + form.high * down + 8,
-                 [*parts, *lines, *table, *(_ring(form.box(card)) for card in dict.fromkeys(hand))])
+    table = [
+        _place(card, form.box(card), by_card[card], most, unseen.count(card)) for card in CARDS
+    ]
+    return sheet(
+        26 + form.wide * across,
+        form.top + form.high * down + 8,
+        [*parts, *lines, *table, *(_ring(form.box(card)) for card in dict.fromkeys(hand))],
+    )
 
 
 def _hand(known: Sequence[str], unknown: int, other: int, seen: Observation) -> list[str]:
     """The opponent's cards, face up where they are known."""
     cards = "".join(card_face(card, place * STEP) for place, card in enumerate(known))
     backs = "".join(card_back((len(known) + place) * STEP) for place in range(unknown))
-    return [chip(seen.rules.side(other), (14, 14), 8),
-            label(28, 19, f"player {other}: {len(known)} cards known, {unknown} unknown",
-                  'font-weight="700"'),
-            moved(6, 34, cards + backs)]
+    return [
+        chip(seen.rules.side(other), (14, 14), 8),
+        label(
+            28,
+            19,
+            f"player {other}: {len(known)} cards known, {unknown} unknown",
+            'font-weight="700"',
+        ),
+        moved(6, 34, cards + backs),
+    ]
 
 
 def _place(card: str, box: Box, chance: float, most: float, copies: int) -> str:
     """A kind of card with its chance: tinted, framed if it is certain, grey if it is impossible."""
     x, y, wide, high = box
-    dots = "".join(f'<circle cx="{x + wide - 18 + 11 * place}" cy="{y + 11}" r="3.5" '
-                   f'stroke="{DARK}" fill="{DARK if place < copies else "white"}"/>'
-                   for place in range(2))
+    dots = "".join(
+        f'<circle cx="{x + wide - 18 + 11 * place}" cy="{y + 11}" r="3.5" '
+        f'stroke="{DARK}" fill="{DARK if place < copies else "white"}"/>'
+        for place in range(2)
+    )
     text = f"{chance:.0%}"
-    number = (tinted(box, chance, share(chance, most), chance == 1, text) if chance
-              else label(x + wide / 2, y + high - 3, text, 'font-size="11" text-anchor="middle"'))
-    return (f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" stroke="#999" '
-            f'fill="{"white" if chance else "#e2e2e2"}"/>'
-            + label(x + 5, y + 20, card_name(card) + AS_TEXT,
-                    f'font-size="16" font-weight="700" fill="{ink(card)}"')
-            + dots + number)
+    number = (
+        tinted(box, chance, share(chance, most), chance == 1, text)
+        if chance
+        else label(x + wide / 2, y + high - 3, text, 'font-size="11" text-anchor="middle"')
+    )
+    return (
+        f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" stroke="#999" '
+        f'fill="{"white" if chance else "#e2e2e2"}"/>'
+        + label(
+            x + 5,
+            y + 20,
+            card_name(card) + AS_TEXT,
+            f'font-size="16" font-weight="700" fill="{ink(card)}"',
+        )
+        + dots
+        + number
+    )
 
 
 def _ring(box: Box) -> str:
     """What the referee sees: the card is in the hand."""
     x, y, wide, high = box
-    return (f'<rect x="{x + 3}" y="{y + 3}" width="{wide - 6}" height="{high - 18}" rx="6" '
-            'fill="none" stroke="#B00020" stroke-width="2.5" stroke-dasharray="5 3"/>')
+    return (
+        f'<rect x="{x + 3}" y="{y + 3}" width="{wide - 6}" height="{high - 18}" rx="6" '
+        'fill="none" stroke="#B00020" stroke-width="2.5" stroke-dasharray="5 3"/>'
+    )

@@ -11,10 +11,16 @@ def parts_on_offer(state: State, seat: int, choice: Choice) -> dict[str, str]:
     """The parts of an action that lie in the picture, with the words for a screen reader."""
     legal = state.legal_actions()
     playable = {action.play_card for action in legal if action.play_card}
-    offers = {f"card {card}": f"{label_words(card)}, in your hand"
-              for card in state.hand(seat) if card in playable}
-    offers |= {f"take {card}": f"{label_words(card)}: take it from the draft row"
-               for card in state.draft_row if playable}
+    offers = {
+        f"card {card}": f"{label_words(card)}, in your hand"
+        for card in state.hand(seat)
+        if card in playable
+    }
+    offers |= {
+        f"take {card}": f"{label_words(card)}: take it from the draft row"
+        for card in state.draft_row
+        if playable
+    }
     for target, kind in choice.targets().items():
         if isinstance(target, tuple):
             row, col = target
@@ -25,8 +31,13 @@ def parts_on_offer(state: State, seat: int, choice: Choice) -> dict[str, str]:
 
 def parts_of(action: Action) -> set[str]:
     """The names of all that is clicked for an action, in the picture and below it."""
-    parts = {"forgo" if action == FORGO else "pass" if action == PASS
-             else f"{'trade' if action.kind == TRADE else 'card'} {action.play_card}"}
+    parts = {
+        "forgo"
+        if action == FORGO
+        else "pass"
+        if action == PASS
+        else f"{'trade' if action.kind == TRADE else 'card'} {action.play_card}"
+    }
     if action.coords:
         parts.add("cell {},{}".format(*action.coords))
     if action.draft_card:

@@ -1,7 +1,7 @@
 """A ray of a board, read cell by cell: what a reading function says of each longer part of it.
 
-    from sequence.widget.rays import read_along
-    read_along(board, (4, 4), {"right": (0, 1), "down": (1, 0)}, read, ("connected", "open"))
+from sequence.widget.rays import read_along
+read_along(board, (4, 4), {"right": (0, 1), "down": (1, 0)}, read, ("connected", "open"))
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,8 +21,13 @@ NARROW_BOX, NARROW_COLUMN, NARROW_TEXTS = 26, 62, 90  # below the board, on a te
 TITLE = 20
 
 
-def read_along(board: str, cell: Cell, steps: Mapping[str, Cell],
-               read: Callable[[str], Sequence[object]], names: Sequence[str]) -> Explorable:
+def read_along(
+    board: str,
+    cell: Cell,
+    steps: Mapping[str, Cell],
+    read: Callable[[str], Sequence[object]],
+    names: Sequence[str],
+) -> Explorable:
     """Uncover a ray from `cell` cell by cell, with what `read` says of what is uncovered.
 
     `board` is a text of 100 cells, "m" my chip and "t" theirs, capitals in sequences; `steps` has
@@ -32,34 +37,45 @@ def read_along(board: str, cell: Cell, steps: Mapping[str, Cell],
     Raises ValueError if the board is not 100 cells or there are no directions.
     """
     if len(board) != SIZE * SIZE or not steps:
-        raise ValueError(f"a ray is read on a board of {SIZE * SIZE} cells, in a direction; got "
-                         f"{len(board)} cells and {len(steps)} directions")
+        raise ValueError(
+            f"a ray is read on a board of {SIZE * SIZE} cells, in a direction; got "
+            f"{len(board)} cells and {len(steps)} directions"
+        )
     rays = {name: list(_walk(cell, step)) for name, step in steps.items()}
-    texts = {name: "".join(board[SIZE * row + col] for row, col in ray)
-             for name, ray in rays.items()}
+    texts = {
+        name: "".join(board[SIZE * row + col] for row, col in ray) for name, ray in rays.items()
+    }
 
     def draw(step: int, settings: Settings) -> View:
         name = settings["direction"]
         text = texts[name]
-        rows = [(text[:length] + WALL, _asked(read, text[:length] + WALL, names))
-                for length in range(step + 1)]
+        rows = [
+            (text[:length] + WALL, _asked(read, text[:length] + WALL, names))
+            for length in range(step + 1)
+        ]
         said = _said(name, text, rows, names)
         board_part = moved(MARGIN, MARGIN, _board(board, cell, rays[name], step))
         side, high = MARGIN + SIZE * SQUARE, ROW * (SIZE + 1) + 34
         right = _strip(text, step, BOX) + _table(rows, names, TITLE + BOX, COLUMN, TEXTS)
-        svg = sheet(side + GAP + max(TEXTS + COLUMN * len(names), BOX * (SIZE + 1)),
-                    max(side, TITLE + BOX + high) + 8,
-                    [board_part, moved(side + GAP, 0, right)])
+        svg = sheet(
+            side + GAP + max(TEXTS + COLUMN * len(names), BOX * (SIZE + 1)),
+            max(side, TITLE + BOX + high) + 8,
+            [board_part, moved(side + GAP, 0, right)],
+        )
         below = _strip(text, step, NARROW_BOX) + _table(
-            rows, names, TITLE + NARROW_BOX, NARROW_COLUMN, NARROW_TEXTS)
+            rows, names, TITLE + NARROW_BOX, NARROW_COLUMN, NARROW_TEXTS
+        )
         narrow = sheet(
             max(side + 4, NARROW_TEXTS + NARROW_COLUMN * len(names), NARROW_BOX * (SIZE + 1)),
-            side + 16 + TITLE + NARROW_BOX + high, [board_part, moved(2, side + 16, below)])
+            side + 16 + TITLE + NARROW_BOX + high,
+            [board_part, moved(2, side + 16, below)],
+        )
         told = "; ".join(f"{seen}: " + ", ".join(map(_word, found)) for seen, found in rows)
         return View(svg, f"From {cell[0]},{cell[1]}: {said} Read so far: {told}.", said, narrow)
 
-    return Explorable(draw, lambda settings: len(texts[settings["direction"]]),
-                      {"direction": list(rays)})
+    return Explorable(
+        draw, lambda settings: len(texts[settings["direction"]]), {"direction": list(rays)}
+    )
 
 
 def _walk(cell: Cell, step: Cell) -> Iterator[Cell]:
@@ -74,15 +90,21 @@ def _asked(read: Callable, text: str, names: Sequence[str]) -> tuple[object, ...
     """What `read` says of a text, a value for each name."""
     found = read(text)
     if not isinstance(found, Sequence) or len(found) != len(names):
-        raise ValueError(f"reading {text!r} gave {found!r}, and not a value each for "
-                         f"{', '.join(names)}")
+        raise ValueError(
+            f"reading {text!r} gave {found!r}, and not a value each for {', '.join(names)}"
+        )
     return tuple(found)
 
 
 def _said(name: str, text: str, rows: list, names: Sequence[str]) -> str:
     seen, found = rows[-1]
-    news = [what for what, value, before in zip(
-        names, found, rows[-2][1] if len(rows) > 1 else found, strict=True) if value != before]
+    news = [
+        what
+        for what, value, before in zip(
+            names, found, rows[-2][1] if len(rows) > 1 else found, strict=True
+        )
+        if value != before
+    ]
     changed = f" Changed: {', '.join(news)}." if news else " Nothing changed." if rows[1:] else ""
     told = ", ".join(f"{what} {_word(value)}" for what, value in zip(names, found, strict=True))
     return f"{name}, {len(seen) - 1} of {len(text)} cells: {told}.{changed}"
@@ -106,16 +128,20 @@ def _board(board: str, cell: Cell, ray: Sequence[Cell], step: int) -> str:
         x, y = col * SQUARE, row * SQUARE
         at = ray.index((row, col)) if (row, col) in ray else None
         fill = LIT if at is not None and at < step else PALE if at is not None else "white"
-        parts.append(f'<rect x="{x + 1}" y="{y + 1}" width="{SQUARE}" height="{SQUARE}" '
-                     f'fill="{fill}" stroke="#999"/>')
+        parts.append(
+            f'<rect x="{x + 1}" y="{y + 1}" width="{SQUARE}" height="{SQUARE}" '
+            f'fill="{fill}" stroke="#999"/>'
+        )
         if mark.lower() in "mt":
             side = "mt".index(mark.lower())
             parts.append(chip(side, (x + SQUARE / 2 + 1, y + SQUARE / 2 + 1), 8, mark.isupper()))
-    for (row, col), width in ((cell, 3), *((place, 3.5) for place in ray[step - 1:step] if step)):
+    for (row, col), width in ((cell, 3), *((place, 3.5) for place in ray[step - 1 : step] if step)):
         dashes = ' stroke-dasharray="5 3"' if (row, col) == cell else ""
-        parts.append(f'<rect x="{col * SQUARE + 2.5}" y="{row * SQUARE + 2.5}" '
-                     f'width="{SQUARE - 3}" height="{SQUARE - 3}" fill="none" stroke="{DARK}" '
-                     f'stroke-width="{width}"{dashes}/>')
+        parts.append(
+            f'<rect x="{col * SQUARE + 2.5}" y="{row * SQUARE + 2.5}" '
+            f'width="{SQUARE - 3}" height="{SQUARE - 3}" fill="none" stroke="{DARK}" '
+            f'stroke-width="{width}"{dashes}/>'
+        )
     return "".join(parts)
 
 
@@ -129,8 +155,13 @@ def _strip(text: str, step: int, box: int) -> str:
             f'<rect x="{place * box + 1}" y="{TITLE}" width="{box}" height="{box}" '
             f'fill="{LIT if is_read else "#e2e2e2" if place < len(text) else "white"}" '
             f'stroke="{EDGE if is_read else "#999"}"/>'
-            + label(place * box + 1 + box / 2, TITLE + box / 2 + 5, mark, 'text-anchor="middle" '
-                    'font-size="15" font-family="monospace" font-weight="700"'))
+            + label(
+                place * box + 1 + box / 2,
+                TITLE + box / 2 + 5,
+                mark,
+                'text-anchor="middle" font-size="15" font-family="monospace" font-weight="700"',
+            )
+        )
     return "".join(parts)
 
 
@@ -138,8 +169,10 @@ def _table(rows: list, names: Sequence[str], top: int, column_width: int, texts:
     """A row for each step, the latest in bold, with what has changed underlined."""
     top += 24
     parts = [label(0, top, "read", f'fill="{GREY}" font-size="12"')]
-    parts += [label(texts + column_width * number, top, name, f'fill="{GREY}" font-size="12"')
-              for number, name in enumerate(names)]
+    parts += [
+        label(texts + column_width * number, top, name, f'fill="{GREY}" font-size="12"')
+        for number, name in enumerate(names)
+    ]
     for number, (seen, found) in enumerate(rows):
         y = top + ROW * (number + 1)
         weight = f'font-weight="{700 if number == len(rows) - 1 else 400}"'

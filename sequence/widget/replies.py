@@ -1,7 +1,7 @@
 """Look-ahead one reply deep: choose an action, and see the replies to it and what each costs.
 
-    from sequence.widget.replies import reply_board
-    reply_board(observation, actions, replies, parts)
+from sequence.widget.replies import reply_board
+reply_board(observation, actions, replies, parts)
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +21,12 @@ from tictactoe.show.values import MINUS
 TOLD = 3  # of the replies, in the line below the board
 
 
-def reply_board(observation: Observation, actions: Sequence[Action],
-                replies: Callable[[Action], Mapping[Action, float]],
-                parts: Callable[[Action], Mapping[str, float]] | None = None) -> Explorable:
+def reply_board(
+    observation: Observation,
+    actions: Sequence[Action],
+    replies: Callable[[Action], Mapping[Action, float]],
+    parts: Callable[[Action], Mapping[str, float]] | None = None,
+) -> Explorable:
     """Step through actions, and show on the board what every reply to each would bring the others.
 
     `replies` maps the replies to an action to what they are worth to those who reply: cells without
@@ -38,13 +41,23 @@ def reply_board(observation: Observation, actions: Sequence[Action],
     def draw(step: int, _settings: object) -> View:
         action, found = actions[step], replies(actions[step])
         worst = _by_cell(found)
-        said = " ".join(filter(None, [
-            f"{step + 1} of {len(actions)}: {action_words(action)}.", _replies_told(found),
-            _sum_told(parts(action)) if parts else ""]))
+        said = " ".join(
+            filter(
+                None,
+                [
+                    f"{step + 1} of {len(actions)}: {action_words(action)}.",
+                    _replies_told(found),
+                    _sum_told(parts(action)) if parts else "",
+                ],
+            )
+        )
         after = _after(observation, action)
-        return View(board_with(after, worst),
-                    f"{said} On each cell: {numbers_told(worst)}. {in_words(after)}", said,
-                    board_with(after, worst, narrow=True))
+        return View(
+            board_with(after, worst),
+            f"{said} On each cell: {numbers_told(worst)}. {in_words(after)}",
+            said,
+            board_with(after, worst, narrow=True),
+        )
 
     return Explorable(draw, len(actions) - 1)
 
@@ -76,18 +89,25 @@ def _after(observation: Observation, action: Action) -> Observation:
             cards.remove(card)
     hand += [action.draft_card] if action.draft_card else []
     turns = 0 if action.kind == TRADE else 1
-    return replace(seen, chip_masks=tuple(chips), locked_mask=locked, sequences=tuple(sequences),
-                   hand_pile=pile_of(hand), row_pile=pile_of(row),
-                   to_move=(seen.to_move + turns) % seen.rules.players,
-                   history=(*seen.history, action))
+    return replace(
+        seen,
+        chip_masks=tuple(chips),
+        locked_mask=locked,
+        sequences=tuple(sequences),
+        hand_pile=pile_of(hand),
+        row_pile=pile_of(row),
+        to_move=(seen.to_move + turns) % seen.rules.players,
+        history=(*seen.history, action),
+    )
 
 
 def _replies_told(replies: Mapping[Action, float]) -> str:
     if not replies:
         return "No reply was considered."
     order = sorted(replies, key=replies.get, reverse=True)
-    told = ", ".join(f"{action_words(reply)} ({number_text(replies[reply])})"
-                     for reply in order[:TOLD])
+    told = ", ".join(
+        f"{action_words(reply)} ({number_text(replies[reply])})" for reply in order[:TOLD]
+    )
     return f"Replies considered: {len(replies)}; the best for the others: {told}."
 
 

@@ -42,10 +42,16 @@ class Replay(Stepper):
             status += f" {turn_sentence(state)}."
         hands = {player: state.hand(player) for player in range(state.rules.players)}
         self.board.show(
-            picture(state, hands), in_words(state, hands), self.pace.words() + status,
-            self.BUTTONS | self.pace.buttons(), (step, last), arrows=self.ARROWS,
+            picture(state, hands),
+            in_words(state, hands),
+            self.pace.words() + status,
+            self.BUTTONS | self.pace.buttons(),
+            (step, last),
+            arrows=self.ARROWS,
             moves=[self._played(number) for number in range(1, step + 1)],
-            auto=self.pace.auto(step), narrow=picture(state, hands, narrow=True))
+            auto=self.pace.auto(step),
+            narrow=picture(state, hands, narrow=True),
+        )
 
     def _played(self, step: int) -> str:
         """The action that led to a state, with its player."""

@@ -112,7 +112,7 @@ class Board:
             raise IllegalMove(self._why_illegal(move))
         # The board's own number: the caller's may only be equal to it (numpy's 4, or 4.0).
         cell = self._legal_moves[self._legal_moves.index(move)]
-        text = self.text[:cell] + self.to_move + self.text[cell + 1:]
+        text = self.text[:cell] + self.to_move + self.text[cell + 1 :]
         x_mask, o_mask = self.x_mask, self.o_mask
         if self.to_move == "x":
             x_mask |= 1 << cell
@@ -184,7 +184,7 @@ class Board:
 
     def describe(self) -> str:
         """The position in words, for alternative texts and screen readers."""
-        rows = "; ".join(" ".join(self.text[r:r + 3].replace(EMPTY, "-")) for r in (0, 3, 6))
+        rows = "; ".join(" ".join(self.text[r : r + 3].replace(EMPTY, "-")) for r in (0, 3, 6))
         if self.winner:
             return f"{rows}. {self.winner} has won"
         return f"{rows}. {'Draw' if self.is_terminal() else self.to_move + ' to move'}"
@@ -210,10 +210,11 @@ def _parse(text: str) -> tuple[int, int]:
         raise InvalidBoard(f"a board is read from a text of nine cells, not from {text!r}")
     cells = "".join(text.split())
     if len(cells) != 9 or set(cells) - set("xo_"):
-        raise InvalidBoard(
-            f'a board is nine cells, each x, o or _, like "x_o_x_o__"; got {text!r}')
-    return (sum(1 << i for i, cell in enumerate(cells) if cell == "x"),
-            sum(1 << i for i, cell in enumerate(cells) if cell == "o"))
+        raise InvalidBoard(f'a board is nine cells, each x, o or _, like "x_o_x_o__"; got {text!r}')
+    return (
+        sum(1 << i for i, cell in enumerate(cells) if cell == "x"),
+        sum(1 << i for i, cell in enumerate(cells) if cell == "o"),
+    )
 
 
 def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
@@ -233,9 +234,10 @@ def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
 
 
 def _text(x_mask: int, o_mask: int) -> str:
-    return "".join([
-        "x" if x_mask >> i & 1 else "o" if o_mask >> i & 1 else EMPTY for i in range(9)])
+    return "".join(
+        ["x" if x_mask >> i & 1 else "o" if o_mask >> i & 1 else EMPTY for i in range(9)]
+    )
 
 
 def _grid(text: str) -> str:
-    return "\n".join("|".join(text[row:row + 3]) for row in (0, 3, 6))
+    return "\n".join("|".join(text[row : row + 3]) for row in (0, 3, 6))

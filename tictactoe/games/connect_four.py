@@ -23,20 +23,32 @@ MOST_POTENTIAL = 1_000  # more than the lanes of a board can add up to
 def _all_lanes() -> tuple[tuple[int, ...], ...]:
     """The 69 lanes, each with its cells in ascending order, in lexicographic order."""
     ways = ((0, 1), (1, 0), (1, 1), (1, -1))  # rows down and columns to the right
-    lanes = ([(row + step * down, column + step * right) for step in range(LENGTH)]
-             for row, column in product(range(ROWS), range(COLUMNS)) for down, right in ways)
-    return tuple(sorted(tuple(row * COLUMNS + column for row, column in lane) for lane in lanes
-                        if all(row < ROWS and 0 <= column < COLUMNS for row, column in lane)))
+    lanes = (
+        [(row + step * down, column + step * right) for step in range(LENGTH)]
+        for row, column in product(range(ROWS), range(COLUMNS))
+        for down, right in ways
+    )
+    return tuple(
+        sorted(
+            tuple(row * COLUMNS + column for row, column in lane)
+            for lane in lanes
+            if all(row < ROWS and 0 <= column < COLUMNS for row, column in lane)
+        )
+    )
 
 
 LANES = _all_lanes()
 LANE_MASKS = tuple(map(mask_of, LANES))
 COLUMN_MASKS = tuple(mask_of(range(column, CELLS, COLUMNS)) for column in range(COLUMNS))
-_THROUGH = tuple(tuple(mask for mask, lane in zip(LANE_MASKS, LANES, strict=True) if cell in lane)
-                 for cell in range(CELLS))
+_THROUGH = tuple(
+    tuple(mask for mask, lane in zip(LANE_MASKS, LANES, strict=True) if cell in lane)
+    for cell in range(CELLS)
+)
 # Which columns are open, by the marks in the top row.
-_OPEN = tuple(tuple(column for column in range(COLUMNS) if not top >> column & 1)
-              for top in range(1 << COLUMNS))
+_OPEN = tuple(
+    tuple(column for column in range(COLUMNS) if not top >> column & 1)
+    for top in range(1 << COLUMNS)
+)
 
 
 class ConnectFour(MaskState):
@@ -112,20 +124,20 @@ class ConnectFour(MaskState):
         if problem := self._why_uneven():
             return problem
         if self.winner:
-            won = (set(self.lanes[number])
-                   for number in self._lanes_in(self.mask(self.winner)))
-            if not any(cell < COLUMNS or not taken >> cell - COLUMNS & 1
-                       for cell in set.intersection(*won)):
+            won = (set(self.lanes[number]) for number in self._lanes_in(self.mask(self.winner)))
+            if not any(
+                cell < COLUMNS or not taken >> cell - COLUMNS & 1 for cell in set.intersection(*won)
+            ):
                 return "the game went on after somebody had won"
         return None
 
     def __str__(self) -> str:
         text = self.text
-        return "\n".join("|".join(text[row:row + COLUMNS]) for row in range(0, CELLS, COLUMNS))
+        return "\n".join("|".join(text[row : row + COLUMNS]) for row in range(0, CELLS, COLUMNS))
 
     def __repr__(self) -> str:
         text = self.text
-        rows = (text[row:row + COLUMNS] for row in range(0, CELLS, COLUMNS))
+        rows = (text[row : row + COLUMNS] for row in range(0, CELLS, COLUMNS))
         return f'ConnectFour("{" ".join(rows)}")'
 
     def _repr_html_(self) -> str:
@@ -142,8 +154,10 @@ class ConnectFour(MaskState):
     def value_boxes(self) -> dict[int, tuple[int, int, int, int]]:
         """Where the values of moves are written: in the cells to which marks would fall."""
         cells = {column: self._lowest(column) for column in self.legal_moves()}
-        return {column: (column * CELL, TOP + cell // COLUMNS * CELL, CELL, CELL)
-                for column, cell in cells.items()}
+        return {
+            column: (column * CELL, TOP + cell // COLUMNS * CELL, CELL, CELL)
+            for column, cell in cells.items()
+        }
 
     def move_words(self, move: int) -> str:
         """A move in words, for screen readers."""
@@ -188,16 +202,21 @@ def connect_four_svg(state: ConnectFour) -> str:
     """The board as SVG text, with the numbers of its columns above it."""
     across, down = COLUMNS * CELL, ROWS * CELL
     won = state.won_cells()
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{across + 4}" '
-             f'height="{down + TOP + 4}" viewBox="-2 -2 {across + 4} {down + TOP + 4}">'
-             f'<rect x="-2" y="-2" width="{across + 4}" height="{down + TOP + 4}" fill="white"/>']
-    parts += [f'<text x="{(column + 0.5) * CELL}" y="{TOP - 6}" font-size="12" '
-              f'font-family="sans-serif" text-anchor="middle" fill="#444">{column}</text>'
-              for column in range(COLUMNS)]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across + 4}" '
+        f'height="{down + TOP + 4}" viewBox="-2 -2 {across + 4} {down + TOP + 4}">'
+        f'<rect x="-2" y="-2" width="{across + 4}" height="{down + TOP + 4}" fill="white"/>'
+    ]
+    parts += [
+        f'<text x="{(column + 0.5) * CELL}" y="{TOP - 6}" font-size="12" '
+        f'font-family="sans-serif" text-anchor="middle" fill="#444">{column}</text>'
+        for column in range(COLUMNS)
+    ]
     for row, column in product(range(ROWS), range(COLUMNS)):
         cell, x, y = row * COLUMNS + column, column * CELL, TOP + row * CELL
         shade = "#e2e2e2" if cell in won else "white"
-        parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{shade}" '
-                     'stroke="#888"/>')
+        parts.append(
+            f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{shade}" stroke="#888"/>'
+        )
         parts.append(mark_svg(state[cell], x, y))
     return "".join(parts) + "</svg>"

@@ -14,8 +14,12 @@ CARDS = (1, 2, 3)
 ANTE, BET = 1, 1  # what each player has put in before the deal, and what a bet adds
 PLAYERS = "xo"
 # What may be said next, by what has been said; after anything else the betting is over.
-NEXT = {(): ("pass", "bet"), ("pass",): ("pass", "bet"),
-        ("bet",): ("fold", "call"), ("pass", "bet"): ("fold", "call")}
+NEXT = {
+    (): ("pass", "bet"),
+    ("pass",): ("pass", "bet"),
+    ("bet",): ("fold", "call"),
+    ("pass", "bet"): ("fold", "call"),
+}
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,10 @@ class Kuhn:
     def after(self, move: Move) -> "Kuhn":
         """The position after a card was dealt or a word was said; raises `IllegalMove`."""
         if move not in self.legal_moves():
-            raise IllegalMove(f"illegal move {move!r} for {self.to_move}: it is none of "
-                              f"{self.legal_moves()}, in {self}")
+            raise IllegalMove(
+                f"illegal move {move!r} for {self.to_move}: it is none of "
+                f"{self.legal_moves()}, in {self}"
+            )
         return Kuhn((*self.moves, move), self.late)
 
     def is_terminal(self) -> bool:
@@ -110,12 +116,12 @@ class Kuhn:
         States with the same information are one information set. Cards that lie face up are seen by
         everybody.
         """
-        seen = self.cards if self.late else self.cards[PLAYERS.index(self.to_move):][:1]
+        seen = self.cards if self.late else self.cards[PLAYERS.index(self.to_move) :][:1]
         return " ".join(map(str, (*seen, *self.said)))
 
     def __str__(self) -> str:
-        hands = ", ".join(f"{player} has {card}"
-                          for player, card in zip(PLAYERS, self.cards, strict=False))
-        turn = (f"{self.utility('x'):+d} for x" if self.is_terminal()
-                else f"{self.to_move} to move")
+        hands = ", ".join(
+            f"{player} has {card}" for player, card in zip(PLAYERS, self.cards, strict=False)
+        )
+        turn = f"{self.utility('x'):+d} for x" if self.is_terminal() else f"{self.to_move} to move"
         return f"{hands or 'no card is dealt'}; {', '.join(self.said) or 'nothing said'}; {turn}"

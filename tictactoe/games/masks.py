@@ -43,8 +43,9 @@ class MaskState:
     def from_masks(cls, x_mask: int, o_mask: int) -> Self:
         """The position with these marks; raises `InvalidBoard` unless a game can reach it."""
         if x_mask & o_mask or (x_mask | o_mask) & ~cls.full_mask:
-            raise InvalidBoard(f"masks {x_mask:#x} and {o_mask:#x} share a cell or leave the "
-                               f"{cls.game}")
+            raise InvalidBoard(
+                f"masks {x_mask:#x} and {o_mask:#x} share a cell or leave the {cls.game}"
+            )
         winner = "x" if cls._lanes_in(x_mask) else "o" if cls._lanes_in(o_mask) else None
         to_move = PLAYERS[(x_mask.bit_count() - o_mask.bit_count()) % 2]
         state = cls._make(x_mask, o_mask, to_move, winner)
@@ -154,14 +155,18 @@ class MaskState:
     @classmethod
     def _parse(cls, text: str) -> tuple[int, int]:
         if not isinstance(text, str):
-            raise InvalidBoard(f"a {cls.game} is read from a text of {cls.cells} cells, "
-                               f"not from {text!r}")
+            raise InvalidBoard(
+                f"a {cls.game} is read from a text of {cls.cells} cells, not from {text!r}"
+            )
         cells = "".join(text.split())
         if len(cells) != cls.cells or set(cells) - set("xo_"):
-            raise InvalidBoard(f"a {cls.game} is {cls.cells} cells, each x, o or _, in their "
-                               f"order; got {len(cells)} characters: {text!r}")
-        return tuple(mask_of(i for i, cell in enumerate(cells) if cell == player)
-                     for player in PLAYERS)
+            raise InvalidBoard(
+                f"a {cls.game} is {cls.cells} cells, each x, o or _, in their "
+                f"order; got {len(cells)} characters: {text!r}"
+            )
+        return tuple(
+            mask_of(i for i, cell in enumerate(cells) if cell == player) for player in PLAYERS
+        )
 
     def __getitem__(self, cell: int) -> str:
         if cell not in range(self.cells):
@@ -184,12 +189,14 @@ class MaskState:
         return hash((self.x_mask, self.o_mask))
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: use after(move) to get the "
-                             "next one")
+        raise AttributeError(
+            f"a {type(self).__name__} is immutable: use after(move) to get the next one"
+        )
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: its attributes cannot be "
-                             "deleted")
+        raise AttributeError(
+            f"a {type(self).__name__} is immutable: its attributes cannot be deleted"
+        )
 
     def __reduce__(self):
         return type(self).from_masks, (self.x_mask, self.o_mask)

@@ -6,8 +6,10 @@ import html
 BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision deficiencies
 CELL = 34  # side of a cell in pixels
 # On JupyterLab's dark themes: the same hues on a dark ground, for these pictures and no others.
-DARK_RULE = ('<style>[data-jp-theme-light="false"] img[data-drawn]'
-             '{filter:invert(.91) hue-rotate(180deg) brightness(1.2)}</style>')
+DARK_RULE = (
+    '<style>[data-jp-theme-light="false"] img[data-drawn]'
+    "{filter:invert(.91) hue-rotate(180deg) brightness(1.2)}</style>"
+)
 
 
 def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) -> str:
@@ -18,16 +20,21 @@ def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) ->
     data = base64.b64encode(svg.encode()).decode()
     size = f"width:{width}px;" if width else ""
     limit = "100%" if shrink else "none"
-    return (f'<img alt="{html.escape(alt)}" data-drawn="" style="max-width:{limit};{size}" '
-            f'src="data:image/svg+xml;base64,{data}"/>{DARK_RULE}')
+    return (
+        f'<img alt="{html.escape(alt)}" data-drawn="" style="max-width:{limit};{size}" '
+        f'src="data:image/svg+xml;base64,{data}"/>{DARK_RULE}'
+    )
 
 
 def board_svg(board, labels: bool = True) -> str:
     """The board as SVG text: x as a blue cross, o as an orange ring, open cells by their number."""
     side = 3 * CELL
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{side + 4}" height="{side + 4}" '
-             f'viewBox="-2 -2 {side + 4} {side + 4}">'
-             f'<rect width="{side}" height="{side}" fill="white"/>', board_marks(board, labels)]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{side + 4}" height="{side + 4}" '
+        f'viewBox="-2 -2 {side + 4} {side + 4}">'
+        f'<rect width="{side}" height="{side}" fill="white"/>',
+        board_marks(board, labels),
+    ]
     return "".join(parts) + "</svg>"
 
 
@@ -36,9 +43,12 @@ def board_marks(board, labels: bool = True) -> str:
     side = 3 * CELL
     lines = "".join(
         f'<path d="M{k * CELL} 0V{side}M0 {k * CELL}H{side}" stroke="#555" stroke-width="1.5"/>'
-        for k in (1, 2))
-    marks = (mark_svg(board[cell], cell % 3 * CELL, cell // 3 * CELL, str(cell) if labels else "")
-             for cell in range(9))
+        for k in (1, 2)
+    )
+    marks = (
+        mark_svg(board[cell], cell % 3 * CELL, cell // 3 * CELL, str(cell) if labels else "")
+        for cell in range(9)
+    )
     return lines + "".join(marks)
 
 
@@ -49,14 +59,20 @@ def mark_svg(mark: str, x: float, y: float, label: str = "", raised: float = 0) 
     """
     near, far, middle = CELL * 0.22, CELL * 0.78, CELL / 2
     if mark == "x":
-        return (f'<path d="M{x + near} {y + near}L{x + far} {y + far}M{x + far} {y + near}'
-                f'L{x + near} {y + far}" stroke="{BLUE}" stroke-width="4" stroke-linecap="round"/>')
+        return (
+            f'<path d="M{x + near} {y + near}L{x + far} {y + far}M{x + far} {y + near}'
+            f'L{x + near} {y + far}" stroke="{BLUE}" stroke-width="4" stroke-linecap="round"/>'
+        )
     if mark == "o":
-        return (f'<circle cx="{x + middle}" cy="{y + middle}" r="{CELL * 0.29}" '
-                f'fill="none" stroke="{ORANGE}" stroke-width="4"/>')
+        return (
+            f'<circle cx="{x + middle}" cy="{y + middle}" r="{CELL * 0.29}" '
+            f'fill="none" stroke="{ORANGE}" stroke-width="4"/>'
+        )
     if label:
-        return (f'<text x="{x + middle}" y="{y + middle + 4 - raised}" font-size="11" '
-                f'font-family="sans-serif" text-anchor="middle" fill="#666">{label}</text>')
+        return (
+            f'<text x="{x + middle}" y="{y + middle + 4 - raised}" font-size="11" '
+            f'font-family="sans-serif" text-anchor="middle" fill="#666">{label}</text>'
+        )
     return ""
 
 

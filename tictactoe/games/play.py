@@ -36,8 +36,9 @@ class Game:
         return f"{outcome} ({self.reason}) after {len(self.moves)} moves: {list(self.moves)}"
 
 
-def play(agents: Mapping[Player, Agent], start: State | None = None,
-         clock: float | None = None) -> Game:
+def play(
+    agents: Mapping[Player, Agent], start: State | None = None, clock: float | None = None
+) -> Game:
     """Play one game between `agents`, given by player: `play({"x": Random(1), "o": Random(2)})`.
 
     `clock` is each player's total thinking time in seconds; a player who exceeds it loses. It is
@@ -107,12 +108,20 @@ class Match:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return (f"{self.wins} won, {self.draws} drawn, {self.losses} lost: "
-                f"score {self.score:.3f} (95 % interval {low:.3f} to {high:.3f})")
+        return (
+            f"{self.wins} won, {self.draws} drawn, {self.losses} lost: "
+            f"score {self.score:.3f} (95 % interval {low:.3f} to {high:.3f})"
+        )
 
 
-def match(first: Agent, second: Agent, games: int = 100, seed: int = 0,
-          start: State | None = None, clock: float | None = None) -> Match:
+def match(
+    first: Agent,
+    second: Agent,
+    games: int = 100,
+    seed: int = 0,
+    start: State | None = None,
+    clock: float | None = None,
+) -> Match:
     """Play `games` games; the agents change sides after each, `first` begins.
 
     Before every game each agent that has a `reset(seed)` gets a seed of its own, so that the same

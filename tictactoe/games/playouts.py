@@ -30,7 +30,7 @@ class Playouts:
     def replay(self, game: int) -> Qubic:
         """The final position of one of the games, played move by move."""
         order = self.turns[game].argsort()
-        return Qubic.from_moves(order[:self.lengths[game]].tolist())
+        return Qubic.from_moves(order[: self.lengths[game]].tolist())
 
 
 def random_games(games: int, seed: int = 0) -> Playouts:

@@ -35,23 +35,34 @@ def _all_lanes() -> tuple[tuple[int, ...], ...]:
     On each axis a lane stands still or runs forwards or backwards. Read from its other end it is
     the same lane, so it is kept in the direction in which the cells ascend.
     """
-    at = {"forwards": range(SIZE), "backwards": range(SIZE)[::-1],
-          **{place: (place,) * SIZE for place in range(SIZE)}}
-    lanes = (tuple(map(cell_at, *(at[way] for way in ways)))
-             for ways in product(at, repeat=3) if not set(ways) <= set(range(SIZE)))
+    at = {
+        "forwards": range(SIZE),
+        "backwards": range(SIZE)[::-1],
+        **{place: (place,) * SIZE for place in range(SIZE)},
+    }
+    lanes = (
+        tuple(map(cell_at, *(at[way] for way in ways)))
+        for ways in product(at, repeat=3)
+        if not set(ways) <= set(range(SIZE))
+    )
     return tuple(sorted(lane for lane in lanes if lane[0] < lane[-1]))
 
 
 LANES = _all_lanes()
-LANES_THROUGH = tuple(tuple(number for number, lane in enumerate(LANES) if cell in lane)
-                      for cell in range(CELLS))  # numbers of the lanes, 7 or 4 to a cell
+LANES_THROUGH = tuple(
+    tuple(number for number, lane in enumerate(LANES) if cell in lane) for cell in range(CELLS)
+)  # numbers of the lanes, 7 or 4 to a cell
 LANE_MASKS = tuple(map(mask_of, LANES))
 # For each cell its bit and the masks of its lanes; a dict takes numpy's 4 for 4, and refuses 64.
-_MARKS = {cell: (1 << cell, tuple(LANE_MASKS[number] for number in LANES_THROUGH[cell]))
-          for cell in range(CELLS)}
+_MARKS = {
+    cell: (1 << cell, tuple(LANE_MASKS[number] for number in LANES_THROUGH[cell]))
+    for cell in range(CELLS)
+}
 # For each eighth of the cube, by the byte of its taken cells: which of its cells are open.
-_OPEN = tuple(tuple(tuple(8 * eighth + bit for bit in range(8) if not byte >> bit & 1)
-                    for byte in range(256)) for eighth in range(8))
+_OPEN = tuple(
+    tuple(tuple(8 * eighth + bit for bit in range(8) if not byte >> bit & 1) for byte in range(256))
+    for eighth in range(8)
+)
 
 
 class Qubic(MaskState):
@@ -120,7 +131,7 @@ class Qubic(MaskState):
         return _grid(self.text)
 
     def __repr__(self) -> str:
-        layers = (self.text[start:start + SIZE**2] for start in range(0, CELLS, SIZE**2))
+        layers = (self.text[start : start + SIZE**2] for start in range(0, CELLS, SIZE**2))
         return f'Qubic("{" ".join(layers)}")'
 
     def _repr_html_(self) -> str:
@@ -133,9 +144,15 @@ class Qubic(MaskState):
     def boxes(self, narrow: bool = False) -> dict[int, tuple[int, int, int, int]]:
         """Where in the picture each cell is: x, y, width and height."""
         corners = [_corner(layer, NARROW if narrow else SIZE) for layer in range(SIZE)]
-        return {cell_at(layer, row, column): (
-                    corners[layer][0] + column * CELL, corners[layer][1] + row * CELL, CELL, CELL)
-                for layer, row, column in product(range(SIZE), repeat=3)}
+        return {
+            cell_at(layer, row, column): (
+                corners[layer][0] + column * CELL,
+                corners[layer][1] + row * CELL,
+                CELL,
+                CELL,
+            )
+            for layer, row, column in product(range(SIZE), repeat=3)
+        }
 
     def layer(self, move: int) -> int:
         """The layer of a cell, from 0 at the top."""
@@ -173,27 +190,44 @@ def qubic_svg(state: Qubic, labels: bool = True, across: int = SIZE) -> str:
     side = SIZE * CELL
     width, height = across * (side + GAP) - GAP + 4, _corner(SIZE - 1, across)[1] + side + 4
     won = state.won_cells()
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-             f'viewBox="-2 -2 {width} {height}"><rect width="{width - 4}" height="{height - 4}" '
-             'fill="white"/>']
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="-2 -2 {width} {height}"><rect width="{width - 4}" height="{height - 4}" '
+        'fill="white"/>'
+    ]
     for layer in range(SIZE):
         left, top = _corner(layer, across)
-        parts.append(f'<g transform="translate({left} {top})">'
-                     f'<text x="{side / 2}" y="-6" font-size="12" font-family="sans-serif" '
-                     f'text-anchor="middle" fill="#444">layer {layer}</text>')
+        parts.append(
+            f'<g transform="translate({left} {top})">'
+            f'<text x="{side / 2}" y="-6" font-size="12" font-family="sans-serif" '
+            f'text-anchor="middle" fill="#444">layer {layer}</text>'
+        )
         for row, column in product(range(SIZE), repeat=2):
             cell, x, y = cell_at(layer, row, column), column * CELL, row * CELL
             shade = "#e2e2e2" if cell in won else "white"
-            parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{shade}" '
-                         'stroke="#888"/>')
-            parts.append(mark_svg(state[cell], x, y, str(cell) if labels else "",
-                                  RAISED if across == NARROW else 0))
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{shade}" '
+                'stroke="#888"/>'
+            )
+            parts.append(
+                mark_svg(
+                    state[cell],
+                    x,
+                    y,
+                    str(cell) if labels else "",
+                    RAISED if across == NARROW else 0,
+                )
+            )
         parts.append("</g>")
     return "".join(parts) + "</svg>"
 
 
 def _grid(text: str) -> str:
     """The four layers side by side, the top one at the left."""
-    return "\n".join("   ".join("|".join(text[start:start + SIZE])
-                                for start in (cell_at(layer, row, 0) for layer in range(SIZE)))
-                     for row in range(SIZE))
+    return "\n".join(
+        "   ".join(
+            "|".join(text[start : start + SIZE])
+            for start in (cell_at(layer, row, 0) for layer in range(SIZE))
+        )
+        for row in range(SIZE)
+    )

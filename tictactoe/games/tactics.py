@@ -26,9 +26,11 @@ class WinOrBlock:
 
     def choose(self, state: State) -> Move:
         """A winning cell, a blocking cell, or any open cell."""
-        return self._random.choice(winning_cells(state, state.to_move)
-                                   or winning_cells(state, opponent(state.to_move))
-                                   or state.legal_moves())
+        return self._random.choice(
+            winning_cells(state, state.to_move)
+            or winning_cells(state, opponent(state.to_move))
+            or state.legal_moves()
+        )
 
 
 def winning_cells(state: State, player: str) -> tuple[int, ...]:

@@ -47,8 +47,15 @@ class ClickBoard(anywidget.AnyWidget):
         self._still: Still | None = None
         self.on_msg(self._clicked)
 
-    def show(self, svg: str, alt: str, status: str = "", buttons: Mapping[str, str] | None = None,
-             slider: tuple[int, int] | None = None, **more: Any) -> None:
+    def show(
+        self,
+        svg: str,
+        alt: str,
+        status: str = "",
+        buttons: Mapping[str, str] | None = None,
+        slider: tuple[int, int] | None = None,
+        **more: Any,
+    ) -> None:
         """Paint a position.
 
         `buttons` maps the move that a button sends to its label. `slider` holds the step that is
@@ -61,8 +68,12 @@ class ClickBoard(anywidget.AnyWidget):
         the page sends by itself, with a number of milliseconds to wait, unless something is painted
         before. `off` names the buttons that cannot be pressed now.
         """
-        shown = {"svg": svg, "alt": alt, "status": status,
-                 "buttons": [list(button) for button in (buttons or {}).items()]}
+        shown = {
+            "svg": svg,
+            "alt": alt,
+            "status": status,
+            "buttons": [list(button) for button in (buttons or {}).items()],
+        }
         if slider is not None:
             shown["step"], shown["last"] = slider
         shown |= {name: extra for name, extra in more.items() if extra}
@@ -94,8 +105,10 @@ class ClickBoard(anywidget.AnyWidget):
 
     def _picture(self) -> dict[str, str]:
         """What is left of the board without widgets."""
-        return {"text/html": image(self.shown["svg"], self.shown["alt"], shrink=True),
-                "text/plain": f"{self.shown['alt']}\n{self.shown['status']}".strip()}
+        return {
+            "text/html": image(self.shown["svg"], self.shown["alt"], shrink=True),
+            "text/plain": f"{self.shown['alt']}\n{self.shown['status']}".strip(),
+        }
 
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)

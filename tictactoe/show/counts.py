@@ -1,7 +1,7 @@
 """Compare how many nodes searches visit, on a position set up by clicking in JupyterLab.
 
-    from tictactoe.show.counts import compare_counts
-    compare_counts({"minimax": Minimax(), "alpha-beta": AlphaBeta()})
+from tictactoe.show.counts import compare_counts
+compare_counts({"minimax": Minimax(), "alpha-beta": AlphaBeta()})
 """
 
 import html
@@ -29,8 +29,14 @@ MIDDLE, END = 'text-anchor="middle"', 'text-anchor="end"'
 BOLD = 'font-weight="700"'
 ON_WHITE = 'stroke="white" stroke-width="4" paint-order="stroke"'  # above the lines
 # A bar has a pattern of its own beside its colour: (colour, stripes as a path in a square of 8).
-LOOKS = ((BLUE, ""), (ORANGE, "M0 8L8 0"), ("#009E73", "M4 0V8"), ("#CC79A7", "M0 4H8"),
-         ("#56B4E9", "M0 0L8 8M0 8L8 0"), ("#D55E00", "M0 0L8 8"))
+LOOKS = (
+    (BLUE, ""),
+    (ORANGE, "M0 8L8 0"),
+    ("#009E73", "M4 0V8"),
+    ("#CC79A7", "M0 4H8"),
+    ("#56B4E9", "M0 0L8 8M0 8L8 0"),
+    ("#D55E00", "M0 0L8 8"),
+)
 
 
 def _short(number: int) -> str:
@@ -91,7 +97,7 @@ class Counts(OnBoard):
             if move in legal:
                 self.states.append(self.state.after(legal[move]))
             elif move == BACK:
-                del self.states[1 if len(self.states) == 1 else -1:]
+                del self.states[1 if len(self.states) == 1 else -1 :]
             elif move == EMPTY:
                 del self.states[1:]
             elif move == AGAIN:
@@ -124,27 +130,34 @@ class Counts(OnBoard):
         if len(numbers) < 2:
             return "Click an open cell to continue from there."
         most, least = max(numbers, key=numbers.get), min(numbers, key=numbers.get)
-        return (f"{most} visits {numbers[most] / numbers[least]:,.1f} times as many nodes as "
-                f"{least}. Click an open cell to continue from there.")
+        return (
+            f"{most} visits {numbers[most] / numbers[least]:,.1f} times as many nodes as "
+            f"{least}. Click an open cell to continue from there."
+        )
 
     def _paint(self, status: str, busy: bool = False) -> None:
-        buttons = {f"agent {name}": f"{'☐' if name in self.off else '☑'} {name}"
-                   for name in self.agents}
+        buttons = {
+            f"agent {name}": f"{'☐' if name in self.off else '☑'} {name}" for name in self.agents
+        }
         buttons |= {BACK: "Take back", EMPTY: "From the start", AGAIN: "Count again"}
         if not hasattr(self.state, "boxes"):
             buttons = {str(m): str(m) for m in self.state.legal_moves()} | buttons
-        self.board.show(self._svg(WIDE), self._alt(), status, buttons, busy=busy,
-                        narrow=self._svg(NARROW))
+        self.board.show(
+            self._svg(WIDE), self._alt(), status, buttons, busy=busy, narrow=self._svg(NARROW)
+        )
 
     def _alt(self) -> str:
         told = [f"{name} {_told(count)}" for name, count in self.counts.items()]
-        return (f"Nodes visited, on a logarithmic scale, from the position {words(self.state)}. "
-                f"{'; '.join(told) or 'No search'}.")
+        return (
+            f"Nodes visited, on a logarithmic scale, from the position {words(self.state)}. "
+            f"{'; '.join(told) or 'No search'}."
+        )
 
     def _svg(self, room: "Room") -> str:
         clicks = {str(m): move_words(self.state, m) for m in self.state.legal_moves()}
-        board = draw_state(self.state, clicks, None, room.board, room.width - 2 * GAP,
-                           narrow=room == NARROW)
+        board = draw_state(
+            self.state, clicks, None, room.board, room.width - 2 * GAP, narrow=room == NARROW
+        )
         beside = board.width + 2 * GAP + room.names + POWERS * room.ten < room.width
         left, top = (board.width + 2 * GAP, 0) if beside else (0, board.height + GAP)
         most = max([n for n in self.counts.values() if isinstance(n, int)], default=1)
@@ -154,31 +167,39 @@ class Counts(OnBoard):
         parts = [moved(GAP, GAP, board.svg), _patterns()]
         for power in range(powers + 1):
             x = zero + power * ten
-            parts += [f'<path d="M{x:g} {top + GAP}V{bottom}" stroke="#bbb"/>',
-                      label(x, bottom + 16, room.number(10**power), MIDDLE)]
+            parts += [
+                f'<path d="M{x:g} {top + GAP}V{bottom}" stroke="#bbb"/>',
+                label(x, bottom + 16, room.number(10**power), MIDDLE),
+            ]
         for row, (name, count) in enumerate(self.counts.items()):
             foot = top + GAP + (row + 1) * room.row - (ROW - BAR) / 2  # of the bar
             number = count if isinstance(count, int) else 0
             length = max(log10(number) * ten if number > 0 else 0, 1)
             parts += [
-                label(zero - 8, foot - 6, f"{name:.17}", END) if room.names > GAP else
-                label(zero, foot - BAR - 5, f"{name:.40}", ON_WHITE),
+                label(zero - 8, foot - 6, f"{name:.17}", END)
+                if room.names > GAP
+                else label(zero, foot - BAR - 5, f"{name:.40}", ON_WHITE),
                 f'<rect x="{zero:g}" y="{foot - BAR:g}" width="{length:g}" height="{BAR}" '
                 f'fill="url(#look{list(self.agents).index(name) % len(LOOKS)})" '
                 f'stroke="{DARK}"/>',
-                label(zero + length + 6, foot - 6, f"{_told(count):.{room.letters}}", BOLD)]
+                label(zero + length + 6, foot - 6, f"{_told(count):.{room.letters}}", BOLD),
+            ]
         parts.append(label(zero, bottom + 36, "nodes visited (each line: ten times as many)"))
         height = max(bottom + 46, board.height + 2 * GAP)
         return sheet(max(room.width, board.width + 2 * GAP), height, parts)
 
     def _repr_mimebundle_(self, **kwargs):
         bundle, metadata = self.board._repr_mimebundle_(**kwargs)
-        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(_told(count))}</td></tr>"
-                       for name, count in self.counts.items())
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(_told(count))}</td></tr>"
+            for name, count in self.counts.items()
+        )
         still = image(self.board.shown["svg"], self._alt(), shrink=True)
-        return bundle | {"text/html": f'{still}<table><thead><tr><th scope="col">search</th>'
-                                      f'<th scope="col">nodes</th></tr></thead><tbody>{rows}'
-                                      "</tbody></table>"}, metadata
+        return bundle | {
+            "text/html": f'{still}<table><thead><tr><th scope="col">search</th>'
+            f'<th scope="col">nodes</th></tr></thead><tbody>{rows}'
+            "</tbody></table>"
+        }, metadata
 
     def __repr__(self) -> str:
         return f"<Counts: {self._alt()}>"
@@ -226,8 +247,13 @@ def _told(count: int | str) -> str:
 
 
 def _patterns() -> str:
-    return "<defs>" + "".join(
-        f'<pattern id="look{i}" width="8" height="8" patternUnits="userSpaceOnUse">'
-        f'<rect width="8" height="8" fill="{colour}"/>'
-        f'<path d="{stripes}" stroke="white" stroke-width="2" fill="none"/></pattern>'
-        for i, (colour, stripes) in enumerate(LOOKS)) + "</defs>"
+    return (
+        "<defs>"
+        + "".join(
+            f'<pattern id="look{i}" width="8" height="8" patternUnits="userSpaceOnUse">'
+            f'<rect width="8" height="8" fill="{colour}"/>'
+            f'<path d="{stripes}" stroke="white" stroke-width="2" fill="none"/></pattern>'
+            for i, (colour, stripes) in enumerate(LOOKS)
+        )
+        + "</defs>"
+    )

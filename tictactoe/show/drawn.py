@@ -35,11 +35,17 @@ class Drawing(NamedTuple):
     height: float
 
 
-def draw_state(state: State, clicks: Mapping[str, str] | None = None,  # noqa: PLR0913
-               last: Move | None = None,
-               height: float = 240, most_width: float = 800,
-               values: Mapping[Move, float] | None = None, *, hint: Move | None = None,
-               narrow: bool = False) -> Drawing:
+def draw_state(
+    state: State,
+    clicks: Mapping[str, str] | None = None,  # noqa: PLR0913
+    last: Move | None = None,
+    height: float = 240,
+    most_width: float = 800,
+    values: Mapping[Move, float] | None = None,
+    *,
+    hint: Move | None = None,
+    narrow: bool = False,
+) -> Drawing:
     """Draw the state `height` pixels high, or smaller where it would be too wide.
 
     The places of the moves in `clicks` can be clicked: its keys are the moves as text, its values
@@ -55,27 +61,44 @@ def draw_state(state: State, clicks: Mapping[str, str] | None = None,  # noqa: P
     scale = min(height / down, most_width / across)
     boxes = state.boxes(**form) if hasattr(state, "boxes") else {}
     frames = [_frame(box, _look(state, move, last)) for move, box in boxes.items()]
-    places = [] if clicks is None else [
-        _place(state, move, box, clicks.get(str(move)), (values or {}).get(move),
-               move == hint)
-        for move, box in boxes.items()]
+    places = (
+        []
+        if clicks is None
+        else [
+            _place(state, move, box, clicks.get(str(move)), (values or {}).get(move), move == hint)
+            for move, box in boxes.items()
+        ]
+    )
     own = hasattr(state, "value_boxes")
     lows = _lows(values or {}, state.value_boxes() if values and own else boxes, bool(form), own)
     marks = _marks(values or {}, lows)
     width, height = round(across * scale), round(down * scale)
     hints = [hint_mark(box) for move, box in boxes.items() if move == hint]
     over = "".join(frames + places + hints + marks)
-    return Drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-                   f'viewBox="0 0 {across:g} {down:g}">{svg.removesuffix("</svg>")}{over}</svg>'
-                   '</svg>', width, height)
+    return Drawing(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {across:g} {down:g}">{svg.removesuffix("</svg>")}{over}</svg>'
+        "</svg>",
+        width,
+        height,
+    )
 
 
-def draw_forms(state: State, clicks: Mapping[str, str] | None, last: Move | None,
-               values: Mapping[Move, float] | None = None,
-               hint: Move | None = None) -> tuple[str, str]:
+def draw_forms(
+    state: State,
+    clicks: Mapping[str, str] | None,
+    last: Move | None,
+    values: Mapping[Move, float] | None = None,
+    hint: Move | None = None,
+) -> tuple[str, str]:
     """A game's board as SVG text, and its form for a telephone: empty if the game has none."""
-    narrow = draw_state(state, clicks, last, NARROW_HEIGHT, MOST_WIDTH, values,
-                        hint=hint, narrow=True).svg if has_narrow_form(state) else ""
+    narrow = (
+        draw_state(
+            state, clicks, last, NARROW_HEIGHT, MOST_WIDTH, values, hint=hint, narrow=True
+        ).svg
+        if has_narrow_form(state)
+        else ""
+    )
     return draw_state(state, clicks, last, HEIGHT, MOST_WIDTH, values, hint=hint).svg, narrow
 
 
@@ -99,19 +122,25 @@ def hint_mark(box: Box) -> str:
     x, y, width, height = box
     radius = min(width, height) / 6
     centre = complex(x + width - radius - 3, y + radius + 3)
-    points = (centre + cmath.rect(radius / (corner % 2 + 1), (corner / 5 - 0.5) * cmath.pi)
-              for corner in range(10))
+    points = (
+        centre + cmath.rect(radius / (corner % 2 + 1), (corner / 5 - 0.5) * cmath.pi)
+        for corner in range(10)
+    )
     star = "L".join(f"{point.real:.1f} {point.imag:.1f}" for point in points)
-    return (f'<g class="hint" pointer-events="none"><rect x="{x + 1.5}" y="{y + 1.5}" '
-            f'width="{width - 3}" height="{height - 3}" rx="3" fill="none" stroke="{BLUE}" '
-            f'stroke-width="3"/><path d="M{star}Z" fill="{BLUE}"/></g>')
+    return (
+        f'<g class="hint" pointer-events="none"><rect x="{x + 1.5}" y="{y + 1.5}" '
+        f'width="{width - 3}" height="{height - 3}" rx="3" fill="none" stroke="{BLUE}" '
+        f'stroke-width="3"/><path d="M{star}Z" fill="{BLUE}"/></g>'
+    )
 
 
 def _look(state: State, move: Move, last: Move | None) -> str:
     """The attributes that mark a place, "" where there is nothing to mark."""
     winner = getattr(state, "winner", None)
-    if winner and any(move in lane and all(state[cell] == winner for cell in lane)
-                      for lane in getattr(state, "lanes", ())):
+    if winner and any(
+        move in lane and all(state[cell] == winner for cell in lane)
+        for lane in getattr(state, "lanes", ())
+    ):
         return f'fill="{DARK}" fill-opacity="0.13" stroke="{DARK}" stroke-width="1.4"'
     if move == last:
         return f'fill="none" stroke="{DARK}" stroke-width="1.6" stroke-dasharray="4 3"'
@@ -126,36 +155,53 @@ def _inside(box: tuple[float, float, float, float]) -> str:
 def _marks(values: Mapping[Move, float], lows: Mapping[Move, _Low]) -> list[str]:
     """The values as they are written, all in one notation."""
     most = max(values.values(), default=0)
-    how = notation(values.values(), min((room for _, room, _ in lows.values()), default=0),
-                   max((size for *_, size in lows.values()), default=1))
-    return [value_mark(values[move], values[move] == most, *low, how)
-            for move, low in lows.items()]
+    how = notation(
+        values.values(),
+        min((room for _, room, _ in lows.values()), default=0),
+        max((size for *_, size in lows.values()), default=1),
+    )
+    return [value_mark(values[move], values[move] == most, *low, how) for move, low in lows.items()]
 
 
-def _lows(values: Iterable[Move], boxes: Mapping[Move, Box], narrow: bool,
-          own: bool) -> dict[Move, _Low]:
-    """Where values are written: in the middle of boxes of their `own`, or below a place's number.
-    """
-    return {move: ((x + width / 2, y + (0.5 if own else 0.83) * height), width - 3,
-                   height / (34 if narrow or own else 44))
-            for move in values if move in boxes for x, y, width, height in [boxes[move]]}
+def _lows(
+    values: Iterable[Move], boxes: Mapping[Move, Box], narrow: bool, own: bool
+) -> dict[Move, _Low]:
+    """Where values are written: in the middle of boxes of their `own`, or below a place's number."""
+    return {
+        move: (
+            (x + width / 2, y + (0.5 if own else 0.83) * height),
+            width - 3,
+            height / (34 if narrow or own else 44),
+        )
+        for move in values
+        if move in boxes
+        for x, y, width, height in [boxes[move]]
+    }
 
 
 def _frame(box: tuple[float, float, float, float], look: str) -> str:
     return f"<rect {_inside(box)} {look}/>" if look else ""
 
 
-def _place(state: State, move: Move, box: tuple[float, float, float, float], label: str | None,
-           value: float | None, is_hint: bool) -> str:
+def _place(
+    state: State,
+    move: Move,
+    box: tuple[float, float, float, float],
+    label: str | None,
+    value: float | None,
+    is_hint: bool,
+) -> str:
     """What the focus comes to, and what is clicked if there is a label for it."""
     said = label or f"{move_words(state, move)}, {_mark_on(state, move)}"
     said += "" if value is None else f", value {value_text(value)}"
     said += ", hint" if is_hint else ""
     layer = f' data-layer="{state.layer(move)}"' if hasattr(state, "layer") else ""
     click = f' data-move="{html.escape(str(move))}"' if label is not None else ""
-    return (f'<g data-place="{html.escape(str(move))}"{layer}{click} '
-            f'data-label="{html.escape(said)}">'
-            f'<rect class="place" {_inside(box)} fill="{BLUE}" fill-opacity="0"/></g>')
+    return (
+        f'<g data-place="{html.escape(str(move))}"{layer}{click} '
+        f'data-label="{html.escape(said)}">'
+        f'<rect class="place" {_inside(box)} fill="{BLUE}" fill-opacity="0"/></g>'
+    )
 
 
 def _mark_on(state: State, move: Move) -> str:
@@ -167,8 +213,12 @@ def _mark_on(state: State, move: Move) -> str:
 def _text_svg(state: State) -> str:
     lines = str(state).split("\n")
     width, height = LETTER * max(map(len, lines)) + 16, LINE * len(lines) + 16
-    rows = "".join(f'<text x="8" y="{LINE * (i + 1)}" xml:space="preserve">{html.escape(line)}'
-                   "</text>" for i, line in enumerate(lines))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}"><rect width="100%" height="100%" fill="white"/>'
-            f'<g font-family="monospace" font-size="16" fill="{DARK}">{rows}</g></svg>')
+    rows = "".join(
+        f'<text x="8" y="{LINE * (i + 1)}" xml:space="preserve">{html.escape(line)}</text>'
+        for i, line in enumerate(lines)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><rect width="100%" height="100%" fill="white"/>'
+        f'<g font-family="monospace" font-size="16" fill="{DARK}">{rows}</g></svg>'
+    )

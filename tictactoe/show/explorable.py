@@ -42,10 +42,14 @@ class Explorable(Stepper):
     Raises ValueError for a knob without values, and for one that is to begin at none of its own.
     """
 
-    def __init__(self, draw: Callable[[int, Settings], View],
-                 last: int | Callable[[Settings], int] = 0,
-                 knobs: Mapping[str, Sequence[Any]] | None = None,
-                 at: Settings | None = None, step: int = 0) -> None:
+    def __init__(
+        self,
+        draw: Callable[[int, Settings], View],
+        last: int | Callable[[Settings], int] = 0,
+        knobs: Mapping[str, Sequence[Any]] | None = None,
+        at: Settings | None = None,
+        step: int = 0,
+    ) -> None:
         super().__init__()
         self._draw, self._last = draw, last
         self._knobs = {name: list(values) for name, values in (knobs or {}).items()}
@@ -90,22 +94,40 @@ class Explorable(Stepper):
         last = self.last
         self.view = self._draw(self.step, self.settings)
         self.pace.running &= self.step < last
-        steps = {"buttons": self.BUTTONS | self.pace.buttons(), "slider": (self.step, last),
-                 "arrows": self.ARROWS, "auto": self.pace.auto(self.step)} if last else {
-                     "arrows": self._only_knob()}
-        self.board.show(self.view.svg, self.view.alt, self.pace.words() + self.view.said,
-                        knobs=[[name, self._at[name], len(values) - 1, str(values[self._at[name]])]
-                               for name, values in self._knobs.items()],
-                        narrow=self.view.narrow, **steps)
+        steps = (
+            {
+                "buttons": self.BUTTONS | self.pace.buttons(),
+                "slider": (self.step, last),
+                "arrows": self.ARROWS,
+                "auto": self.pace.auto(self.step),
+            }
+            if last
+            else {"arrows": self._only_knob()}
+        )
+        self.board.show(
+            self.view.svg,
+            self.view.alt,
+            self.pace.words() + self.view.said,
+            knobs=[
+                [name, self._at[name], len(values) - 1, str(values[self._at[name]])]
+                for name, values in self._knobs.items()
+            ],
+            narrow=self.view.narrow,
+            **steps,
+        )
 
     def _only_knob(self) -> dict[str, str]:
         """Without steps the arrow keys turn the knob, if there is but one."""
         if len(self._knobs) != 1:
             return {}
-        (name, values), = self._knobs.items()
+        ((name, values),) = self._knobs.items()
         at, last = self._at[name], len(values) - 1
-        return {"ArrowLeft": f"{TURN} 0 {max(at - 1, 0)}", "Home": f"{TURN} 0 0",
-                "ArrowRight": f"{TURN} 0 {min(at + 1, last)}", "End": f"{TURN} 0 {last}"}
+        return {
+            "ArrowLeft": f"{TURN} 0 {max(at - 1, 0)}",
+            "Home": f"{TURN} 0 0",
+            "ArrowRight": f"{TURN} 0 {min(at + 1, last)}",
+            "End": f"{TURN} 0 {last}",
+        }
 
     def __repr__(self) -> str:
         turned = "".join(f", {name} = {value}" for name, value in self.settings.items())
@@ -119,6 +141,8 @@ def _place(name: str, values: Sequence[Any], at: Settings) -> int:
     if name not in at:
         return 0
     if at[name] not in values:
-        raise ValueError(f"the knob {name!r} cannot begin at {at[name]!r}; its values are "
-                         + ", ".join(map(str, values)))
+        raise ValueError(
+            f"the knob {name!r} cannot begin at {at[name]!r}; its values are "
+            + ", ".join(map(str, values))
+        )
     return values.index(at[name])

@@ -35,8 +35,7 @@ class Noted(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """The nodes after an iteration by their paths, the path that it took, and how its game ended.
-    """
+    """The nodes after an iteration by their paths, the path that it took, and how its game ended."""
 
     nodes: dict[Path, Noted]
     path: Path
@@ -77,8 +76,9 @@ def note_growth(agent: TreeSearch, position: Any, depth: int = DEPTH) -> list[It
     finally:
         del agent.backup
     if not notes:
-        raise ValueError("the search ended without a call of self.backup, so that there is no "
-                         "iteration to show")
+        raise ValueError(
+            "the search ended without a call of self.backup, so that there is no iteration to show"
+        )
     return notes
 
 
@@ -108,8 +108,9 @@ def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Expl
         forms.append((NARROW_DEPTH, *_places(notes[-1].nodes, NARROW_DEPTH, LEAST_NARROW)))
 
     def draw(step: int, _settings: object) -> View:
-        drawn, *narrow = [_Drawing(frames, step, places, width, position, deep)
-                          for deep, places, width in forms]
+        drawn, *narrow = [
+            _Drawing(frames, step, places, width, position, deep) for deep, places, width in forms
+        ]
         return View(drawn.svg, drawn.alt, drawn.said, *(form.svg for form in narrow))
 
     return Explorable(draw, len(notes), step=min(len(position.legal_moves()), len(notes)))
@@ -118,8 +119,11 @@ def growing_tree(agent: TreeSearch, position: State, depth: int = DEPTH) -> Expl
 def _places(nodes: dict[Path, Noted], depth: int, least: float) -> tuple[dict[Path, float], float]:
     """Where across the picture each node of the finished tree stands, and the picture's width."""
     nodes = {path: node for path, node in nodes.items() if len(path) <= depth}
-    leaves = [path for path in sorted(nodes, key=_order)
-              if not any(other[:-1] == path for other in nodes if other)]
+    leaves = [
+        path
+        for path in sorted(nodes, key=_order)
+        if not any(other[:-1] == path for other in nodes if other)
+    ]
     slot = max(SLOT, least / len(leaves))
     places = {path: slot * (number + 0.5) for number, path in enumerate(leaves)}
     for path in sorted(nodes, key=len, reverse=True):
@@ -131,15 +135,23 @@ def _places(nodes: dict[Path, Noted], depth: int, least: float) -> tuple[dict[Pa
 
 def _order(path: Path) -> tuple:
     """Sorts nodes from left to right: numbers as numbers, everything else by its text."""
-    return tuple((0, move, "") if isinstance(move, (int, float)) else (1, 0, str(move))
-                 for move in path)
+    return tuple(
+        (0, move, "") if isinstance(move, (int, float)) else (1, 0, str(move)) for move in path
+    )
 
 
 class _Drawing:
     """The tree after one iteration."""
 
-    def __init__(self, frames: list[Iteration], step: int, places: dict[Path, float],
-                 width: float, position: State, depth: int) -> None:
+    def __init__(
+        self,
+        frames: list[Iteration],
+        step: int,
+        places: dict[Path, float],
+        width: float,
+        position: State,
+        depth: int,
+    ) -> None:
         self.now, self.step, self.last = frames[step], step, len(frames) - 1
         self.before = frames[max(step - 1, 0)].nodes
         shown = {path: node for path, node in self.now.nodes.items() if len(path) <= depth}
@@ -152,16 +164,19 @@ class _Drawing:
         to_come = [self.to_come(path) for path in places if path not in shown]
         lines = [self.edge(path) for path in shown if path]
         nodes = [self.node(path, node) for path, node in shown.items()]
-        self.svg = sheet(width, self.top + LEVEL * depth + 50,
-                         [*to_come, *self.boards(), *lines, *nodes])
+        self.svg = sheet(
+            width, self.top + LEVEL * depth + 50, [*to_come, *self.boards(), *lines, *nodes]
+        )
         self.said = self.sentence()
         self.alt = f"Search tree. {self.said} {self.table()}"
 
     def boards(self) -> list[str]:
         """The root's position, and how the random game of this iteration ended."""
         style = f'font-size="12" fill="{GREY}"'
-        parts = [label(4, 14, f"{self.root.to_move} to move", style),
-                 moved(4, 20, draw_state(self.root, height=BOARD).svg)]
+        parts = [
+            label(4, 14, f"{self.root.to_move} to move", style),
+            moved(4, 20, draw_state(self.root, height=BOARD).svg),
+        ]
         if self.step:
             end = draw_state(self.now.end, height=BOARD)
             left = self.width - end.width - 4
@@ -174,56 +189,92 @@ class _Drawing:
     def to_come(self, path: Path) -> str:
         """Where a node will be, so that the picture has its shape from the beginning."""
         (x, y), (to_x, to_y) = self.at(path[:-1]), self.at(path)
-        return (f'<g fill="none" stroke="#bbb" stroke-dasharray="2 3">'
-                f'<path d="M{x:g} {y + RADIUS:g}L{to_x:g} {to_y - RADIUS:g}"/>'
-                f'<circle cx="{to_x:g}" cy="{to_y:g}" r="{RADIUS}"/></g>')
+        return (
+            f'<g fill="none" stroke="#bbb" stroke-dasharray="2 3">'
+            f'<path d="M{x:g} {y + RADIUS:g}L{to_x:g} {to_y - RADIUS:g}"/>'
+            f'<circle cx="{to_x:g}" cy="{to_y:g}" r="{RADIUS}"/></g>'
+        )
 
     def edge(self, path: Path) -> str:
         """A line to a node with its move, thick on the path of this iteration."""
         (x, y), (to_x, to_y) = self.at(path[:-1]), self.at(path)
         is_taken = path in self.taken
         at_x, at_y = x + 0.66 * (to_x - x), y + 0.66 * (to_y - y)
-        style = (f'stroke="{ORANGE}" stroke-width="5"' if is_taken else
-                 'stroke="#999" stroke-width="1.2"')
-        return (f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" {style}/>'
-                f'<rect x="{at_x - 8:g}" y="{at_y - 8:g}" width="16" height="15" fill="white"/>'
-                + label(at_x, at_y + 4, path[-1], f'text-anchor="middle" font-size="12" '
-                        f'font-weight="{700 if is_taken else 400}" fill="{DARK}"'))
+        style = (
+            f'stroke="{ORANGE}" stroke-width="5"'
+            if is_taken
+            else 'stroke="#999" stroke-width="1.2"'
+        )
+        return (
+            f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" {style}/>'
+            f'<rect x="{at_x - 8:g}" y="{at_y - 8:g}" width="16" height="15" fill="white"/>'
+            + label(
+                at_x,
+                at_y + 4,
+                path[-1],
+                f'text-anchor="middle" font-size="12" '
+                f'font-weight="{700 if is_taken else 400}" fill="{DARK}"',
+            )
+        )
 
     def node(self, path: Path, node: Noted) -> str:
         """A node: visits inside, the mean and the nodes deeper down below; a new one is dashed."""
         x, y = self.at(path)
         is_new = path not in self.before and self.step
-        here = ' data-here="true"' if path == self.now.path[:self.depth] else ""
-        edge = (f'stroke="{ORANGE if path in self.taken and self.step else BLUE}" '
-                f'stroke-width="{3.5 if path in self.taken else 1.5}"'
-                + (' stroke-dasharray="4 2.5"' if is_new else ""))
+        here = ' data-here="true"' if path == self.now.path[: self.depth] else ""
+        edge = (
+            f'stroke="{ORANGE if path in self.taken and self.step else BLUE}" '
+            f'stroke-width="{3.5 if path in self.taken else 1.5}"'
+            + (' stroke-dasharray="4 2.5"' if is_new else "")
+        )
         ground = "#e2e2e2" if path in self.favourites else "white"
-        shape = (f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{ground}" {edge}{here}/>'
-                 + label(x, y + 4, node.visits, f'text-anchor="middle" font-size="'
-                         f'{12 if node.visits < 100 else 10.8}" font-weight="700"'))
+        shape = (
+            f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" fill="{ground}" {edge}{here}/>'
+            + label(
+                x,
+                y + 4,
+                node.visits,
+                f'text-anchor="middle" font-size="'
+                f'{12 if node.visits < 100 else 10.8}" font-weight="700"',
+            )
+        )
         if path and node.visits:
-            shape += (f'<rect x="{x - 12:g}" y="{y + RADIUS + 3:g}" width="24" height="12" '
-                      'fill="white"/>')
-            shape += label(x, y + RADIUS + 13, f"{node.total / node.visits:.2f}",
-                           'text-anchor="middle" font-size="11"')
+            shape += (
+                f'<rect x="{x - 12:g}" y="{y + RADIUS + 3:g}" width="24" height="12" fill="white"/>'
+            )
+            shape += label(
+                x,
+                y + RADIUS + 13,
+                f"{node.total / node.visits:.2f}",
+                'text-anchor="middle" font-size="11"',
+            )
         if len(path) == self.depth and node.below:
-            shape += label(x, y + RADIUS + 28, f"+{node.below}",
-                           f'text-anchor="middle" font-size="11" fill="{GREY}"')
+            shape += label(
+                x,
+                y + RADIUS + 28,
+                f"+{node.below}",
+                f'text-anchor="middle" font-size="11" fill="{GREY}"',
+            )
         return shape
 
     def sentence(self) -> str:
         """The iteration in words."""
         if not self.step:
-            return (f"0 of {self.last}: the root alone. In a node: visits; below it: the mean "
-                    "reward of the player whose move led there.")
+            return (
+                f"0 of {self.last}: the root alone. In a node: visits; below it: the mean "
+                "reward of the player whose move led there."
+            )
         path = " then ".join(map(str, self.now.path)) or "the root itself"
         *others, last = [str(path[0]) for path in sorted(self.favourites, key=_order)] or ["none"]
-        most = (f"Moves {', '.join(others)} and {last} have the most visits so far, {self.most} "
-                "each." if others else
-                f"Move {last} has the most visits so far: {self.most}.")
-        return (f"{self.step} of {self.last}: {path}; then a random game: "
-                f"{_ending(self.now.end)}. {most}")
+        most = (
+            f"Moves {', '.join(others)} and {last} have the most visits so far, {self.most} each."
+            if others
+            else f"Move {last} has the most visits so far: {self.most}."
+        )
+        return (
+            f"{self.step} of {self.last}: {path}; then a random game: "
+            f"{_ending(self.now.end)}. {most}"
+        )
 
     def table(self) -> str:
         """Every drawn node in words."""

@@ -42,13 +42,15 @@ class History:
         if self.resigned:
             self.resigned = False
             return True
-        last = next((number for number in range(len(self.moves) - 1, -1, -1)
-                     if mine(self.states[number])), None)
+        last = next(
+            (number for number in range(len(self.moves) - 1, -1, -1) if mine(self.states[number])),
+            None,
+        )
         if last is None:
             return False
-        later = zip(self.moves[last:], self.states[last + 1:], strict=True)
+        later = zip(self.moves[last:], self.states[last + 1 :], strict=True)
         self._taken_back += reversed(list(later))
-        del self.states[last + 1:], self.moves[last:]
+        del self.states[last + 1 :], self.moves[last:]
         return True
 
     def redo(self, mine: Callable[[State], bool]) -> bool:

@@ -1,7 +1,7 @@
 """A knob to turn in JupyterLab: a picture for each of several settings, with a slider below it.
 
-    from tictactoe.show.knob import knob
-    knob("c", (0, 0.5, 1, 2), lambda c: picture(...))
+from tictactoe.show.knob import knob
+knob("c", (0, 0.5, 1, 2), lambda c: picture(...))
 """
 
 from collections.abc import Callable, Sequence
@@ -11,8 +11,9 @@ from tictactoe.games.pictures import Picture
 from tictactoe.show.explorable import Explorable, Settings, View
 
 
-def knob(name: str, values: Sequence[Any], draw: Callable[[Any], Picture],
-         at: int = 0) -> Explorable:
+def knob(
+    name: str, values: Sequence[Any], draw: Callable[[Any], Picture], at: int = 0
+) -> Explorable:
     """Show `draw(value)` for one of the `values`, first for number `at`, with a slider.
 
     A picture is drawn when it is first looked at, and kept.

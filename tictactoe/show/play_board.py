@@ -34,8 +34,14 @@ class Play(OnBoard):
     if the game changes while it thinks, its late answer is dropped.
     """
 
-    def __init__(self, agent: Agent, side: Player | None = None, start: State | None = None,
-                 hint: Agent | None = None, values: Any = None) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        side: Player | None = None,
+        start: State | None = None,
+        hint: Agent | None = None,
+        values: Any = None,
+    ) -> None:
         self.agent, self.hint = agent, hint
         start = Board() if start is None else start
         self._start, self._history = start, History(start)
@@ -161,8 +167,11 @@ class Play(OnBoard):
         self._wants_hint = False
         self._hint = None if answer.state is None else answer.move
         would = f"{type(answer.agent).__name__} would play {{}}. "
-        self._news = "Hint: " + (answer.news if answer.state is None else
-                                 would.format(move_words(self.state, answer.move)))
+        self._news = "Hint: " + (
+            answer.news
+            if answer.state is None
+            else would.format(move_words(self.state, answer.move))
+        )
 
     def _rated(self, state: State, moves: list[Move]) -> dict[Move, float] | str:
         """The values of some of the moves, as many as are found in a moment."""
@@ -190,16 +199,28 @@ class Play(OnBoard):
         values = self._values.of(state) if offers else {}
         svg, narrow = draw_forms(state, clicks, last, values, self._hint)
         busy = self._is_thinking or self._wants_hint
-        moves = [f"{before.to_move}: {move_words(before, move)}"
-                 for before, move in zip(self.states, self.moves, strict=False)]
+        moves = [
+            f"{before.to_move}: {move_words(before, move)}"
+            for before, move in zip(self.states, self.moves, strict=False)
+        ]
         buttons = self._buttons(offers)
-        self.board.show(svg, words(state), self._sentences(news), buttons,
-                        off=[name for name in buttons if not self._is_on(name)],
-                        moves=moves, busy=busy, narrow=narrow)
+        self.board.show(
+            svg,
+            words(state),
+            self._sentences(news),
+            buttons,
+            off=[name for name in buttons if not self._is_on(name)],
+            moves=moves,
+            busy=busy,
+            narrow=narrow,
+        )
 
     def _buttons(self, offers: dict[str, Move]) -> dict[str, str]:
-        buttons = {} if hasattr(self.state, "boxes") else {
-            text: text + " (hint)" * (move == self._hint) for text, move in offers.items()}
+        buttons = (
+            {}
+            if hasattr(self.state, "boxes")
+            else {text: text + " (hint)" * (move == self._hint) for text, move in offers.items()}
+        )
         buttons |= {AGAIN: "Ask the agent again"} if self._trouble else {}
         buttons |= {UNDO: "Undo", REDO: "Redo", HINT: "Hint"}
         if self._values.rate:
@@ -227,8 +248,13 @@ class Play(OnBoard):
         return f"<Play against {type(self.agent).__name__}: {self.state!r}>"
 
 
-def play_against(agent: Agent, side: Player | None = None, start: State | None = None,
-                 hint: Agent | None = None, values: Any = None) -> Play:
+def play_against(
+    agent: Agent,
+    side: Player | None = None,
+    start: State | None = None,
+    hint: Agent | None = None,
+    values: Any = None,
+) -> Play:
     """Show a board to play on against an agent; end a notebook cell with it.
 
     `agent` is anything with a `choose(state)`. You play `side`, by default the player who begins,

@@ -16,9 +16,11 @@ Box = tuple[float, float, float, float]  # left, top, width and height
 
 def sheet(width: float, height: float, parts: Iterable[str]) -> str:
     """SVG text with these elements on a white ground."""
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-            f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>'
-            f'<g font-family="sans-serif" font-size="13" fill="{DARK}">{"".join(parts)}</g></svg>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}"><rect width="100%" height="100%" fill="white"/>'
+        f'<g font-family="sans-serif" font-size="13" fill="{DARK}">{"".join(parts)}</g></svg>'
+    )
 
 
 def moved(x: float, y: float, inside: str) -> str:
@@ -50,14 +52,22 @@ def number_text(value: float) -> str:
     if not isfinite(value):
         return str(value).replace("inf", "∞").replace("-", MINUS)
     size = abs(value)
-    text = (f"{value / 1000:.1f}" if size >= 1000 else f"{value:.0f}" if size >= 100 else
-            f"{value:.1f}" if size >= 10 else f"{value:.2f}")
+    text = (
+        f"{value / 1000:.1f}"
+        if size >= 1000
+        else f"{value:.0f}"
+        if size >= 100
+        else f"{value:.1f}"
+        if size >= 10
+        else f"{value:.2f}"
+    )
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if float(text) == 0 else text.replace("-", MINUS) + "k" * (size >= 1000)
 
 
-def tinted(box: Box, value: float, strength: float, best: bool, text: str | None = None,
-           size: float = SIZE) -> str:
+def tinted(
+    box: Box, value: float, strength: float, best: bool, text: str | None = None, size: float = SIZE
+) -> str:
     """A number at the foot of a cell, tinted by a strength from 0 to 1, framed if it is `best`.
 
     `text` is what is written, by default the number; it is `size` pixels high, or as high as it can
@@ -67,12 +77,23 @@ def tinted(box: Box, value: float, strength: float, best: bool, text: str | None
     text = number_text(value) if text is None else text
     size = min(size, max(width - 2, 1) / (1.05 * text_width(text)))  # the best one is bold
     low, wide = y + height - size - 2, 1.05 * size * text_width(text) + 2
-    frame = (f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{width - 2:g}" height="{height - 2:g}" '
-             f'fill="none" stroke="{DARK}" stroke-width="2.5"/>' if best else "")
-    return (f'<g class="number" pointer-events="none"><rect x="{x + (width - wide) / 2:g}" '
-            f'y="{low:g}" width="{wide:g}" height="{size + 1:g}" fill="white"/>'  # above a chip
-            f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{size + 1:g}" '
-            f'fill="{BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
-            + label(x + width / 2, y + height - 3, text,
-                    f'font-size="{size:.3g}" font-family="sans-serif" text-anchor="middle" '
-                    f'font-weight="{700 if best else 400}" fill="{DARK}"') + f"{frame}</g>")
+    frame = (
+        f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{width - 2:g}" height="{height - 2:g}" '
+        f'fill="none" stroke="{DARK}" stroke-width="2.5"/>'
+        if best
+        else ""
+    )
+    return (
+        f'<g class="number" pointer-events="none"><rect x="{x + (width - wide) / 2:g}" '
+        f'y="{low:g}" width="{wide:g}" height="{size + 1:g}" fill="white"/>'  # above a chip
+        f'<rect x="{x + 1:g}" y="{low:g}" width="{width - 2:g}" height="{size + 1:g}" '
+        f'fill="{BLUE}" fill-opacity="{STRONGEST * strength:.2f}"/>'
+        + label(
+            x + width / 2,
+            y + height - 3,
+            text,
+            f'font-size="{size:.3g}" font-family="sans-serif" text-anchor="middle" '
+            f'font-weight="{700 if best else 400}" fill="{DARK}"',
+        )
+        + f"{frame}</g>"
+    )

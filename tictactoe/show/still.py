@@ -24,8 +24,10 @@ LIVE = "leaves-words"  # a class of widgets that are no boards
 # JupyterLab marks a widget whose kernel has stopped; a board shows that itself.
 CONNECTED = f".{LIVE}:not(.jupyter-widgets-disconnected)"
 OUTPUT, ALIVE, STILL = ".jp-OutputArea-child", f":is(.click-board, {CONNECTED})", ".board-still"
-STYLE = (f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
-         f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>")
+STYLE = (
+    f"<style>{OUTPUT}:has({ALIVE}) + {OUTPUT}:has({STILL}), "
+    f"{OUTPUT}:not(:has({ALIVE})):has(+ {OUTPUT} {STILL}) {{ display: none; }}</style>"
+)
 
 
 class Still:
@@ -63,10 +65,10 @@ class Still:
             self._publish(update=True)
 
     def _publish(self, update: bool) -> None:
-        page = (f'{STYLE}<div class="board-still">{self._shown["text/html"]}'
-                f"<p>{self._say}</p></div>")
-        publish_display_data(self._shown | {"text/html": page},
-                             transient={"display_id": self._id}, update=update)
+        page = f'{STYLE}<div class="board-still">{self._shown["text/html"]}<p>{self._say}</p></div>'
+        publish_display_data(
+            self._shown | {"text/html": page}, transient={"display_id": self._id}, update=update
+        )
 
 
 def show_with_words(widget: Any, words: str) -> None:

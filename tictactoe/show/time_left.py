@@ -27,8 +27,7 @@ class Line:
         self._told = False
 
     def tell(self, words: str) -> None:
-        """Show this in the place of what was told before; nothing without a notebook or terminal.
-        """
+        """Show this in the place of what was told before; nothing without a notebook or terminal."""
         if in_notebook():
             self._display(_Words(words))
         elif sys.stderr.isatty() and (words or self._told):
@@ -87,8 +86,9 @@ class TimeLeft:
             self._line.tell("")
         elif now - self._told >= EVERY:
             self._told = now
-            self._line.tell(how_far(self._done, self._total, self._what, now - self._begun,
-                                    self._before))
+            self._line.tell(
+                how_far(self._done, self._total, self._what, now - self._begun, self._before)
+            )
 
 
 def with_time_left(items: Sequence, what: str) -> Iterator:

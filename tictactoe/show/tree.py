@@ -61,8 +61,12 @@ def count_cuts(visit: Visit) -> int:
     return len(cut_moves(visit)) + sum(map(count_cuts, visit.children))
 
 
-def draw_tree(tree: Trace | Visit, depth: float = inf, most_leaves: int = 19,
-              known: Callable[[State], Hashable] | None = None) -> Picture:
+def draw_tree(
+    tree: Trace | Visit,
+    depth: float = inf,
+    most_leaves: int = 19,
+    known: Callable[[State], Hashable] | None = None,
+) -> Picture:
     """Draw a search tree; `tree` is a trace (its latest search) or one visited node.
 
     Nodes deeper than `depth` are not drawn, nor a node's successors if more than `most_leaves`
@@ -79,8 +83,9 @@ def draw_tree(tree: Trace | Visit, depth: float = inf, most_leaves: int = 19,
 
 
 class _Drawing:
-    def __init__(self, root: Visit, depth: float, most_leaves: int,
-                 known: Callable[[State], Hashable] | None) -> None:
+    def __init__(
+        self, root: Visit, depth: float, most_leaves: int, known: Callable[[State], Hashable] | None
+    ) -> None:
         self.root, self.opened, self.drawn, leaves = root, set(), [], 1
         self.player, self.known, self.sets = _first_player(root), known, defaultdict(list)
         queue = deque([root])
@@ -99,7 +104,11 @@ class _Drawing:
         self.picture = Picture(
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}"><rect width="100%" height="100%" fill="white"/>'
-            + TEXT + "".join(self.lines + self.marks) + "</g></svg>", self.alt())
+            + TEXT
+            + "".join(self.lines + self.marks)
+            + "</g></svg>",
+            self.alt(),
+        )
 
     def place(self, visit: Visit, left: float) -> tuple[float, float]:
         """Draw a subtree from `left` on; returns its root's centre and its right end."""
@@ -126,17 +135,23 @@ class _Drawing:
     def edge(self, start: tuple, way: tuple, move: Move, width: float) -> None:
         """A line to a successor; with width 0 it is the dashed stub of a cut move."""
         (x, y), (across, down) = start, way
-        style = (f'stroke="{DARK}" stroke-width="{width}"' if width else
-                 f'stroke="{GREY}" stroke-width="1.5" stroke-dasharray="5 4"')
+        style = (
+            f'stroke="{DARK}" stroke-width="{width}"'
+            if width
+            else f'stroke="{GREY}" stroke-width="1.5" stroke-dasharray="5 4"'
+        )
         self.lines.append(f'<path d="M{x} {y}l{across} {down}" {style}/>')
         if not width:
-            self.marks.append(f'<path d="M{x + across * BAR - 6} {y + down * BAR - 2}h12m0 5h-12" '
-                              f'stroke="{DARK}" stroke-width="2"/>')
+            self.marks.append(
+                f'<path d="M{x + across * BAR - 6} {y + down * BAR - 2}h12m0 5h-12" '
+                f'stroke="{DARK}" stroke-width="2"/>'
+            )
             self.text(x + across, y + down + 12, "cut", FADED)
         place, wide = LABEL if len(str(move)) < 3 else WORD, 7 * len(str(move)) + 7
         x, y = x + across * place, y + down * place
         self.marks.append(
-            f'<rect x="{x - wide / 2:g}" y="{y - 8}" width="{wide}" height="15" fill="white"/>')
+            f'<rect x="{x - wide / 2:g}" y="{y - 8}" width="{wide}" height="15" fill="white"/>'
+        )
         self.text(x, y + 4, str(move), "" if width else FADED)
 
     def node(self, visit: Visit, x: float, y: float) -> None:
@@ -146,14 +161,18 @@ class _Drawing:
         style = f'fill="white" stroke-width="3" stroke="{BLUE if up else ORANGE}"'
         if isinstance(state, Board):
             width = 6 if state.is_terminal() else 2
-            shape = (f'<g transform="translate({x - BOARD / 2} {y}) scale({scale})">'
-                     f'<rect width="{3 * CELL}" height="{3 * CELL}" fill="white" stroke="{DARK}" '
-                     f'stroke-width="{width}"/>{board_marks(state, False)}</g>')
+            shape = (
+                f'<g transform="translate({x - BOARD / 2} {y}) scale({scale})">'
+                f'<rect width="{3 * CELL}" height="{3 * CELL}" fill="white" stroke="{DARK}" '
+                f'stroke-width="{width}"/>{board_marks(state, False)}</g>'
+            )
         elif state.is_terminal():
             shape = f'<path d="M{x - 22} {y + 2}h44v44h-44Z" {style}/>'
         elif state.to_move == CHANCE:
-            shape = (f'<circle cx="{x}" cy="{y + 24}" r="22" fill="white" stroke="{GREY}" '
-                     'stroke-width="3"/>')
+            shape = (
+                f'<circle cx="{x}" cy="{y + 24}" r="22" fill="white" stroke="{GREY}" '
+                'stroke-width="3"/>'
+            )
         else:
             shape = f'<path d="M{x - 24} {y + 46 * up}h48L{x} {y + 46 * (not up)}Z" {style}/>'
         self.marks.append(shape)
@@ -176,15 +195,18 @@ class _Drawing:
                 self.lines.append(
                     f'<path d="M{left + BOARD / 2} {y}q{across / 2} {2 * SAG} {across} 0" '
                     f'fill="none" stroke="{DARK}" stroke-width="2.5" stroke-linecap="round" '
-                    'stroke-dasharray="0 6"/>')
+                    'stroke-dasharray="0 6"/>'
+                )
 
     def name_levels_and_signs(self) -> float:
         """Who moves at which depth, and the legend; returns the picture's height."""
         levels = 1 + max(visit.depth for visit in self.drawn) - self.root.depth
         for level in range(levels):
-            movers = dict.fromkeys(v.state.to_move for v in self.drawn
-                                   if v.depth - self.root.depth == level
-                                   and not v.state.is_terminal())
+            movers = dict.fromkeys(
+                v.state.to_move
+                for v in self.drawn
+                if v.depth - self.root.depth == level and not v.state.is_terminal()
+            )
             lines = [(f"depth {level}", ""), *chain.from_iterable(map(self.role, movers))]
             for i, (line, style) in enumerate(lines if movers else [*lines, ("terminal", BOLD)]):
                 self.text(8, TOP + level * LEVEL + 16 + 16 * i, line, START + style)
@@ -211,9 +233,12 @@ class _Drawing:
         hidden = f" ({nodes - len(self.drawn):,} not drawn)" if nodes > len(self.drawn) else ""
         moves = [f"{child.move} ({_value(child)})" for child in root.children]
         moves += [f"{move} (cut)" for move in cut_moves(root)]
-        return (f"Search tree. Nodes visited: {nodes:,}{hidden}. Moves cut: {count_cuts(root):,}. "
-                f"MAX is {self.player}. Root: {_value(root)}"
-                + (f"; moves: {', '.join(moves)}." if moves else ".") + self.joined())
+        return (
+            f"Search tree. Nodes visited: {nodes:,}{hidden}. Moves cut: {count_cuts(root):,}. "
+            f"MAX is {self.player}. Root: {_value(root)}"
+            + (f"; moves: {', '.join(moves)}." if moves else ".")
+            + self.joined()
+        )
 
     def joined(self) -> str:
         """How many information sets have several nodes, in words; empty where none has."""
@@ -242,7 +267,7 @@ def _value(visit: Visit) -> str:
 
 
 def bound_sign(visit: Visit, cuts: int) -> str:
-    """"≤ " or "≥ " where the value is only a bound: at or beyond alpha or beta, with cuts below."""
+    """ "≤ " or "≥ " where the value is only a bound: at or beyond alpha or beta, with cuts below."""
     if cuts and visit.value <= visit.bounds.get("alpha", -inf):
         return "≤ "
     if cuts and visit.value >= visit.bounds.get("beta", inf):

@@ -15,8 +15,11 @@ HUNDRED = 100
 WIDTHS = {".": 0.28, ",": 0.28, "k": 0.5, MINUS: 0.58, "%": 0.89}  # of letters, in their height
 DIGIT = 0.56
 # A mark of 10 pixels around (0, 0), and its colour, by the sign of the value.
-MARKS = {1: ("M0 -5L5.5 4.5H-5.5Z", BLUE), 0: ("M-4.5 -4.5H4.5V4.5H-4.5Z", "#666"),
-         -1: ("M0 5L5.5 -4.5H-5.5Z", ORANGE)}
+MARKS = {
+    1: ("M0 -5L5.5 4.5H-5.5Z", BLUE),
+    0: ("M-4.5 -4.5H4.5V4.5H-4.5Z", "#666"),
+    -1: ("M0 5L5.5 -4.5H-5.5Z", ORANGE),
+}
 
 
 def rater(source: Any) -> Rate:
@@ -26,8 +29,10 @@ def rater(source: Any) -> Rate:
     neither.
     """
     if isinstance(source, type) or not (hasattr(source, "search") or callable(source)):
-        raise ValueError("values come from an agent with a method search(state), or from a "
-                         f"function of a state and a player, and {source!r} is neither")
+        raise ValueError(
+            "values come from an agent with a method search(state), or from a "
+            f"function of a state and a player, and {source!r} is neither"
+        )
 
     def rate(state: State, move: Move) -> float:
         after, player = state.after(move), state.to_move
@@ -75,8 +80,13 @@ def value_text(value: float) -> str:
     >>> value_text(1), value_text(0), value_text(0.256), value_text(100_312)
     ('+1', '0', '+0.26', '+100k')
     """
-    number = (f"{value / 1000:+.0f}k" if abs(value) >= 1000 else
-              f"{value:+.0f}" if abs(value) >= 100 else f"{value:+.2g}")
+    number = (
+        f"{value / 1000:+.0f}k"
+        if abs(value) >= 1000
+        else f"{value:+.0f}"
+        if abs(value) >= 100
+        else f"{value:+.2g}"
+    )
     return "0" if float(number.rstrip("k")) == 0 else number.replace("-", MINUS)
 
 
@@ -117,8 +127,9 @@ def notation(values: Iterable[float], room: float, scale: float) -> Notation:
     """How values are written in so much room for each, at a scale."""
     values = list(values)
     unit = unit_of(values)
-    return Notation(unit, all(scale * _width(short_text(value, Notation(unit))) <= room
-                              for value in values))
+    return Notation(
+        unit, all(scale * _width(short_text(value, Notation(unit))) <= room for value in values)
+    )
 
 
 def short_text(value: float, how: Notation) -> str:
@@ -142,8 +153,14 @@ def text_width(text: str) -> float:
     return sum(WIDTHS.get(letter, DIGIT) for letter in text)
 
 
-def value_mark(value: float, best: bool, centre: tuple[float, float], room: float,
-               scale: float = 1, how: Notation = PLAIN) -> str:
+def value_mark(
+    value: float,
+    best: bool,
+    centre: tuple[float, float],
+    room: float,
+    scale: float = 1,
+    how: Notation = PLAIN,
+) -> str:
     """A value as SVG: its sign as a shape and a colour, filled for the best move, and the number.
 
     The number is 10 pixels high at scale 1, and the mark no wider than `room`.
@@ -151,12 +168,14 @@ def value_mark(value: float, best: bool, centre: tuple[float, float], room: floa
     (shape, colour), text = MARKS[(value > 0) - (value < 0)], short_text(value, how)
     width = _width(text)
     scale = min(scale, room / width)
-    return (f'<g class="value" pointer-events="none" transform="translate({centre[0]:g} '
-            f'{centre[1]:g}) scale({scale:.3g})"><rect x="{-width / 2:g}" y="-6" width="{width:g}" '
-            f'height="12" rx="5" fill="white" stroke="{colour}" '
-            f'stroke-width="{1.6 if best else 0.6}"/>'
-            f'<path transform="translate({5 - width / 2:g} 0) scale(0.6)" d="{shape}" '
-            f'fill="{colour if best else "white"}" stroke="{colour}" stroke-width="1.6"/>'
-            f'<text x="{9 - width / 2:g}" y="3.6" font-size="10" font-family="sans-serif" '
-            f'text-anchor="start" font-weight="{700 if best else 400}" fill="{DARK}">{text}</text>'
-            "</g>")
+    return (
+        f'<g class="value" pointer-events="none" transform="translate({centre[0]:g} '
+        f'{centre[1]:g}) scale({scale:.3g})"><rect x="{-width / 2:g}" y="-6" width="{width:g}" '
+        f'height="12" rx="5" fill="white" stroke="{colour}" '
+        f'stroke-width="{1.6 if best else 0.6}"/>'
+        f'<path transform="translate({5 - width / 2:g} 0) scale(0.6)" d="{shape}" '
+        f'fill="{colour if best else "white"}" stroke="{colour}" stroke-width="1.6"/>'
+        f'<text x="{9 - width / 2:g}" y="3.6" font-size="10" font-family="sans-serif" '
+        f'text-anchor="start" font-weight="{700 if best else 400}" fill="{DARK}">{text}</text>'
+        "</g>"
+    )

@@ -1,7 +1,7 @@
 """Watch two agents play, at a pace or move by move, on a board in JupyterLab.
 
-    from tictactoe.show.watch_board import watch
-    watch({"x": AlphaBeta(), "o": Random(1)})
+from tictactoe.show.watch_board import watch
+watch({"x": AlphaBeta(), "o": Random(1)})
 """
 
 from collections.abc import Mapping
@@ -89,10 +89,17 @@ class Watch(Stepper):
         svg, narrow = draw_forms(state, None, last)
         auto = None if self._wanted else self.pace.auto(self.step)
         self.board.show(
-            svg, words(state), self.pace.words() + self._news + self._sentence(),
-            self.BUTTONS | self.pace.buttons() | {NEW: "New game"}, (self.step, self.last),
+            svg,
+            words(state),
+            self.pace.words() + self._news + self._sentence(),
+            self.BUTTONS | self.pace.buttons() | {NEW: "New game"},
+            (self.step, self.last),
             moves=[self._played(number) for number in range(1, self.step + 1)],
-            busy=self._wanted, arrows=self.ARROWS, auto=auto, narrow=narrow)
+            busy=self._wanted,
+            arrows=self.ARROWS,
+            auto=auto,
+            narrow=narrow,
+        )
 
     def _sentence(self) -> str:
         state = self.states[self.step]

@@ -1,7 +1,7 @@
 """Learned weights as they change: a slider over the snapshots of a training run.
 
-    from tictactoe.show.weights import weights_on_board
-    weights_on_board([("untrained", {...}), ("10 games", {...})], state, values)
+from tictactoe.show.weights import weights_on_board
+weights_on_board([("untrained", {...}), ("10 games", {...})], state, values)
 """
 
 import re
@@ -36,9 +36,12 @@ class Room(NamedTuple):
 WIDE, NARROW = Room(800, 210, 150, 70), Room(300, 380, 104, 40)
 
 
-def weights_on_board(snapshots: Sequence[Snapshot], state: State,
-                     values: Callable[[Weights], Mapping[Move, float]],
-                     name: Callable[[Hashable], str] = str) -> Explorable:
+def weights_on_board(
+    snapshots: Sequence[Snapshot],
+    state: State,
+    values: Callable[[Weights], Mapping[Move, float]],
+    name: Callable[[Hashable], str] = str,
+) -> Explorable:
     """Show what the moves of a state are worth by the weights of each snapshot, and the weights.
 
     `values` finds the value of each move from the weights; `name` says what a weight is called. The
@@ -50,8 +53,9 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
     if not snapshots:
         raise ValueError("there are no snapshots to step through")
     found = [values(weights) for _, weights in snapshots]
-    longest = max((abs(weight) for _, weights in snapshots for weight in weights.values()),
-                  default=0)
+    longest = max(
+        (abs(weight) for _, weights in snapshots for weight in weights.values()), default=0
+    )
 
     def draw(step: int, _settings: object) -> View:
         when, weights = snapshots[step]
@@ -60,12 +64,20 @@ def weights_on_board(snapshots: Sequence[Snapshot], state: State,
         best = _best(found[step])
         told = ", ".join(f"{kind} {number_text(weight)}" for kind, weight in named.items())
         most = number_text(found[step][best[0]]) if best else ""
-        said = (f"{len(best)} moves are equally good." if len(best) > FEW else
-                f"Best of {len(found[step])} moves, with {most}: "
-                + "; ".join(move_words(state, move) for move in best) + ".")
+        said = (
+            f"{len(best)} moves are equally good."
+            if len(best) > FEW
+            else f"Best of {len(found[step])} moves, with {most}: "
+            + "; ".join(move_words(state, move) for move in best)
+            + "."
+        )
         worth = "; ".join(f"{move} {number_text(value)}" for move, value in found[step].items())
-        return View(svg, f"{when}. {words(state)}. {said} Weights: {told}. Moves: {worth}.",
-                    f"{when}. {said}", narrow)
+        return View(
+            svg,
+            f"{when}. {words(state)}. {said} Weights: {told}. Moves: {worth}.",
+            f"{when}. {said}",
+            narrow,
+        )
 
     return Explorable(draw, len(snapshots) - 1)
 
@@ -76,8 +88,13 @@ def _best(values: Mapping[Move, float]) -> list[Move]:
     return [move for move, value in values.items() if value == most]
 
 
-def _drawn(state: State, values: Mapping[Move, float], weights: Mapping[str, float],
-           longest: float, room: Room) -> str:
+def _drawn(
+    state: State,
+    values: Mapping[Move, float],
+    weights: Mapping[str, float],
+    longest: float,
+    room: Room,
+) -> str:
     """The board with the values, and the weights below it."""
     board, height = _board(state, values, room)
     bars = moved(0, height + TITLE, _bars(weights, longest, room))
@@ -108,12 +125,19 @@ def _bars(weights: Mapping[str, float], longest: float, room: Room) -> str:
     zero, parts = room.names + room.numbers + most, []
     for row, (kind, weight) in enumerate(weights.items()):
         y, long = row * LINE, most * share(abs(weight), longest)
-        left, end, anchor = ((zero - long, zero - long - 5, "end") if weight < 0 else
-                             (zero, zero + long + 5, "start"))
-        parts += [label(8, y + 15, kind),
-                  f'<rect x="{left:.1f}" y="{y + 3}" width="{long:.1f}" height="{LINE - 6}" '
-                  f'fill="{ORANGE if weight < 0 else BLUE}"/>',
-                  label(end, y + 15, number_text(weight), f'text-anchor="{anchor}"')]
-    axis = (f'<path d="M{zero:g} 0V{LINE * len(weights)}" stroke="{DARK}" stroke-width="1.5"/>'
-            + label(8, -8, "weights", f'fill="{GREY}" font-size="12"'))
+        left, end, anchor = (
+            (zero - long, zero - long - 5, "end")
+            if weight < 0
+            else (zero, zero + long + 5, "start")
+        )
+        parts += [
+            label(8, y + 15, kind),
+            f'<rect x="{left:.1f}" y="{y + 3}" width="{long:.1f}" height="{LINE - 6}" '
+            f'fill="{ORANGE if weight < 0 else BLUE}"/>',
+            label(end, y + 15, number_text(weight), f'text-anchor="{anchor}"'),
+        ]
+    axis = (
+        f'<path d="M{zero:g} 0V{LINE * len(weights)}" stroke="{DARK}" stroke-width="1.5"/>'
+        + label(8, -8, "weights", f'fill="{GREY}" font-size="12"')
+    )
     return axis + "".join(parts)

@@ -115,9 +115,18 @@ def test_an_answer_in_the_midst_of_a_click_is_dropped():
 
 
 @pytest.mark.parametrize("late", LATE)
-@pytest.mark.parametrize(("clicks", "moves"), [
-    ([UNDO], []), ([UNDO, "4"], [4, 1]), ([UNDO, "0"], [0, 1]), ([SWAP], [4]),
-    ([SWAP, "0"], [4, 0, 1]), ([NEW, SWAP], [1]), ([SWAP, SWAP], [4, 1])])
+@pytest.mark.parametrize(
+    ("clicks", "moves"),
+    [
+        ([UNDO], []),
+        ([UNDO, "4"], [4, 1]),
+        ([UNDO, "0"], [0, 1]),
+        ([SWAP], [4]),
+        ([SWAP, "0"], [4, 0, 1]),
+        ([NEW, SWAP], [1]),
+        ([SWAP, SWAP], [4, 1]),
+    ],
+)
 def test_a_late_answer_is_dropped_when_the_game_changed(late, clicks, moves):
     """After an undo or a change of sides the agent is asked anew, if it is its turn at all."""
     agent = Held()
@@ -169,7 +178,7 @@ def test_nothing_to_undo_leaves_the_agent_alone():
     with beside(lambda: held.append(play_against(agent, side="o"))):
         agent.question()
         agent.answers.put(4)
-    game, = held
+    (game,) = held
     with beside(lambda: click(game, NEW)):
         agent.question()
         click(game, UNDO)
@@ -215,8 +224,13 @@ def test_a_click_before_the_next_picture_plays_nobodys_move(monkeypatch, second)
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.lists(st.sampled_from([*"012345678", NEW, UNDO, SWAP, AGAIN]), max_size=12),
-                min_size=2, max_size=4))
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*"012345678", NEW, UNDO, SWAP, AGAIN]), max_size=12),
+        min_size=2,
+        max_size=4,
+    )
+)
 def test_clicks_from_many_threads_play_a_right_game(scripts):
     """Whoever clicks what and when, the game is one by the rules in which the agent played its own.
 
@@ -253,9 +267,18 @@ def count_by_hand(state):
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.lists(st.lists(st.sampled_from([
-    "6", "7", "8", "take back", "from the start", "count again", "agent first"]), max_size=6),
-    min_size=2, max_size=4))
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                ["6", "7", "8", "take back", "from the start", "count again", "agent first"]
+            ),
+            max_size=6,
+        ),
+        min_size=2,
+        max_size=4,
+    )
+)
 def test_counts_from_many_threads_are_right(scripts):
     """Whoever clicks what and when, the counts are those of the position that is left."""
     board = compare_counts({"first": Walker(9), "second": Walker(1)}, Board("xoxoxo___"))

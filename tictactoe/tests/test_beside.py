@@ -76,8 +76,11 @@ def test_without_threads_games_are_watched(in_a_browser):
 def test_without_threads_the_picture_below_follows_at_once(in_a_browser, monkeypatch):
     """Every change is published."""
     published = []
-    monkeypatch.setattr(still, "publish_display_data",
-                        lambda data, **more: published.append((data["text/html"], more)))
+    monkeypatch.setattr(
+        still,
+        "publish_display_data",
+        lambda data, **more: published.append((data["text/html"], more)),
+    )
     game = play_against(First())
     game.board.publish()
     before = len(published)

@@ -42,7 +42,7 @@ def slow_reachable():
     while waiting:
         text = waiting.pop()
         for move in slow_moves(text):
-            child = text[:move] + slow_to_move(text) + text[move + 1:]
+            child = text[:move] + slow_to_move(text) + text[move + 1 :]
             if child not in known:
                 known.add(child)
                 waiting.append(child)
@@ -96,7 +96,7 @@ def test_every_move_marks_one_cell():
         board = Board(text)
         for move in board.legal_moves():
             child = board.after(move)
-            assert child.text == text[:move] + board.to_move + text[move + 1:]
+            assert child.text == text[:move] + board.to_move + text[move + 1 :]
             assert child.to_move == opponent(board.to_move)
             assert board.text == text
 
@@ -173,8 +173,10 @@ def test_any_text_is_a_board_or_invalid(text):
             Board(text)
 
 
-@given(WALKS, st.one_of(st.integers(), st.text(max_size=2), st.none(), st.just([0]),
-                        st.floats(0.1, 0.9)))
+@given(
+    WALKS,
+    st.one_of(st.integers(), st.text(max_size=2), st.none(), st.just([0]), st.floats(0.1, 0.9)),
+)
 def test_any_move_is_legal_or_names_itself(plan, move):
     """A move that is not legal raises IllegalMove, whose message has the move and the board."""
     board = walk(plan)[-1]
@@ -293,8 +295,11 @@ def test_a_board_is_a_state_with_eight_lanes():
     """The board has the members of `State`, and its lanes are those that the slow rules know."""
     assert isinstance(Board(), State)
     assert Board().lanes == LANES
-    lanes = {cells for cells in itertools.combinations(range(9), 3)
-             if slow_winner("".join("x" if i in cells else EMPTY for i in range(9)))}
+    lanes = {
+        cells
+        for cells in itertools.combinations(range(9), 3)
+        if slow_winner("".join("x" if i in cells else EMPTY for i in range(9)))
+    }
     assert {tuple(sorted(lane)) for lane in LANES} == lanes
     assert len(LANES) == len(lanes) == 8
 

@@ -39,8 +39,11 @@ def slow_walk(columns):
 
 def slow_winner(stacks):
     """Whose marks stand four times in a row, in any direction."""
-    at = {(column, height): mark for column, stack in enumerate(stacks)
-          for height, mark in enumerate(stack)}
+    at = {
+        (column, height): mark
+        for column, stack in enumerate(stacks)
+        for height, mark in enumerate(stack)
+    }
     for (column, height), mark in at.items():
         for right, up in ((1, 0), (0, 1), (1, 1), (1, -1)):
             if all(at.get((column + k * right, height + k * up)) == mark for k in range(4)):
@@ -56,8 +59,9 @@ def test_games_follow_the_slow_rules(columns):
     for column, stack in enumerate(stacks):
         assert state.text[column::COLUMNS] == "".join(stack).ljust(ROWS, "_")[::-1]
     assert state.winner == winner
-    assert state.legal_moves() == (() if winner else tuple(
-        column for column, stack in enumerate(stacks) if len(stack) < ROWS))
+    assert state.legal_moves() == (
+        () if winner else tuple(column for column, stack in enumerate(stacks) if len(stack) < ROWS)
+    )
     assert state.is_terminal() is (not state.legal_moves())
     assert state.to_move == "xo"[len(moves) % 2]
 
@@ -66,8 +70,13 @@ def test_games_follow_the_slow_rules(columns):
 def test_a_position_comes_back(columns):
     """From its text, its repr, its masks, a pickle and a copy the same position is made again."""
     state = ConnectFour.from_moves(slow_walk(columns)[1])
-    for again in (ConnectFour(state.text), eval(repr(state)), pickle.loads(pickle.dumps(state)),
-                  ConnectFour.from_masks(state.x_mask, state.o_mask), copy.deepcopy(state)):
+    for again in (
+        ConnectFour(state.text),
+        eval(repr(state)),
+        pickle.loads(pickle.dumps(state)),
+        ConnectFour.from_masks(state.x_mask, state.o_mask),
+        copy.deepcopy(state),
+    ):
         assert again == state and hash(again) == hash(state)
         assert (again.to_move, again.winner) == (state.to_move, state.winner)
 
@@ -98,22 +107,36 @@ def test_it_is_a_state():
         ConnectFour().utility("x")
 
 
-@pytest.mark.parametrize(("state", "move", "why"), [
-    (ConnectFour.from_moves([2] * 6), 2, "column 2 is full"),
-    (ConnectFour(), 7, "7 is not a column; columns are 0 to 6"), (WON, 0, "the game is over"),
-    (ConnectFour(), "3", "'3' is not a column"), (ConnectFour(), [3], "is not a column")])
+@pytest.mark.parametrize(
+    ("state", "move", "why"),
+    [
+        (ConnectFour.from_moves([2] * 6), 2, "column 2 is full"),
+        (ConnectFour(), 7, "7 is not a column; columns are 0 to 6"),
+        (WON, 0, "the game is over"),
+        (ConnectFour(), "3", "'3' is not a column"),
+        (ConnectFour(), [3], "is not a column"),
+    ],
+)
 def test_an_illegal_move_says_why(state, move, why):
     """The error names the move, the reason and the position."""
     with pytest.raises(IllegalMove, match=why):
         state.after(move)
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("x" + "_" * 41, "nothing below it"), ("_" * 40, "40 characters"), (42, "not from 42"),
-    ("_" * 40 + "oo", "0 x, 2 o"), ("_" * 28 + "oooo___" + "xxxx___", "both players have a lane"),
-    ("_" * 28 + "o______" + "xxxxoo_", None), ("_" * 28 + "oo_____" + "xxxxoo_", "o moved after"),
-    ("_" * 28 + "oooo___" + "xxxoxxx", "x moved after"),
-    ("_" * 28 + "oxox___" + "xxxxooo", "went on")])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x" + "_" * 41, "nothing below it"),
+        ("_" * 40, "40 characters"),
+        (42, "not from 42"),
+        ("_" * 40 + "oo", "0 x, 2 o"),
+        ("_" * 28 + "oooo___" + "xxxx___", "both players have a lane"),
+        ("_" * 28 + "o______" + "xxxxoo_", None),
+        ("_" * 28 + "oo_____" + "xxxxoo_", "o moved after"),
+        ("_" * 28 + "oooo___" + "xxxoxxx", "x moved after"),
+        ("_" * 28 + "oxox___" + "xxxxooo", "went on"),
+    ],
+)
 def test_a_position_that_no_game_reaches_is_refused(text, why):
     """The error says what is wrong; one that a game can reach is made."""
     if why is None:
@@ -128,8 +151,9 @@ def test_potential_adds_the_squares_of_open_lanes(columns):
     """It is what it says, lane by lane; each player has the other's negative, and less than 1."""
     state = ConnectFour.from_moves(slow_walk(columns)[1])
     lanes = ["".join(map(state.__getitem__, lane)) for lane in LANES]
-    total = (sum(lane.count("x") ** 2 for lane in lanes if "o" not in lane)
-             - sum(lane.count("o") ** 2 for lane in lanes if "x" not in lane))
+    total = sum(lane.count("x") ** 2 for lane in lanes if "o" not in lane) - sum(
+        lane.count("o") ** 2 for lane in lanes if "x" not in lane
+    )
     assert potential(state, "x") == total / MOST_POTENTIAL == -potential(state, "o")
     assert abs(potential(state, "x")) < 1
 

@@ -25,8 +25,12 @@ def shown():
         asked.append((step, dict(turned)))
         return View(f"<svg>{step}</svg>", f"a picture of {step}", f"step {step}.")
 
-    made = Explorable(draw, lambda turned: turned["c"] + 1, {"c": (2, 0, -1), "who": "xo"},
-                      at={"who": "o", "not a knob": 3})
+    made = Explorable(
+        draw,
+        lambda turned: turned["c"] + 1,
+        {"c": (2, 0, -1), "who": "xo"},
+        at={"who": "o", "not a knob": 3},
+    )
     return made, asked
 
 
@@ -42,7 +46,14 @@ def test_it_is_drawn_from_its_step_and_its_knobs(shown):
     for move in ("next", "step 3", "turn 1 0", "back", "last", "first"):
         made.click(move)
     assert [(step, *turned.values()) for step, turned in asked] == [
-        (0, 2, "o"), (1, 2, "o"), (3, 2, "o"), (3, 2, "x"), (2, 2, "x"), (3, 2, "x"), (0, 2, "x")]
+        (0, 2, "o"),
+        (1, 2, "o"),
+        (3, 2, "o"),
+        (3, 2, "x"),
+        (2, 2, "x"),
+        (3, 2, "x"),
+        (0, 2, "x"),
+    ]
 
 
 def test_its_knobs_are_told_to_the_page(shown):
@@ -78,8 +89,12 @@ def test_it_goes_on_by_itself_to_its_end(shown):
 def test_the_arrow_keys_step(shown):
     """From the picture as well as on the slider."""
     made, _ = shown
-    assert made.board.shown["arrows"] == {"ArrowLeft": "back", "ArrowRight": "next",
-                                          "Home": "first", "End": "last"}
+    assert made.board.shown["arrows"] == {
+        "ArrowLeft": "back",
+        "ArrowRight": "next",
+        "Home": "first",
+        "End": "last",
+    }
 
 
 def test_without_widgets_the_picture_stays(shown):
@@ -93,6 +108,7 @@ def test_without_widgets_the_picture_stays(shown):
 
 def test_what_cannot_be_drawn_is_said():
     """At first it is an error of the cell; later it is told below the picture, which stays."""
+
     def draw(step, _turned):
         if step == 1:
             raise NotImplementedError("score: write this function")
@@ -106,9 +122,13 @@ def test_what_cannot_be_drawn_is_said():
     assert made.board.shown["svg"] == "<svg/>"
 
 
-@pytest.mark.parametrize(("knobs", "at", "words"), [
-    ({"c": ()}, {}, "the knob 'c' has no values"),
-    ({"c": (0, 1)}, {"c": 2}, "the knob 'c' cannot begin at 2; its values are 0, 1")])
+@pytest.mark.parametrize(
+    ("knobs", "at", "words"),
+    [
+        ({"c": ()}, {}, "the knob 'c' has no values"),
+        ({"c": (0, 1)}, {"c": 2}, "the knob 'c' cannot begin at 2; its values are 0, 1"),
+    ],
+)
 def test_a_knob_without_its_value_is_refused(knobs, at, words):
     """In a sentence that names the knob."""
     with pytest.raises(ValueError, match=words):
@@ -131,31 +151,45 @@ def test_any_number_can_be_tinted(value, most, least):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.text("ab<&'", max_size=3), st.dictionaries(
-    st.text("xy<&\"", min_size=1), ANY, min_size=1, max_size=4)), min_size=1, max_size=3),
-    st.dictionaries(st.sampled_from(STATE.legal_moves()), ANY))
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab<&'", max_size=3),
+            st.dictionaries(st.text('xy<&"', min_size=1), ANY, min_size=1, max_size=4),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.dictionaries(st.sampled_from(STATE.legal_moves()), ANY),
+)
 def test_weights_of_any_size(snapshots, values):
     """Each snapshot is well formed, with all weights by name and all values of moves."""
     made = weights_on_board(snapshots, STATE, lambda weights: values)
     for step, (_, weights) in enumerate(snapshots):
         made.go_to(step)
         assert {*weights, *map(number_text, [*weights.values(), *values.values()])} <= texts(
-            made.view.svg)
-        assert all(f"{name} {number_text(weight)}" in made.view.alt
-                   for name, weight in weights.items())
+            made.view.svg
+        )
+        assert all(
+            f"{name} {number_text(weight)}" in made.view.alt for name, weight in weights.items()
+        )
 
 
 def test_weights_make_the_values():
     """The values are asked for with the weights of the snapshot, and the best move is named."""
-    made = weights_on_board([("untrained", {"a": 0}), ("10 games", {"a": 2})], Board("x___o____"),
-                            lambda weights: {1: -weights["a"], 5: weights["a"] / 8},
-                            lambda kind: f"kind {kind}")
-    assert made.view.said == ("untrained. Best of 2 moves, with 0: cell 1: row 1, column 2; "
-                              "cell 5: row 2, column 3.")
+    made = weights_on_board(
+        [("untrained", {"a": 0}), ("10 games", {"a": 2})],
+        Board("x___o____"),
+        lambda weights: {1: -weights["a"], 5: weights["a"] / 8},
+        lambda kind: f"kind {kind}",
+    )
+    assert made.view.said == (
+        "untrained. Best of 2 moves, with 0: cell 1: row 1, column 2; cell 5: row 2, column 3."
+    )
     made.click("next")
     assert made.view.said == "10 games. Best of 2 moves, with 0.25: cell 5: row 2, column 3."
     assert {"kind a", "2", "0.25", "\N{MINUS SIGN}2"} <= texts(made.view.svg)
-    assert len(re.findall("stroke-width=\"2.5\"", made.view.svg)) == 1  # the best move's frame
+    assert len(re.findall('stroke-width="2.5"', made.view.svg)) == 1  # the best move's frame
 
 
 def test_snapshots_are_needed():

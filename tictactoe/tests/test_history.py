@@ -27,8 +27,9 @@ def test_any_clicks_leave_a_game(clicks):
         elif click == "redo" and history.redo(mine):
             assert not history.resigned
         assert history.states[0] == Board()
-        for state, move, after in zip(history.states, history.moves, history.states[1:],
-                                      strict=False):
+        for state, move, after in zip(
+            history.states, history.moves, history.states[1:], strict=False
+        ):
             assert state.after(move) == after
         assert len(history.states) == len(history.moves) + 1
 

@@ -62,8 +62,9 @@ def test_there_are_twelve_information_sets():
     for state in positions(Kuhn()):
         if state.to_move != CHANCE and not state.is_terminal():
             sets[state.information].append(state)
-    assert sorted(sets) == sorted(f"{card}{said}" for card in CARDS
-                                  for said in ("", " pass", " bet", " pass bet"))
+    assert sorted(sets) == sorted(
+        f"{card}{said}" for card in CARDS for said in ("", " pass", " bet", " pass bet")
+    )
     for information, states in sets.items():
         place = "xo".index(states[0].to_move)
         assert [str(state.cards[place]) for state in states] == 2 * [information[0]]
@@ -73,8 +74,11 @@ def test_there_are_twelve_information_sets():
 
 def test_nothing_is_hidden_where_the_card_is_dealt_late():
     """What a player has seen is all that there is to see."""
-    states = [state for state in positions(Kuhn(late=True))
-              if state.to_move != CHANCE and not state.is_terminal()]
+    states = [
+        state
+        for state in positions(Kuhn(late=True))
+        if state.to_move != CHANCE and not state.is_terminal()
+    ]
     assert len({state.information for state in states}) == len(states) == 12
 
 
@@ -82,13 +86,23 @@ def test_cards_are_dealt_with_the_same_probability():
     """A third, then a half; a card that is gone has none."""
     assert {Kuhn().probability(card) for card in CARDS} == {Fraction(1, 3)}
     assert [Kuhn.from_moves([2]).probability(card) for card in CARDS] == [
-        Fraction(1, 2), 0, Fraction(1, 2)]
+        Fraction(1, 2),
+        0,
+        Fraction(1, 2),
+    ]
 
 
-@pytest.mark.parametrize(("moves", "move", "mover"), [
-    ((), 4, "chance"), ((2,), 2, "chance"), ((2, 1), "call", "x"), ((2, 1), 3, "x"),
-    ((2, 1, "bet"), "pass", "o"), ((2, 1, "bet", "fold"), "pass", "x"),
-])
+@pytest.mark.parametrize(
+    ("moves", "move", "mover"),
+    [
+        ((), 4, "chance"),
+        ((2,), 2, "chance"),
+        ((2, 1), "call", "x"),
+        ((2, 1), 3, "x"),
+        ((2, 1, "bet"), "pass", "o"),
+        ((2, 1, "bet", "fold"), "pass", "x"),
+    ],
+)
 def test_a_move_against_the_rules_is_refused(moves, move, mover):
     """The message names the move and the position."""
     state = Kuhn.from_moves(moves)
@@ -108,9 +122,11 @@ def test_a_position_comes_back():
 
 def test_it_prints_what_has_happened():
     """Cards, words, and whose turn it is or what x has won."""
-    assert [str(Kuhn.from_moves(moves)) for moves in (
-        [], [2], [2, 1, "pass"], [2, 3, "bet", "call"])] == [
+    assert [
+        str(Kuhn.from_moves(moves)) for moves in ([], [2], [2, 1, "pass"], [2, 3, "bet", "call"])
+    ] == [
         "no card is dealt; nothing said; chance to move",
         "x has 2; nothing said; chance to move",
         "x has 2, o has 1; pass; o to move",
-        "x has 2, o has 3; bet, call; -2 for x"]
+        "x has 2, o has 3; bet, call; -2 for x",
+    ]

@@ -102,8 +102,12 @@ def test_an_unopened_counter_counts_nothing():
 def test_exceptions_close_counters_and_traces():
     """A value function that raises leaves nothing open, and what it visited stays counted."""
     before = _open()
-    with (pytest.raises(KeyError, match="stumbled"), NodeCounter() as outer, Trace() as trace,
-          NodeCounter() as inner):
+    with (
+        pytest.raises(KeyError, match="stumbled"),
+        NodeCounter() as outer,
+        Trace() as trace,
+        NodeCounter() as inner,
+    ):
         stumble(SMALL, (7, 8))
     assert _open() == before
     assert (outer.visited, inner.visited, trace.visited) == (3, 3, 3)
@@ -152,6 +156,7 @@ def test_a_trace_keeps_bounds_by_name():
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_a_pair_the_value_is_kept(turned):
     """`(value, move)` and `(move, value)` are told apart by the first leaf, which has no move."""
+
     @counted
     def best(state):
         if state.is_terminal():
@@ -206,8 +211,9 @@ def test_a_full_trace_leaves_another_one_intact():
 def elsewhere(call):
     """What a call returns in another thread, with a context of its own."""
     result = []
-    thread = threading.Thread(target=contextvars.Context().run,
-                              args=(lambda: result.append(call()),))
+    thread = threading.Thread(
+        target=contextvars.Context().run, args=(lambda: result.append(call()),)
+    )
     thread.start()
     thread.join()
     return result[0]
@@ -238,6 +244,7 @@ def test_another_thread_is_not_counted():
 @given(st.lists(st.sampled_from([6, 7, 8]), min_size=1, max_size=6), st.randoms())
 def test_tasks_do_not_mix(moves, chance):
     """However tasks take turns, each counts and records its own searches and no others."""
+
     async def search(move):
         with NodeCounter() as nodes, Trace() as trace:
             for _ in range(3):
@@ -260,6 +267,7 @@ def test_tasks_do_not_mix(moves, chance):
 
 def test_tasks_that_are_begun_inside_are_counted():
     """Tasks and threads that a task starts and waits for count as its own work."""
+
     async def search():
         with NodeCounter() as nodes, Trace() as trace:
             await asyncio.gather(*(asyncio.to_thread(height, SMALL.after(m)) for m in (6, 7, 8)))
@@ -270,6 +278,7 @@ def test_tasks_that_are_begun_inside_are_counted():
 
 def test_a_closed_counter_keeps_its_number():
     """A task that outlives the counter under which it began changes neither number nor tree."""
+
     async def search():
         with NodeCounter() as nodes, Trace() as trace:
             left_over = asyncio.create_task(later())
@@ -285,6 +294,7 @@ def test_a_closed_counter_keeps_its_number():
 @given(st.permutations(range(4)), st.permutations(range(4)))
 def test_any_order_of_closing(opened, closed):
     """Generators close what they opened in any order, and each counts from opening to closing."""
+
     def counting(number):
         with NodeCounter() as nodes, Trace() as trace:
             yield

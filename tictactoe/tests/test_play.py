@@ -192,6 +192,7 @@ def test_games_cannot_be_changed():
 
 def test_the_same_seed_plays_the_same_match():
     """A match between random players repeats with its seed, and not with another."""
+
     def outcomes(seed):
         return [str(match(Random(), Random(), 40, seed)) for _ in range(2)]
 
@@ -264,8 +265,7 @@ def test_a_draw_is_half_a_win():
     """The score is the share of points; the printed match has the counts and the interval."""
     outcome = Match(wins=5, draws=2, losses=3)
     assert (outcome.games, outcome.score) == (10, 0.6)
-    assert str(outcome) == ("5 won, 2 drawn, 3 lost: score 0.600 "
-                            "(95 % interval 0.313 to 0.832)")
+    assert str(outcome) == ("5 won, 2 drawn, 3 lost: score 0.600 (95 % interval 0.313 to 0.832)")
 
 
 @pytest.mark.parametrize(("share", "trials", "low", "high"), [

@@ -80,8 +80,9 @@ def only_a_new_game(game, *other):
         assert shown(game) == before
 
 
-@pytest.mark.parametrize(("start", "move"), [
-    ("x_o_x_o__", "8"), ("xoxxo_o_x", "5"), ("xxo_o____", "3")])
+@pytest.mark.parametrize(
+    ("start", "move"), [("x_o_x_o__", "8"), ("xoxxo_o_x", "5"), ("xxo_o____", "3")]
+)
 def test_after_every_end_a_move_can_be_taken_back(start, move):
     """However it ends: a win at once, and games that go on."""
     game = play_against(Last(), start=Board(start))
@@ -113,7 +114,8 @@ def test_a_hint_is_a_sentence_and_no_move():
     game.click(HINT)
     assert game.moves == []
     assert shown(game)["status"] == (
-        "Hint: First would play cell 0: row 1, column 1. Your turn, x.")
+        "Hint: First would play cell 0: row 1, column 1. Your turn, x."
+    )
     game.click("4")
     assert "Hint" not in shown(game)["status"]
 
@@ -126,8 +128,9 @@ def test_values_are_those_of_the_solver(source):
     game.click(VALUES)
     told = {int(move): label.rpartition("value ")[2] for move, label in labels(game).items()}
     expected = {move: value(DOUBLE.after(move)) for move in DOUBLE.legal_moves()}
-    assert told == {move: {1: "+1", 0: "0", -1: "\N{MINUS SIGN}1"}[v]
-                    for move, v in expected.items()}
+    assert told == {
+        move: {1: "+1", 0: "0", -1: "\N{MINUS SIGN}1"}[v] for move, v in expected.items()
+    }
     assert shown(game)["svg"].count('class="value"') == len(expected)
     assert "▲ good" in shown(game)["status"]
     game.click(VALUES)
@@ -210,6 +213,7 @@ def test_the_pace_is_set():
 
 def test_an_agent_that_fails_stops_what_is_watched():
     """Its error is told, the game stands, and Next asks it again."""
+
     class Failing(First):
         broken = True
 

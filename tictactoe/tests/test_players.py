@@ -67,8 +67,9 @@ def test_a_human_is_asked_until_the_move_is_legal():
     """A taken cell, a cell that does not exist and a word are quoted, then asked for again."""
     desk = Desk("0", "9", "middle", "", "7")
     assert desk.human().choose(BOARD) == 7
-    assert desk.told[1:] == [f"{answer!r} is not a legal move."
-                             for answer in ("0", "9", "middle", "")]
+    assert desk.told[1:] == [
+        f"{answer!r} is not a legal move." for answer in ("0", "9", "middle", "")
+    ]
     assert len(desk.asked) == 5
 
 

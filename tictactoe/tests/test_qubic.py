@@ -66,6 +66,7 @@ def walk(plan):
 
 def test_there_are_76_lanes():
     """48 along an axis, 24 across a layer or a wall, 4 through the cube; all different."""
+
     def axes(lane):
         first, last = ((cell // 16, cell // 4 % 4, cell % 4) for cell in (lane[0], lane[-1]))
         return sum(a != b for a, b in zip(first, last, strict=True))
@@ -77,8 +78,9 @@ def test_there_are_76_lanes():
 
 def test_a_cell_has_seven_lanes_or_four():
     """Seven meet in the 8 corners and the 8 cells of the core, four in each of the other 48."""
-    rich = {cell_at(*place) for ends in ((0, 3), (1, 2))
-            for place in itertools.product(ends, repeat=3)}
+    rich = {
+        cell_at(*place) for ends in ((0, 3), (1, 2)) for place in itertools.product(ends, repeat=3)
+    }
     assert {cell for cell in range(CELLS) if len(LANES_THROUGH[cell]) == 7} == rich
     assert Counter(map(len, LANES_THROUGH)) == {7: 16, 4: 48}
     assert all(cell in LANES[number] for cell in range(CELLS) for number in LANES_THROUGH[cell])
@@ -137,9 +139,14 @@ def test_texts_are_boards_or_told_why_not(text):
 def test_text_masks_repr_and_pickle_make_the_state_again(plan):
     """Every reachable position can be written down and read again; equal states hash alike."""
     state = walk(plan)[-1]
-    again = [Qubic(state.text), Qubic.from_masks(state.x_mask, state.o_mask), copy.copy(state),
-             eval(repr(state), {"Qubic": Qubic}), pickle.loads(pickle.dumps(state)),
-             copy.deepcopy(state)]
+    again = [
+        Qubic(state.text),
+        Qubic.from_masks(state.x_mask, state.o_mask),
+        copy.copy(state),
+        eval(repr(state), {"Qubic": Qubic}),
+        pickle.loads(pickle.dumps(state)),
+        copy.deepcopy(state),
+    ]
     for other in again:
         assert other == state and hash(other) == hash(state)
         assert (other.winner, other.to_move) == (state.winner, state.to_move)
@@ -165,8 +172,10 @@ def drawn():
     marks = ["x", "o"] * 32
     while slow_winner("".join(marks)):  # mend a lane at a time
         bad = next(lane for lane in LANES if len({marks[cell] for cell in lane}) == 1)
-        i, j = chance.choice(bad), chance.choice([c for c in range(CELLS)
-                                                  if marks[c] != marks[bad[0]]])
+        i, j = (
+            chance.choice(bad),
+            chance.choice([c for c in range(CELLS) if marks[c] != marks[bad[0]]]),
+        )
         marks[i], marks[j] = marks[j], marks[i]
     return "".join(marks)
 
@@ -188,8 +197,12 @@ def test_illegal_moves_are_refused(move, reason):
     """The error names the move, the player and the reason, and shows the cube."""
     with pytest.raises(IllegalMove) as error:
         ROW.after(move)
-    assert str(error.value) == f"illegal move {move!r} for x: {reason}" + (
-        "" if "taken" in reason else "; cells are 0 to 63") + f", in\n{ROW}"
+    assert (
+        str(error.value)
+        == f"illegal move {move!r} for x: {reason}"
+        + ("" if "taken" in reason else "; cells are 0 to 63")
+        + f", in\n{ROW}"
+    )
 
 
 def test_no_move_is_legal_after_the_end():
@@ -260,8 +273,10 @@ def test_qubic_fits_the_contract():
 
 def test_it_prints_as_four_layers():
     """The layers stand side by side, row by row."""
-    assert str(ROW).splitlines() == [
-        "x|x|x|_   o|o|o|_   _|_|_|_   _|_|_|_"] + ["   ".join(["_|_|_|_"] * 4)] * 3
+    assert (
+        str(ROW).splitlines()
+        == ["x|x|x|_   o|o|o|_   _|_|_|_   _|_|_|_"] + ["   ".join(["_|_|_|_"] * 4)] * 3
+    )
     assert repr(ROW).startswith('Qubic("xxx_____________ ooo_____________ ')
 
 
@@ -280,9 +295,11 @@ def test_each_cell_is_in_its_box(narrow, across):
     root, empty = ET.fromstring(Qubic().svg(narrow=narrow)), Qubic()
     spots = {}
     for layer in root.iter("{http://www.w3.org/2000/svg}g"):
-        left, top = map(int, layer.get("transform")[len("translate("):-1].split())
-        spots |= {text.text: (left + float(text.get("x")), top + float(text.get("y")))
-                  for text in layer.iter("{http://www.w3.org/2000/svg}text")}
+        left, top = map(int, layer.get("transform")[len("translate(") : -1].split())
+        spots |= {
+            text.text: (left + float(text.get("x")), top + float(text.get("y")))
+            for text in layer.iter("{http://www.w3.org/2000/svg}text")
+        }
     boxes = empty.boxes(narrow=narrow)
     for cell, (x, y, width, height) in boxes.items():
         at_x, at_y = spots[str(cell)]
@@ -312,14 +329,23 @@ def test_a_notebook_shows_it_with_words():
 def slow_winning_cells(state, player):
     """The open cells at which the slow rules see a lane of the player."""
     text = state.text
-    return tuple(cell for cell in range(len(text)) if text[cell] == EMPTY
-                 and winner_of(state)(text[:cell] + player + text[cell + 1:]) == player)
+    return tuple(
+        cell
+        for cell in range(len(text))
+        if text[cell] == EMPTY
+        and winner_of(state)(text[:cell] + player + text[cell + 1 :]) == player
+    )
 
 
 def winner_of(state):
     """The slow rules of the state's game, for texts on which nobody has a lane yet."""
-    return slow_winner if isinstance(state, Qubic) else lambda text: next(
-        (text[a] for a, b, c in Board.lanes if text[a] == text[b] == text[c] != EMPTY), None)
+    return (
+        slow_winner
+        if isinstance(state, Qubic)
+        else lambda text: next(
+            (text[a] for a, b, c in Board.lanes if text[a] == text[b] == text[c] != EMPTY), None
+        )
+    )
 
 
 @given(WALKS.filter(lambda plan: plan[1] > 12))

@@ -18,8 +18,11 @@ def plain_value(text):
     if "_" not in text:
         return 0
     player, best = ("x", max) if text.count("x") == text.count("o") else ("o", min)
-    return best(plain_value(text[:cell] + player + text[cell + 1:])
-                for cell in range(9) if text[cell] == "_")
+    return best(
+        plain_value(text[:cell] + player + text[cell + 1 :])
+        for cell in range(9)
+        if text[cell] == "_"
+    )
 
 
 def test_every_value_is_the_minimax_value():
@@ -41,6 +44,7 @@ def test_masks_and_boards_have_the_same_values():
 
 def test_solving_needs_no_boards(monkeypatch):
     """`solve` keeps nothing between calls and makes no `Board`."""
+
     def refuse(*arguments):
         raise AssertionError("solve() made a Board")
 

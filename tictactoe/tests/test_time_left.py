@@ -38,8 +38,12 @@ def test_a_loop_tells_how_far_it_is(clock, shown, capsys):
     for _ in with_time_left(range(4), "games"):
         clock.seconds += 2
     assert [repr(words) for words in shown] == [
-        "", "1 of 4 games, about 6 s left", "2 of 4 games, about 4 s left",
-        "3 of 4 games, about 2 s left", ""]
+        "",
+        "1 of 4 games, about 6 s left",
+        "2 of 4 games, about 4 s left",
+        "3 of 4 games, about 2 s left",
+        "",
+    ]
     assert shown[-1]._repr_html_() == ""
     assert capsys.readouterr() == ("", "")
 

@@ -29,8 +29,7 @@ class Images(HTMLParser):
 
 
 def only_image(page):
-    """The attributes of the only image in a page that holds nothing else but the dark theme's rule.
-    """
+    """The attributes of the only image in a page that holds nothing else but the dark theme's rule."""
     assert page.endswith(DARK_RULE)
     [attributes] = Images(page.removesuffix(DARK_RULE)).found
     return attributes

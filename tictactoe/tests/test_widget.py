@@ -44,6 +44,7 @@ def test_what_is_no_click_is_left_alone(clicked, content):
 
 def test_an_error_is_shown():
     """What a click raises is shown below the picture, which stays."""
+
     def wrong(move):
         raise ValueError(f"no {move} here")
 
@@ -63,8 +64,13 @@ def test_a_position_arrives_whole(clicked):
     board.show(SVG, "a board", "go on", {"undo": "Undo", "new": "New game"}, (3, 9))
     assert len(changes) == 1
     assert board.shown == {
-        "svg": SVG, "alt": "a board", "status": "go on", "step": 3, "last": 9,
-        "buttons": [["undo", "Undo"], ["new", "New game"]]}
+        "svg": SVG,
+        "alt": "a board",
+        "status": "go on",
+        "step": 3,
+        "last": 9,
+        "buttons": [["undo", "Undo"], ["new", "New game"]],
+    }
 
 
 def test_the_slider_goes_away(clicked):

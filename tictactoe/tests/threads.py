@@ -32,8 +32,9 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=run, args=(number,), daemon=True)
-               for number in range(len(calls))]
+    threads = [
+        threading.Thread(target=run, args=(number,), daemon=True) for number in range(len(calls))
+    ]
     with restless():
         for thread in threads:
             thread.start()

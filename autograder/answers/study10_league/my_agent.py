@@ -77,8 +77,9 @@ def values(observation, legal):
     own_taken = _taken(board.hands[TAKERS].any(axis=0), board.row[TAKERS].any(axis=0))
     opponent_taken = _taken(1 - np.prod(1 - held[TAKERS]), board.row[TAKERS].any(axis=0))
     own, _, _ = _promises(board.own, board.others, board.locked, own_chance, own_taken)
-    others, missing, open_lines = _promises(board.others, board.own, board.locked,
-                                            opponent_chance, opponent_taken)
+    others, missing, open_lines = _promises(
+        board.others, board.own, board.locked, opponent_chance, opponent_taken
+    )
     own *= np.where(board.score > 0, SECOND, 1)
     others *= SECOND if board.opponent_score else 1
     value = own.sum(axis=0) - others.sum(axis=0) + SEQUENCE * board.score
@@ -93,9 +94,9 @@ def values(observation, legal):
     placing = np.where(board.empty, placing + LOSS / REPLY * wins, 0)
     removing = np.where((board.own > 0) & (board.locked == 0), loss * (1 - own_chance), 0)
     replies = np.zeros((len(CARDS), len(legal)))
-    replies[:KINDS] = placing[:2 * KINDS].reshape(KINDS, 2, -1).max(axis=1)
+    replies[:KINDS] = placing[: 2 * KINDS].reshape(KINDS, 2, -1).max(axis=1)
     replies[WILD_CARDS] = placing.max(axis=0)
-    replies[TAKERS] = removing[:2 * KINDS].max(axis=0)
+    replies[TAKERS] = removing[: 2 * KINDS].max(axis=0)
     return value - REPLY * _expected_best(replies, held) + WIN * (board.score >= 2)
 
 
@@ -107,17 +108,21 @@ class _Boards:
         own_mask, other_mask = observation.chip_masks[side], observation.chip_masks[1 - side]
         self.own, self.others, self.locked = (
             np.repeat(_bits(mask)[:, None], count, axis=1)
-            for mask in (own_mask, other_mask, observation.locked_mask))
-        self.hands, self.row = (np.repeat(_counts(numbers(pile))[:, None], count, axis=1)
-                                for pile in (observation.hand_pile, observation.row_pile))
+            for mask in (own_mask, other_mask, observation.locked_mask)
+        )
+        self.hands, self.row = (
+            np.repeat(_counts(numbers(pile))[:, None], count, axis=1)
+            for pile in (observation.hand_pile, observation.row_pile)
+        )
         self.score = np.full(count, observation.sequences[side])
         self.opponent_score = observation.sequences[1 - side]
         for column, (kind, play, draft, coords) in enumerate(legal):
             if coords and kind == PLACE:
                 bit = BIT[coords]
                 self.own[bit, column] = 1
-                done, marks = new_sequences(own_mask | 1 << bit, observation.locked_mask, bit,
-                                            observation.rules.heart)
+                done, marks = new_sequences(
+                    own_mask | 1 << bit, observation.locked_mask, bit, observation.rules.heart
+                )
                 if done:
                     self.score[column] += done
                     self.locked[:, column] = _bits(observation.locked_mask | marks)
@@ -131,8 +136,7 @@ class _Boards:
         self.empty = (self.own + self.others + EVERYBODYS) == 0
 
     def chances(self, observation):
-        """The chance that each cell is filled by us, by the opponent, and that it holds each card.
-        """
+        """The chance that each cell is filled by us, by the opponent, and that it holds each card."""
         opponent = 1 - observation.player
         pool = _counts(NUMBER[card] for card in unseen_cards(observation))
         share = min(1, unknown_cards(observation, opponent) / max(1, pool.sum()))
@@ -141,19 +145,28 @@ class _Boards:
         held[[NUMBER[card] for card in observation.drafted(opponent)]] = 1
         later = np.array(UNSEEN)[pool.astype(int)][:, None]
         wild_row = WILD_IN_ROW * self.row[WILD_CARDS].any(axis=0)
-        own = np.maximum.reduce([
-            IN_HAND * (self.hands > 0), IN_ROW * (self.row > 0), later + 0 * self.hands,
-            np.maximum(WILD * self.hands[WILD_CARDS].any(axis=0), wild_row) + 0 * self.hands])
+        own = np.maximum.reduce(
+            [
+                IN_HAND * (self.hands > 0),
+                IN_ROW * (self.row > 0),
+                later + 0 * self.hands,
+                np.maximum(WILD * self.hands[WILD_CARDS].any(axis=0), wild_row) + 0 * self.hands,
+            ]
+        )
         wild = WILD * (1 - np.prod(1 - held[WILD_CARDS]))
-        others = np.maximum.reduce([
-            IN_HAND * held[:, None] + 0 * self.hands, ROW_OPPONENT * (self.row > 0),
-            later + 0 * self.hands, np.maximum(wild, wild_row) + 0 * self.hands])
+        others = np.maximum.reduce(
+            [
+                IN_HAND * held[:, None] + 0 * self.hands,
+                ROW_OPPONENT * (self.row > 0),
+                later + 0 * self.hands,
+                np.maximum(wild, wild_row) + 0 * self.hands,
+            ]
+        )
         return _by_cell(own), _by_cell(others), held
 
 
 def _promises(own, others, locked, chance, taken):
-    """What each line promises to a side (lines x actions), its missing chips, whether it is open.
-    """
+    """What each line promises to a side (lines x actions), its missing chips, whether it is open."""
     mine = np.minimum(1, own + EVERYBODYS)
     logarithms = np.where(mine > 0, 0, np.log(chance))
     logarithms += np.where(others > 0, np.log(taken) + IMPOSSIBLE * locked, 0)
@@ -177,7 +190,7 @@ def _taken(held, in_row):
 
 def _by_cell(chance):
     cells = np.ones((WIDTH, chance.shape[1]), np.float32)
-    cells[:2 * KINDS] = np.repeat(chance[:KINDS], 2, axis=0)
+    cells[: 2 * KINDS] = np.repeat(chance[:KINDS], 2, axis=0)
     return cells
 
 
@@ -191,4 +204,6 @@ def _counts(cards):
     for number in cards:
         counts[number] += 1
     return counts
+
+
 ### END SOLUTION

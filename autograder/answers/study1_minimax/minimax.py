@@ -119,8 +119,9 @@ class Tabular:
         if state.is_terminal():
             return state.utility(player), None
         best = max if state.to_move == player else min
-        entries = [(self.look_up(state.after(move), player)[0], move)
-                   for move in state.legal_moves()]
+        entries = [
+            (self.look_up(state.after(move), player)[0], move) for move in state.legal_moves()
+        ]
         return best(entries, key=lambda entry: entry[0])
         ### END SOLUTION
 
@@ -155,6 +156,9 @@ class MixedTabular(Tabular):
         ### BEGIN SOLUTION
         player = state.to_move
         best, _ = self.look_up(state, player)
-        return [move for move in state.legal_moves()
-                if self.look_up(state.after(move), player)[0] == best]
+        return [
+            move
+            for move in state.legal_moves()
+            if self.look_up(state.after(move), player)[0] == best
+        ]
         ### END SOLUTION

@@ -48,9 +48,11 @@ class Minimax:
         """Return `(value, move)`: the minimax value of `state` for `player`, and the best move."""
         if state.is_terminal():
             return state.utility(player), None
-        return best_of(state.legal_moves(),
-                       lambda move: self.value(state.after(move), player)[0],
-                       sign_of(state, player))
+        return best_of(
+            state.legal_moves(),
+            lambda move: self.value(state.after(move), player)[0],
+            sign_of(state, player),
+        )
 
 
 class Tabular:
@@ -81,9 +83,11 @@ class Tabular:
         """As `Minimax.value`, except that the successors' values come from `look_up`."""
         if state.is_terminal():
             return state.utility(player), None
-        return best_of(state.legal_moves(),
-                       lambda move: self.look_up(state.after(move), player)[0],
-                       sign_of(state, player))
+        return best_of(
+            state.legal_moves(),
+            lambda move: self.look_up(state.after(move), player)[0],
+            sign_of(state, player),
+        )
 
 
 class MixedTabular(Tabular):

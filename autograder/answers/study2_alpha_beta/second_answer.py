@@ -28,10 +28,15 @@ class AlphaBeta:
         if state.is_terminal():
             return state.utility(player), None
         if state.to_move == player:
-            return self._for_mover(state, lambda child, low, high:
-                                   self.value(child, player, low, high)[0], alpha, beta)
-        worth, move = self._for_mover(state, lambda child, low, high:
-                                      -self.value(child, player, -high, -low)[0], -beta, -alpha)
+            return self._for_mover(
+                state, lambda child, low, high: self.value(child, player, low, high)[0], alpha, beta
+            )
+        worth, move = self._for_mover(
+            state,
+            lambda child, low, high: -self.value(child, player, -high, -low)[0],
+            -beta,
+            -alpha,
+        )
         return -worth, move
 
     @staticmethod

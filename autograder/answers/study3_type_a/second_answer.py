@@ -101,16 +101,18 @@ def priority(state, move, player):
     if after.is_terminal() and after.utility(player) > 0:
         return 1
     rival = opponent(player)
-    if any(move in lane and sorted(state[cell] for cell in lane if state[cell] != EMPTY)
-           == [rival, rival] for lane in state.lanes):
+    if any(
+        move in lane
+        and sorted(state[cell] for cell in lane if state[cell] != EMPTY) == [rival, rival]
+        for lane in state.lanes
+    ):
         return 2
     before, now = heuristic(state, player), heuristic(after, player)
     return 4 + (now < before) - (now > before)
 
 
 def by_priority(state):
-    """Yield the legal moves of `state`, the most promising first; lower cells first among equals.
-    """
+    """Yield the legal moves of `state`, the most promising first; lower cells first among equals."""
     heap = [(priority(state, move, state.to_move), move) for move in state.legal_moves()]
     heapify(heap)
     while heap:

@@ -74,8 +74,9 @@ class DepthLimited:
             return (state.utility(me) if ended else self.evaluate(state, me)), None
         found = None
         for move in self.moves(state, depth):
-            theirs, _ = self.value(state.after(move), depth + 1, -beta,
-                                   -max(alpha, found[0] if found else alpha))
+            theirs, _ = self.value(
+                state.after(move), depth + 1, -beta, -max(alpha, found[0] if found else alpha)
+            )
             if found is None or -theirs > found[0]:
                 found = -theirs, move
             if not found[0] < beta:

@@ -226,8 +226,10 @@ class LaneLearner:
         kinds = lane_kinds(state, state.to_move)
         before = sum(weight(kind, 0) for kind in kinds)
         gains = [weight((own + 1, rival), 0) - weight((own, rival), 0) for own, rival in kinds]
-        return {move: tanh(before + sum([gains[lane] for lane in LANES_THROUGH[move]]))
-                for move in state.legal_moves()}
+        return {
+            move: tanh(before + sum([gains[lane] for lane in LANES_THROUGH[move]]))
+            for move in state.legal_moves()
+        }
         ### END SOLUTION
 
     def target(self, state, player):
@@ -304,15 +306,26 @@ def symmetries():
     """
     ### BEGIN SOLUTION
     coordinates = list(product(range(SIZE), repeat=3))
-    opposite_kept = [order for order in permutations(range(SIZE))
-                     if order[0] + order[3] == order[1] + order[2] == SIZE - 1]
+    opposite_kept = [
+        order
+        for order in permutations(range(SIZE))
+        if order[0] + order[3] == order[1] + order[2] == SIZE - 1
+    ]
     found = set()
-    for axes, turned, order in product(permutations(range(3)), product((False, True), repeat=3),
-                                       opposite_kept):
-        found.add(tuple(
-            cell_at(*(order[SIZE - 1 - cell[axis]] if turn else order[cell[axis]]
-                      for axis, turn in zip(axes, turned, strict=True)))
-            for cell in coordinates))
+    for axes, turned, order in product(
+        permutations(range(3)), product((False, True), repeat=3), opposite_kept
+    ):
+        found.add(
+            tuple(
+                cell_at(
+                    *(
+                        order[SIZE - 1 - cell[axis]] if turn else order[cell[axis]]
+                        for axis, turn in zip(axes, turned, strict=True)
+                    )
+                )
+                for cell in coordinates
+            )
+        )
     return sorted(found)
     ### END SOLUTION
 
@@ -327,6 +340,7 @@ def canonical(state, ways):
     """
     ### BEGIN SOLUTION
     players = [[cell for cell in range(CELLS) if state[cell] == player] for player in "xo"]
-    return Qubic.from_masks(*min(
-        tuple(mask_of(way[cell] for cell in cells) for cells in players) for way in ways))
+    return Qubic.from_masks(
+        *min(tuple(mask_of(way[cell] for cell in cells) for cells in players) for way in ways)
+    )
     ### END SOLUTION

@@ -226,17 +226,18 @@ def parts(observation, kind, cell):
     sequence = observation.sequences[observation.side]
     if kind == PLACE:
         sequence += new_sequences(after.own, after.locked, BIT[cell], observation.rules.heart)[0]
-    return (sequence, line_score(after, cell),
-            board_gain(before, kind, cell) + edge_distance(cell))
+    return (sequence, line_score(after, cell), board_gain(before, kind, cell) + edge_distance(cell))
     ### END SOLUTION
 
 
 def score(sequence, line, board, weights=RECIPE):
     """The original formula: each part to the power of its exponent times its weight, added up."""
     ### BEGIN SOLUTION
-    return (weights.sequence * sequence ** weights.sequence_exponent
-            + weights.line * line ** weights.line_exponent
-            + weights.board * board ** weights.board_exponent)
+    return (
+        weights.sequence * sequence**weights.sequence_exponent
+        + weights.line * line**weights.line_exponent
+        + weights.board * board**weights.board_exponent
+    )
     ### END SOLUTION
 
 
@@ -274,8 +275,10 @@ def draft_score(observation, card, weights=RECIPE):
     if card in JACK_VALUE:
         own = observation.sequences[observation.side]
         return DISCOUNT * score(own, 0, JACK_VALUE[card], weights)
-    return DISCOUNT * max((play_score(observation, PLACE, cell, weights)
-                           for cell in places(observation, card)), default=0)
+    return DISCOUNT * max(
+        (play_score(observation, PLACE, cell, weights) for cell in places(observation, card)),
+        default=0,
+    )
     ### END SOLUTION
 
 
@@ -292,8 +295,9 @@ def best_action(observation, play, draft):
     play, draft = cache(play), cache(draft)
 
     def worth(action):
-        return ((play(action.kind, action.coords) if action.coords else 0)
-                + (draft(action.draft_card) if action.draft_card else 0))
+        return (play(action.kind, action.coords) if action.coords else 0) + (
+            draft(action.draft_card) if action.draft_card else 0
+        )
 
     return max(observation.legal_actions(), key=worth)
     ### END SOLUTION
@@ -314,7 +318,8 @@ class Evaluator:
         return best_action(
             observation,
             lambda kind, cell: play_score(observation, kind, cell, self.weights),
-            lambda card: draft_score(observation, card, self.weights))
+            lambda card: draft_score(observation, card, self.weights),
+        )
         ### END SOLUTION
 
 
@@ -329,9 +334,11 @@ def line_count(chips, cell):
     the power of the number of own chips (and corners) in the line.
     """
     ### BEGIN SOLUTION
-    return sum(LINE_BASE ** (line & (chips.own | CORNERS)).bit_count()
-               for line in LINES_THROUGH[BIT[cell]]
-               if not line & chips.others and line_cost(line, chips) < NEVER)
+    return sum(
+        LINE_BASE ** (line & (chips.own | CORNERS)).bit_count()
+        for line in LINES_THROUGH[BIT[cell]]
+        if not line & chips.others and line_cost(line, chips) < NEVER
+    )
     ### END SOLUTION
 
 
@@ -360,6 +367,7 @@ class LineCounter:
         A card that is taken, a jack too, is worth `DISCOUNT` times the best simple score among its
         places, 0 if it has none. A one-eyed jack removes there, every other card places.
         """
+
         ### BEGIN SOLUTION
         @cache
         def play(kind, cell):
@@ -367,8 +375,9 @@ class LineCounter:
 
         def draft(card):
             kind = REMOVE if card in ONE_EYED else PLACE
-            return DISCOUNT * max((play(kind, cell) for cell in places(observation, card)),
-                                  default=0)
+            return DISCOUNT * max(
+                (play(kind, cell) for cell in places(observation, card)), default=0
+            )
 
         return best_action(observation, play, draft)
         ### END SOLUTION

@@ -131,8 +131,9 @@ class _View:
 def _view(chips):
     """The costs of a board, found once."""
     costs = {line: line_cost(line, chips) for line in LINE_MASKS}
-    cheapest = {cell: min(costs[line] for line in LINES_THROUGH[BIT[cell]])
-                for cell in _cells(PLAYABLE)}
+    cheapest = {
+        cell: min(costs[line] for line in LINES_THROUGH[BIT[cell]]) for cell in _cells(PLAYABLE)
+    }
     own = _cells_once(chips.own)
     scores = {cell: cost + OWN_CHIP_COST * (cell in own) for cell, cost in cheapest.items()}
     return _View(costs, cheapest, scores, own)
@@ -223,8 +224,10 @@ def cells_by_cost(chips):
     the latest boards are remembered.
     """
     cheapest = _view(chips).cheapest
-    return tuple(mask_of(cell for cell, cost in cheapest.items() if cost == wanted)
-                 for wanted in range(NEVER + 1))
+    return tuple(
+        mask_of(cell for cell, cost in cheapest.items() if cost == wanted)
+        for wanted in range(NEVER + 1)
+    )
 
 
 def board_gain(chips, kind, cell):
@@ -237,8 +240,9 @@ def board_gain(chips, kind, cell):
     new = {line: line_cost(line, after) for line in LINES_THROUGH[BIT[cell]]}
     lost = 0
     for near in _star(cell):
-        cheapest = min(new[line] if line in new else before.costs[line]
-                       for line in LINES_THROUGH[BIT[near]])
+        cheapest = min(
+            new[line] if line in new else before.costs[line] for line in LINES_THROUGH[BIT[near]]
+        )
         own = _table(after)[cell] in (OWN, USED) if near == cell else near in before.own
         lost += cheapest + OWN_CHIP_COST * own - before.scores[near]
     return -lost
@@ -262,16 +266,20 @@ def parts(observation, kind, cell):
     """
     before = Chips.of(observation)
     after = before.after(kind, cell)
-    return (observation.sequences[observation.side] + _completed(observation, kind, cell),
-            line_score(after, cell),
-            board_gain(before, kind, cell) + edge_distance(cell))
+    return (
+        observation.sequences[observation.side] + _completed(observation, kind, cell),
+        line_score(after, cell),
+        board_gain(before, kind, cell) + edge_distance(cell),
+    )
 
 
 def score(sequence, line, board, weights=RECIPE):
     """The recipe's formula: each part to the power of its exponent times its weight, added up."""
-    return (weights.sequence * sequence ** weights.sequence_exponent
-            + weights.line * line ** weights.line_exponent
-            + weights.board * board ** weights.board_exponent)
+    return (
+        weights.sequence * sequence**weights.sequence_exponent
+        + weights.line * line**weights.line_exponent
+        + weights.board * board**weights.board_exponent
+    )
 
 
 def threat(chips, cell):
@@ -301,8 +309,10 @@ def draft_score(observation, card, weights=RECIPE):
     if card in JACK_VALUE:
         held = observation.sequences[observation.side]
         return DISCOUNT * score(held, 0, JACK_VALUE[card], weights)
-    return DISCOUNT * max((play_score(observation, PLACE, cell, weights)
-                           for cell in places(observation, card)), default=0)
+    return DISCOUNT * max(
+        (play_score(observation, PLACE, cell, weights) for cell in places(observation, card)),
+        default=0,
+    )
 
 
 def best_action(observation, play, draft):
@@ -315,12 +325,18 @@ def best_action(observation, play, draft):
     only once: `functools.cache` remembers what a function has returned.
     """
     legal = list(observation.legal_actions())
-    played = {key: play(*key) for key in dict.fromkeys(
-        (action.kind, action.coords) for action in legal if action.coords)}
-    taken = {card: draft(card) for card in dict.fromkeys(
-        action.draft_card for action in legal if action.draft_card)}
-    worth = [played.get((action.kind, action.coords), 0) + taken.get(action.draft_card, 0)
-             for action in legal]
+    played = {
+        key: play(*key)
+        for key in dict.fromkeys((action.kind, action.coords) for action in legal if action.coords)
+    }
+    taken = {
+        card: draft(card)
+        for card in dict.fromkeys(action.draft_card for action in legal if action.draft_card)
+    }
+    worth = [
+        played.get((action.kind, action.coords), 0) + taken.get(action.draft_card, 0)
+        for action in legal
+    ]
     return legal[worth.index(max(worth))]
 
 
@@ -335,7 +351,8 @@ class Evaluator:
         return best_action(
             observation,
             lambda kind, cell: play_score(observation, kind, cell, self.weights),
-            lambda card: draft_score(observation, card, self.weights))
+            lambda card: draft_score(observation, card, self.weights),
+        )
 
 
 # ---- Notebook 10, second exercise: simpler and better
@@ -363,8 +380,11 @@ def simple_score(observation, kind, cell):
     sequence that a placement completes.
     """
     board = Chips.of(observation).without(cell)
-    return (line_count(board, cell) + line_count(board.swapped(), cell)
-            + SURE * _completed(observation, kind, cell))
+    return (
+        line_count(board, cell)
+        + line_count(board.swapped(), cell)
+        + SURE * _completed(observation, kind, cell)
+    )
 
 
 class LineCounter:
@@ -376,6 +396,7 @@ class LineCounter:
         A card that is taken, a jack too, is worth `DISCOUNT` times the best simple score among its
         places, 0 if it has none.
         """
+
         def play(kind, cell):
             return simple_score(observation, kind, cell)
 

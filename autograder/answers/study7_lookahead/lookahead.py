@@ -55,8 +55,12 @@ class Chips(NamedTuple):
     def seen_by(cls, position, player: int | None = None) -> "Chips":
         """The chips of an observation or a state, by default as the player to move sees them."""
         side = position.rules.side(position.to_move if player is None else player)
-        return cls(position.chip_masks[side], position.chip_masks[1 - side],
-                   position.locked_mask, position.rules.heart)
+        return cls(
+            position.chip_masks[side],
+            position.chip_masks[1 - side],
+            position.locked_mask,
+            position.rules.heart,
+        )
 
     def turned(self) -> "Chips":
         """The same chips from the other side's view."""
@@ -74,7 +78,7 @@ class Chips(NamedTuple):
         return self._replace(own=own, locked=self.locked | marks)
 
     def mark(self, cell: tuple[int, int]) -> str:
-        """"x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
+        """ "x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
         chip = 1 << BIT[cell]
         if chip & CORNERS:
             return "*"
@@ -136,7 +140,7 @@ def links(text):
     ### BEGIN SOLUTION
     made = broken = 0
     for start in range(len(text) - FIVE + 1):
-        five = text[start:start + FIVE]
+        five = text[start : start + FIVE]
         own = five.count("x") + five.count("X")
         others = five.count("o") + five.count("O")
         if not others and five.count("X") <= SHARED:
@@ -192,8 +196,9 @@ def reward(chips, action):
     ### BEGIN SOLUTION
     if not action.coords:
         return 0.0
-    lines = sum(line_reward(chips, action.coords, direction, action.kind)
-                for direction in DIRECTIONS)
+    lines = sum(
+        line_reward(chips, action.coords, direction, action.kind) for direction in DIRECTIONS
+    )
     return lines + (heat(action.coords) if action.kind == PLACE else 0.0)
     ### END SOLUTION
 
@@ -221,8 +226,13 @@ def plays_of(chips, cards):
     """
     wild = next((card for card in TWO_EYED if card in cards), None)
     if wild is None:
-        places = {cell: card for card in CARDS if card in cards for cell in cells_with(card)
-                  if chips.empty >> BIT[cell] & 1}
+        places = {
+            cell: card
+            for card in CARDS
+            if card in cards
+            for cell in cells_with(card)
+            if chips.empty >> BIT[cell] & 1
+        }
     else:
         places = dict.fromkeys(cells_of(chips.empty), wild)
     for cell, card in places.items():
@@ -273,8 +283,12 @@ def catalogue(observation):
     all_known = known.total() == observation.rules.hand
     return Catalogue(
         tuple(card for card in CARDS for _ in range(known[card])),
-        tuple(card for card in CARDS if known[card]
-              or (not all_known and seen[card] + known[card] < COPIES)))
+        tuple(
+            card
+            for card in CARDS
+            if known[card] or (not all_known and seen[card] + known[card] < COPIES)
+        ),
+    )
     ### END SOLUTION
 
 
@@ -300,10 +314,12 @@ def plain_replies(chips, cards):
 @cache
 def neighbours(cell):
     """The cells within four of `cell` on its four lines: cell -> number of the direction. Given."""
-    return {(cell[0] + k * down, cell[1] + k * right): number
-            for number, (down, right) in enumerate(DIRECTIONS)
-            for k in range(1 - FIVE, FIVE)
-            if k and (cell[0] + k * down, cell[1] + k * right) in BIT}
+    return {
+        (cell[0] + k * down, cell[1] + k * right): number
+        for number, (down, right) in enumerate(DIRECTIONS)
+        for k in range(1 - FIVE, FIVE)
+        if k and (cell[0] + k * down, cell[1] + k * right) in BIT
+    }
 
 
 def quick_replies(chips, cards):
@@ -322,8 +338,9 @@ def quick_replies(chips, cards):
     theirs = chips.turned()
     lines, total = {}, {}
     for reply in plays_of(theirs, cards):
-        lines[reply.coords] = [line_reward(theirs, reply.coords, direction, reply.kind)
-                               for direction in DIRECTIONS]
+        lines[reply.coords] = [
+            line_reward(theirs, reply.coords, direction, reply.kind) for direction in DIRECTIONS
+        ]
         total[reply] = reward(theirs, reply)
     ranked = sorted(total, key=total.get, reverse=True)
 
@@ -333,15 +350,31 @@ def quick_replies(chips, cards):
             return best_reply(after, cards)
         square = action.coords
         near = neighbours(square) if square else {}
-        found = [next((total[reply] for reply in ranked
-                       if reply.coords not in near and reply.coords != square), 0.0)]
+        found = [
+            next(
+                (
+                    total[reply]
+                    for reply in ranked
+                    if reply.coords not in near and reply.coords != square
+                ),
+                0.0,
+            )
+        ]
         for reply in ranked:
             if reply.coords in near:
                 number = near[reply.coords]
-                found.append(total[reply] - lines[reply.coords][number]
-                             + line_reward(after, reply.coords, DIRECTIONS[number], reply.kind))
-        on_square, able = ((REMOVE, ONE_EYED) if action.kind == PLACE
-                           else (PLACE, (*TWO_EYED, card_at(square))) if square else (None, ()))
+                found.append(
+                    total[reply]
+                    - lines[reply.coords][number]
+                    + line_reward(after, reply.coords, DIRECTIONS[number], reply.kind)
+                )
+        on_square, able = (
+            (REMOVE, ONE_EYED)
+            if action.kind == PLACE
+            else (PLACE, (*TWO_EYED, card_at(square)))
+            if square
+            else (None, ())
+        )
         if any(card in cards for card in able):
             found.append(reward(after, Action(on_square, coords=square)))
         return max(found)
@@ -445,7 +478,7 @@ class TopK:
         if self.is_terminal():
             return ()
         rated = self._gains()
-        return tuple(sorted(rated, key=rated.get, reverse=True)[:self.k])
+        return tuple(sorted(rated, key=rated.get, reverse=True)[: self.k])
         ### END SOLUTION
 
     def after(self, move):
@@ -457,8 +490,14 @@ class TopK:
         ### BEGIN SOLUTION
         gain = self._gains()[move]
         sign = 1 if self.to_move == self.root else -1
-        return TopK(self.state.after(move), self.k, self.depth - 1, self.rate,
-                    root=self.root, total=self.total + sign * gain)
+        return TopK(
+            self.state.after(move),
+            self.k,
+            self.depth - 1,
+            self.rate,
+            root=self.root,
+            total=self.total + sign * gain,
+        )
         ### END SOLUTION
 
     def is_terminal(self):

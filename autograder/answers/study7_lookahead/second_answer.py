@@ -53,8 +53,12 @@ class Chips(NamedTuple):
     def seen_by(cls, position, player: int | None = None) -> "Chips":
         """The chips of an observation or a state, by default as the player to move sees them."""
         side = position.rules.side(position.to_move if player is None else player)
-        return cls(position.chip_masks[side], position.chip_masks[1 - side],
-                   position.locked_mask, position.rules.heart)
+        return cls(
+            position.chip_masks[side],
+            position.chip_masks[1 - side],
+            position.locked_mask,
+            position.rules.heart,
+        )
 
     def turned(self) -> "Chips":
         """The same chips from the other side's view."""
@@ -72,7 +76,7 @@ class Chips(NamedTuple):
         return self._replace(own=own, locked=self.locked | marks)
 
     def mark(self, cell: tuple[int, int]) -> str:
-        """"x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
+        """ "x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
         chip = 1 << BIT[cell]
         if chip & CORNERS:
             return "*"
@@ -150,7 +154,7 @@ def heat(cell):
     nearest of the four `HEART_CELLS`.
     """
     steps = min(max(abs(cell[0] - row), abs(cell[1] - col)) for row, col in HEART_CELLS)
-    return HEAT_PEAK * HEAT_DECAY ** steps
+    return HEAT_PEAK * HEAT_DECAY**steps
 
 
 def line_text(chips, cell, direction):
@@ -161,8 +165,7 @@ def line_text(chips, cell, direction):
 
     Hint: a cell is on the board if it is in `BIT`.
     """
-    return "".join("#" if place == cell else chips.mark(place)
-                   for place in _path(cell, direction))
+    return "".join("#" if place == cell else chips.mark(place) for place in _path(cell, direction))
 
 
 def links(text):
@@ -175,9 +178,11 @@ def links(text):
     than `SHARED` chips of a completed sequence of the side in question does not count, as it can
     become no new sequence. Where there is no five, the number is 0.
     """
-    fives = [text[start:start + FIVE] for start in range(len(text) - FIVE + 1)]
-    return (max((1 + _count(five, "x") for five in fives if _open_to(five, "x", "o")), default=0),
-            max((_count(five, "o") for five in fives if _open_to(five, "o", "x")), default=0))
+    fives = [text[start : start + FIVE] for start in range(len(text) - FIVE + 1)]
+    return (
+        max((1 + _count(five, "x") for five in fives if _open_to(five, "x", "o")), default=0),
+        max((_count(five, "o") for five in fives if _open_to(five, "o", "x")), default=0),
+    )
 
 
 @lru_cache(maxsize=1 << 17)
@@ -236,8 +241,14 @@ def draft_value(chips, card):
     """
     if not card or card in FIXED_VALUES:
         return FIXED_VALUES.get(card, 0)
-    return max((reward(chips, Action(PLACE, card, coords=cell)) for cell in cells_with(card)
-                if chips.mark(cell) == "_"), default=0)
+    return max(
+        (
+            reward(chips, Action(PLACE, card, coords=cell))
+            for cell in cells_with(card)
+            if chips.mark(cell) == "_"
+        ),
+        default=0,
+    )
 
 
 def plays_of(chips, cards):
@@ -248,8 +259,13 @@ def plays_of(chips, cards):
     """
     wild = next((card for card in TWO_EYED if card in cards), None)
     if wild is None:
-        places = {cell: card for card in CARDS if card in cards for cell in cells_with(card)
-                  if chips.empty >> BIT[cell] & 1}
+        places = {
+            cell: card
+            for card in CARDS
+            if card in cards
+            for cell in cells_with(card)
+            if chips.empty >> BIT[cell] & 1
+        }
     else:
         places = dict.fromkeys(cells_of(chips.empty), wild)
     for cell, card in places.items():
@@ -297,8 +313,10 @@ def catalogue(observation):
     possible = {card for card in CARDS if known[card]}
     if known.total() < observation.rules.hand:
         possible |= {card for card in CARDS if seen[card] + known[card] < COPIES}
-    return Catalogue(tuple(card for card in CARDS for _ in range(known[card])),
-                     tuple(card for card in CARDS if card in possible))
+    return Catalogue(
+        tuple(card for card in CARDS for _ in range(known[card])),
+        tuple(card for card in CARDS if card in possible),
+    )
 
 
 def best_reply(chips, cards):
@@ -321,10 +339,12 @@ def plain_replies(chips, cards):
 @cache
 def neighbours(cell):
     """The cells within four of `cell` on its four lines: cell -> number of the direction. Given."""
-    return {(cell[0] + k * down, cell[1] + k * right): number
-            for number, (down, right) in enumerate(DIRECTIONS)
-            for k in range(1 - FIVE, FIVE)
-            if k and (cell[0] + k * down, cell[1] + k * right) in BIT}
+    return {
+        (cell[0] + k * down, cell[1] + k * right): number
+        for number, (down, right) in enumerate(DIRECTIONS)
+        for k in range(1 - FIVE, FIVE)
+        if k and (cell[0] + k * down, cell[1] + k * right) in BIT
+    }
 
 
 def quick_replies(chips, cards):
@@ -342,8 +362,7 @@ def quick_replies(chips, cards):
     before = chips.turned()
     replies = {}
     for play in plays_of(before, cards):
-        lines = [line_reward(before, play.coords, direction, play.kind)
-                 for direction in DIRECTIONS]
+        lines = [line_reward(before, play.coords, direction, play.kind) for direction in DIRECTIONS]
         replies[play.coords] = _Reply(play.kind, lines, _heat_of(play))
     ranking = sorted(replies, key=lambda cell: replies[cell].total, reverse=True)
 
@@ -354,8 +373,11 @@ def quick_replies(chips, cards):
         if after.locked != before.locked:
             return best_reply(after, cards)
         square, near = action.coords, neighbours(action.coords)
-        found = [next((replies[cell].total for cell in ranking
-                       if cell != square and cell not in near), 0)]
+        found = [
+            next(
+                (replies[cell].total for cell in ranking if cell != square and cell not in near), 0
+            )
+        ]
         for cell, number in near.items():
             if cell in replies:
                 old = replies[cell]
@@ -407,9 +429,11 @@ class LookAhead:
         def taken(kind, cell, card):
             return DRAFT_DISCOUNT * draft_value(played(kind, cell)[0], card)
 
-        return {action: played(action.kind, action.coords)[1]
-                + taken(action.kind, action.coords, action.draft_card)
-                for action in observation.legal_actions()}
+        return {
+            action: played(action.kind, action.coords)[1]
+            + taken(action.kind, action.coords, action.draft_card)
+            for action in observation.legal_actions()
+        }
 
     def choose(self, observation):
         """The action with the highest value; among equals the first in the documented order."""
@@ -460,7 +484,7 @@ class TopK:
         if self.is_terminal():
             return []
         gains_now = self._gains()
-        return sorted(gains_now, key=gains_now.get, reverse=True)[:self.k]
+        return sorted(gains_now, key=gains_now.get, reverse=True)[: self.k]
 
     def after(self, move):
         """The game after `move`: one depth less, and its gain added to the total, or subtracted.
@@ -468,16 +492,21 @@ class TopK:
         The gain is subtracted if the opponent of `root` makes the move.
         """
         gain = self._gains()[move]
-        return TopK(self.state.after(move), self.k, self.depth - 1, self.rate, root=self.root,
-                    total=self.total + (gain if self.to_move == self.root else -gain))
+        return TopK(
+            self.state.after(move),
+            self.k,
+            self.depth - 1,
+            self.rate,
+            root=self.root,
+            total=self.total + (gain if self.to_move == self.root else -gain),
+        )
 
     def is_terminal(self):
         """Whether the real game is over, or the depth is used up."""
         return self.depth <= 0 or self.state.is_terminal()
 
     def utility(self, player):
-        """Plus or minus `WIN`, or 0, if the real game is over; else the total, as `player` sees it.
-        """
+        """Plus or minus `WIN`, or 0, if the real game is over; else the total, as `player` sees it."""
         if self.state.is_terminal():
             return WIN * self.state.utility(player)
         return self.total if player == self.root else -self.total
@@ -511,8 +540,7 @@ class SampledSearch:
             for move in game.legal_moves():
                 after = game.after(move)
                 value = self.search.search(after).value
-                found.setdefault(move, []).append(
-                    value if after.to_move == game.root else -value)
+                found.setdefault(move, []).append(value if after.to_move == game.root else -value)
         return {move: sum(values) / len(values) for move, values in found.items()}
 
     def choose(self, observation):

@@ -72,8 +72,13 @@ def views(observation, corner=MINE):
 
     def seen(mine, theirs):
         return "".join(
-            corner if chip == "*" else EMPTY if not chip else
-            (mine if chip.lower() == own else theirs)[chip.isupper()] for chip in chips)
+            corner
+            if chip == "*"
+            else EMPTY
+            if not chip
+            else (mine if chip.lower() == own else theirs)[chip.isupper()]
+            for chip in chips
+        )
 
     return seen("mM", "tT"), seen("tT", "mM")
 
@@ -98,7 +103,7 @@ def lines_of(board, cell=None):
 def with_chip(board, cell, chip):
     """The board with another character on a cell."""
     place = SIZE * cell[0] + cell[1]
-    return board[:place] + chip + board[place + 1:]
+    return board[:place] + chip + board[place + 1 :]
 
 
 def uses(board, card):
@@ -124,8 +129,12 @@ def _rays():
             yield SIZE * row + col
 
     steps = [(sign * down, sign * right) for down, right in DIRECTIONS for sign in (1, -1)]
-    return {((row, col), step): tuple(walk(row, col, *step))
-            for row in range(SIZE) for col in range(SIZE) for step in steps}
+    return {
+        ((row, col), step): tuple(walk(row, col, *step))
+        for row in range(SIZE)
+        for col in range(SIZE)
+        for step in steps
+    }
 
 
 @cache
@@ -133,11 +142,16 @@ def _lines():
     lines = []
     for step in DIRECTIONS:
         back = (-step[0], -step[1])
-        lines += [(SIZE * row + col, *_rays()[(row, col), step])
-                  for row in range(SIZE) for col in range(SIZE) if not _rays()[(row, col), back]]
+        lines += [
+            (SIZE * row + col, *_rays()[(row, col), step])
+            for row in range(SIZE)
+            for col in range(SIZE)
+            if not _rays()[(row, col), back]
+        ]
     lines = [line for line in lines if len(line) >= FIVE]
-    return {None: lines} | {cell: [line for line in lines if SIZE * cell[0] + cell[1] in line]
-                            for cell in _cells()}
+    return {None: lines} | {
+        cell: [line for line in lines if SIZE * cell[0] + cell[1] in line] for cell in _cells()
+    }
 
 
 # ---- One direction
@@ -214,8 +228,10 @@ def pattern(info):
         return "NONE"
     chips = info.connect_count + info.discrete_count_front + info.discrete_count_back
     live = info.open_front and info.open_back and not info.mid_gap_count
-    names = (("NONE", "SLEEP_TWO", "SLEEP_THREE", "CHONG_FOUR"),
-             ("LIVE_ONE", "LIVE_TWO", "LIVE_THREE", "LIVE_FOUR"))
+    names = (
+        ("NONE", "SLEEP_TWO", "SLEEP_THREE", "CHONG_FOUR"),
+        ("LIVE_ONE", "LIVE_TWO", "LIVE_THREE", "LIVE_FOUR"),
+    )
     return names[live][min(chips, 4) - 1]
     ### END SOLUTION
 
@@ -232,9 +248,11 @@ def place_score(mine, theirs, cell):
     Hint: the second board, `theirs`, is the first one through the opponent's eyes.
     """
     ### BEGIN SOLUTION
-    return sum(PATTERN_VALUES[pattern(direction_info(mine, cell, direction))]
-               + BLOCKING_VALUES.get(pattern(direction_info(theirs, cell, direction)), 0)
-               for direction in DIRECTIONS)
+    return sum(
+        PATTERN_VALUES[pattern(direction_info(mine, cell, direction))]
+        + BLOCKING_VALUES.get(pattern(direction_info(theirs, cell, direction)), 0)
+        for direction in DIRECTIONS
+    )
     ### END SOLUTION
 
 
@@ -245,8 +263,11 @@ def remove_score(theirs, cell):
     pattern is not worth a jack.
     """
     ### BEGIN SOLUTION
-    return sum(BLOCKING_VALUES["LIVE_FOUR"] for direction in DIRECTIONS
-               if pattern(direction_info(theirs, cell, direction)) == "LIVE_FOUR")
+    return sum(
+        BLOCKING_VALUES["LIVE_FOUR"]
+        for direction in DIRECTIONS
+        if pattern(direction_info(theirs, cell, direction)) == "LIVE_FOUR"
+    )
     ### END SOLUTION
 
 
@@ -262,8 +283,11 @@ class Scores:
     def use(self, kind, cell):
         """The score of a placement or a removal."""
         if (kind, cell) not in self._uses:
-            self._uses[kind, cell] = (place_score(self.mine, self.theirs, cell) if kind == "place"
-                                      else remove_score(self.theirs, cell))
+            self._uses[kind, cell] = (
+                place_score(self.mine, self.theirs, cell)
+                if kind == "place"
+                else remove_score(self.theirs, cell)
+            )
         return self._uses[kind, cell]
 
     def draft(self, card):
@@ -339,8 +363,10 @@ def state_features(mine, theirs, cell=None):
     First all `PATTERNS` in `mine`, then the `OPPONENT_PATTERNS` in `theirs`.
     """
     ### BEGIN SOLUTION
-    own, other = (list(map(sum, zip(*map(pattern_counts, lines_of(board, cell)), strict=True)))
-                  for board in (mine, theirs))
+    own, other = (
+        list(map(sum, zip(*map(pattern_counts, lines_of(board, cell)), strict=True)))
+        for board in (mine, theirs)
+    )
     names = list(PATTERNS)
     return (*own, *(other[names.index(name)] for name in OPPONENT_PATTERNS))
     ### END SOLUTION
@@ -406,8 +432,10 @@ class QTable:
 
     def to_json(self):
         """The values as JSON text: [state, action, value] for each entry, in the order of keys."""
-        entries = [[list(state), list(action), value]
-                   for (state, action), value in sorted(self.values.items())]
+        entries = [
+            [list(state), list(action), value]
+            for (state, action), value in sorted(self.values.items())
+        ]
         return json.dumps({"features": ACTION_FEATURES, "entries": entries})
 
     @classmethod
@@ -566,8 +594,16 @@ class SarsaAgent:
             self.changes.append(abs(self.table.value(state, action) - before))
 
 
-def train(games, method="q_learning", seed=0, *, table=None, outcome=0.0,
-          progress=lambda game, table, changes: None, **settings):
+def train(
+    games,
+    method="q_learning",
+    seed=0,
+    *,
+    table=None,
+    outcome=0.0,
+    progress=lambda game, table, changes: None,
+    **settings,
+):
     """The table after `games` games of self-play: both players share and update it.
 
     `outcome` is the reward for a win at the end of a game, and minus that for a loss; the default

@@ -74,8 +74,13 @@ def views(observation, corner=MINE):
 
     def seen(mine, theirs):
         return "".join(
-            corner if chip == "*" else EMPTY if not chip else
-            (mine if chip.lower() == own else theirs)[chip.isupper()] for chip in chips)
+            corner
+            if chip == "*"
+            else EMPTY
+            if not chip
+            else (mine if chip.lower() == own else theirs)[chip.isupper()]
+            for chip in chips
+        )
 
     return seen("mM", "tT"), seen("tT", "mM")
 
@@ -100,7 +105,7 @@ def lines_of(board, cell=None):
 def with_chip(board, cell, chip):
     """The board with another character on a cell."""
     place = SIZE * cell[0] + cell[1]
-    return board[:place] + chip + board[place + 1:]
+    return board[:place] + chip + board[place + 1 :]
 
 
 def uses(board, card):
@@ -126,8 +131,12 @@ def _rays():
             yield SIZE * row + col
 
     steps = [(sign * down, sign * right) for down, right in DIRECTIONS for sign in (1, -1)]
-    return {((row, col), step): tuple(walk(row, col, *step))
-            for row in range(SIZE) for col in range(SIZE) for step in steps}
+    return {
+        ((row, col), step): tuple(walk(row, col, *step))
+        for row in range(SIZE)
+        for col in range(SIZE)
+        for step in steps
+    }
 
 
 @cache
@@ -135,11 +144,16 @@ def _lines():
     lines = []
     for step in DIRECTIONS:
         back = (-step[0], -step[1])
-        lines += [(SIZE * row + col, *_rays()[(row, col), step])
-                  for row in range(SIZE) for col in range(SIZE) if not _rays()[(row, col), back]]
+        lines += [
+            (SIZE * row + col, *_rays()[(row, col), step])
+            for row in range(SIZE)
+            for col in range(SIZE)
+            if not _rays()[(row, col), back]
+        ]
     lines = [line for line in lines if len(line) >= FIVE]
-    return {None: lines} | {cell: [line for line in lines if SIZE * cell[0] + cell[1] in line]
-                            for cell in _cells()}
+    return {None: lines} | {
+        cell: [line for line in lines if SIZE * cell[0] + cell[1] in line] for cell in _cells()
+    }
 
 
 # ---- One direction
@@ -199,7 +213,7 @@ def one_side(text, gaps=MAX_GAPS):
     Hint: `text.lstrip(MINE)` is a text without its first own chips.
     """
     runs = _runs(text, gaps)
-    end = text[sum(runs) + len(runs) - 1:][:1]
+    end = text[sum(runs) + len(runs) - 1 :][:1]
     return runs[0], len(runs) - 1, sum(runs[1:]), end == EMPTY
 
 
@@ -217,8 +231,11 @@ def direction_info(board, cell, direction):
     return DirectionInfo(
         connect_count=1 + front.connected + back.connected,
         mid_gap_count=front.gaps + back.gaps,
-        discrete_count_front=front.discrete, discrete_count_back=back.discrete,
-        open_front=front.is_open, open_back=back.is_open)
+        discrete_count_front=front.discrete,
+        discrete_count_back=back.discrete,
+        open_front=front.is_open,
+        open_back=back.is_open,
+    )
 
 
 def pattern(info):
@@ -252,8 +269,9 @@ def place_score(mine, theirs, cell):
     """
     made = _patterns_at(mine, cell)
     prevented = _patterns_at(theirs, cell)
-    return (sum(count * PATTERN_VALUES[name] for name, count in made.items())
-            + sum(count * BLOCKING_VALUES.get(name, 0) for name, count in prevented.items()))
+    return sum(count * PATTERN_VALUES[name] for name, count in made.items()) + sum(
+        count * BLOCKING_VALUES.get(name, 0) for name, count in prevented.items()
+    )
 
 
 def remove_score(theirs, cell):
@@ -277,8 +295,11 @@ class Scores:
     def use(self, kind, cell):
         """The score of a placement or a removal."""
         if (kind, cell) not in self._uses:
-            self._uses[kind, cell] = (place_score(self.mine, self.theirs, cell) if kind == "place"
-                                      else remove_score(self.theirs, cell))
+            self._uses[kind, cell] = (
+                place_score(self.mine, self.theirs, cell)
+                if kind == "place"
+                else remove_score(self.theirs, cell)
+            )
         return self._uses[kind, cell]
 
     def draft(self, card):
@@ -352,8 +373,10 @@ def action_features(mine, theirs, action):
     if not action.coords:
         return (0,) * len(FEATURES) + (trade,)
     chips = (MINE, THEIRS) if action.kind == "place" else (EMPTY, EMPTY)
-    boards = [with_chip(board, action.coords, chip)
-              for board, chip in zip((mine, theirs), chips, strict=True)]
+    boards = [
+        with_chip(board, action.coords, chip)
+        for board, chip in zip((mine, theirs), chips, strict=True)
+    ]
     before = state_features(mine, theirs, action.coords)
     after = state_features(*boards, action.coords)
     return (*map(sub, after, before), trade)
@@ -394,8 +417,10 @@ class QTable:
 
     def to_json(self):
         """The values as JSON text: [state, action, value] for each entry, in the order of keys."""
-        entries = [[list(state), list(action), value]
-                   for (state, action), value in sorted(self.values.items())]
+        entries = [
+            [list(state), list(action), value]
+            for (state, action), value in sorted(self.values.items())
+        ]
         return json.dumps({"features": ACTION_FEATURES, "entries": entries})
 
     @classmethod
@@ -538,8 +563,16 @@ class SarsaAgent:
             self.changes.append(abs(self.table.value(state, action) - before))
 
 
-def train(games, method="q_learning", seed=0, *, table=None, outcome=0.0,
-          progress=lambda game, table, changes: None, **settings):
+def train(
+    games,
+    method="q_learning",
+    seed=0,
+    *,
+    table=None,
+    outcome=0.0,
+    progress=lambda game, table, changes: None,
+    **settings,
+):
     """The table after `games` games of self-play: both players share and update it.
 
     `outcome` is the reward for a win at the end of a game, and minus that for a loss; the default

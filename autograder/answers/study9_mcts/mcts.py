@@ -47,8 +47,11 @@ class Node:
 
     def rows(self):
         """The visited children as a tuple of `Row`s, in the order of their moves."""
-        return tuple(Row(move, child.visits, child.mean)
-                     for move, child in sorted(self.children.items()) if child.visits)
+        return tuple(
+            Row(move, child.visits, child.mean)
+            for move, child in sorted(self.children.items())
+            if child.visits
+        )
 
 
 # ---- Notebook 17: random games, and a tree of them
@@ -214,8 +217,10 @@ class UCT(MonteCarlo):
             if any(move not in node.children for move in moves):
                 break
             parent = node
-            node = max((parent.children[move] for move in moves), key=lambda child: ucb(
-                child.mean, child.visits, parent.visits, self.c))
+            node = max(
+                (parent.children[move] for move in moves),
+                key=lambda child: ucb(child.mean, child.visits, parent.visits, self.c),
+            )
             state = state.after(node.move)
         return node, state
         ### END SOLUTION
@@ -307,8 +312,9 @@ class ISUCT(UCT):
             if any(move not in node.children for move in moves):
                 break
             able = [node.children[move] for move in moves]
-            node = max(able, key=lambda child: ucb(
-                child.mean, child.visits, child.available, self.c))
+            node = max(
+                able, key=lambda child: ucb(child.mean, child.visits, child.available, self.c)
+            )
             for child in able:
                 child.available += 1
             state = state.after(node.move)
@@ -345,7 +351,7 @@ class SequenceUCT(ISUCT):
         """The most promising actions, the best first, or all."""
         if self.width is None:
             return super().moves(state)
-        return ranked(state, PLAYS)[:self.width]
+        return ranked(state, PLAYS)[: self.width]
 
     def simulate(self, state):
         """A random game, a short one of the quick player, or none."""

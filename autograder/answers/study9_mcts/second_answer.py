@@ -36,8 +36,11 @@ class Node:
 
     def rows(self):
         """The visited children as rows, in the order of their moves."""
-        return tuple(Row(move, child.visits, child.mean)
-                     for move, child in sorted(self.children.items()) if child.visits)
+        return tuple(
+            Row(move, child.visits, child.mean)
+            for move, child in sorted(self.children.items())
+            if child.visits
+        )
 
 
 def reward(state, player):
@@ -47,7 +50,7 @@ def reward(state, player):
 
 def ucb(mean, visits, parent_visits, c):
     """The mean, and c times the square root of the ratio of the logarithm to the visits."""
-    return mean + c * math.log(parent_visits) ** 0.5 / visits ** 0.5 if visits else math.inf
+    return mean + c * math.log(parent_visits) ** 0.5 / visits**0.5 if visits else math.inf
 
 
 def first_of(rows, *keys):

@@ -48,8 +48,10 @@ def make_way(course: Path) -> None:
                 path.unlink()
         mark.unlink()  # last, so that a demo that is stopped here may go on
     elif course.exists() and any(course.iterdir()):
-        raise CourseFolderError(f"{course} is not empty and was not made by the demo, so it is "
-                                "left alone: name another folder")
+        raise CourseFolderError(
+            f"{course} is not empty and was not made by the demo, so it is "
+            "left alone: name another folder"
+        )
     CourseFolder.create(course)
     mark.write_text(MARKED, "utf-8")
 

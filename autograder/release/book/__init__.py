@@ -70,12 +70,17 @@ def sources(only: Sequence[str] | None = None) -> list[Source]:
 
     Raises `BookError` for a name that no notebook has.
     """
-    every = [Source(study, path.with_suffix(".ipynb")) for study in map(load_study, studies())
-             for path in notebook_texts(study.folder)]
+    every = [
+        Source(study, path.with_suffix(".ipynb"))
+        for study in map(load_study, studies())
+        for path in notebook_texts(study.folder)
+    ]
     unknown = sorted(set(only or ()) - {source.name for source in every})
     if unknown:
-        raise BookError(f"there is no notebook {', '.join(unknown)}; there are "
-                        f"{', '.join(source.name for source in every)}")
+        raise BookError(
+            f"there is no notebook {', '.join(unknown)}; there are "
+            f"{', '.join(source.name for source in every)}"
+        )
     missing = [source.path.name for source in every if not source.path.is_file()]
     if missing:
         raise BookError(f"{', '.join(missing)} is missing: run `autograder build`")
@@ -91,9 +96,13 @@ def _is_run(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and bool(cell.source.strip())
 
 
-def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name: None,
-               complain: Callable[[str], None] = lambda line: None,
-               live: Callable[[Path, Sequence[NotebookNode]], None] | None = None) -> Path:
+def write_book(
+    folder: Path,
+    wanted: Sequence[Source],
+    tick: Tick = lambda name: None,
+    complain: Callable[[str], None] = lambda line: None,
+    live: Callable[[Path, Sequence[NotebookNode]], None] | None = None,
+) -> Path:
     """Make the book of these notebooks in `folder`; returns its first page.
 
     An earlier book there is replaced only when the new one has passed the search for leaks.
@@ -111,8 +120,10 @@ def write_book(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name:
         for source in wanted:
             done = run(source, workspace / source.study.assignment, tick)
             for number in _wrote_to_stderr(done):
-                complain(f"{source.name}.ipynb, cell {number}: what it wrote to stderr is left out "
-                         "of the book")
+                complain(
+                    f"{source.name}.ipynb, cell {number}: what it wrote to stderr is left out "
+                    "of the book"
+                )
             chapters.append(chapter(source.study, source.name, done, pictures))
             notebooks.append(done)
         _write_site(site, chapters, pictures, is_live=live is not None)
@@ -130,8 +141,9 @@ def refuse_what_is_no_book(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise BookError(f"{folder} is not a folder: name a new one for the book")
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise BookError(f"{folder} is not empty and holds no book, so it is left alone: "
-                        "name another folder")
+        raise BookError(
+            f"{folder} is not empty and holds no book, so it is left alone: name another folder"
+        )
 
 
 def lay_out(workspace: Path) -> None:
@@ -142,8 +154,12 @@ def lay_out(workspace: Path) -> None:
         (place / study.module).write_bytes(answer_path(study).read_bytes())
 
 
-def run(source: Source, folder: Path, tick: Tick = lambda name: None,
-        client: Callable[..., NotebookClient] = NotebookClient) -> NotebookNode:
+def run(
+    source: Source,
+    folder: Path,
+    tick: Tick = lambda name: None,
+    client: Callable[..., NotebookClient] = NotebookClient,
+) -> NotebookNode:
     """Run all cells of the notebook in `folder`; returns the notebook with their outputs.
 
     Widgets leave a still picture. `client` makes what runs the cells. Raises `BookError` if one
@@ -157,11 +173,17 @@ def run(source: Source, folder: Path, tick: Tick = lambda name: None,
         now = cell_index + 1
 
     running = client(
-        notebook, timeout=CELL_SECONDS, kernel_name="python3", store_widget_state=False,
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        store_widget_state=False,
         coalesce_streams=True,  # else it is chance where a long output falls apart
-        shutdown_kernel="immediate", resources={"metadata": {"path": str(folder)}},
+        shutdown_kernel="immediate",
+        resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
-        on_cell_start=begin, on_cell_executed=lambda **_: tick(source.name))
+        on_cell_start=begin,
+        on_cell_executed=lambda **_: tick(source.name),
+    )
     where = f"{source.name}.ipynb, cell"
     try:
         running.execute()
@@ -170,24 +192,37 @@ def run(source: Source, folder: Path, tick: Tick = lambda name: None,
     except DeadKernelError:
         raise BookError(f"{where} {now}: it ended the Python process") from None
     except CellExecutionError as error:
-        raise BookError(f"{where} {now}: with the reference answers every cell must run, but this "
-                        f"one raised {error.ename}: {error.evalue}") from None
+        raise BookError(
+            f"{where} {now}: with the reference answers every cell must run, but this "
+            f"one raised {error.ename}: {error.evalue}"
+        ) from None
     return notebook
 
 
 def _wrote_to_stderr(notebook: NotebookNode) -> list[int]:
-    return [number for number, cell in enumerate(notebook.cells, 1)
-            if any(output.get("name") == "stderr" for output in cell.get("outputs", ()))]
+    return [
+        number
+        for number, cell in enumerate(notebook.cells, 1)
+        if any(output.get("name") == "stderr" for output in cell.get("outputs", ()))
+    ]
 
 
-def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, bytes],
-                is_live: bool) -> None:
-    environment = Environment(loader=PackageLoader("autograder.release.book"), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def _write_site(
+    site: Path, chapters: Sequence[Chapter], pictures: dict[str, bytes], is_live: bool
+) -> None:
+    environment = Environment(
+        loader=PackageLoader("autograder.release.book"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters.update(html=Markup, points=_points)
-    contents = [(study, [c for c in chapters if c.study == study])
-                for study in dict.fromkeys(c.study.name for c in chapters)
-                for study in [load_study(study)]]
+    contents = [
+        (study, [c for c in chapters if c.study == study])
+        for study in dict.fromkeys(c.study.name for c in chapters)
+        for study in [load_study(study)]
+    ]
     beside = references()
     order = [("index.html", TITLE), *((one.page, one.title) for one in [*chapters, *beside])]
     (site / PICTURES).mkdir(parents=True)
@@ -195,10 +230,16 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
     def write(page: str, template: str, **facts: object) -> None:
         at = [name for name, _ in order].index(page)
         text = environment.get_template(template).render(
-            course=TITLE, page=page, title=order[at][1], contents=contents, reference=beside,
+            course=TITLE,
+            page=page,
+            title=order[at][1],
+            contents=contents,
+            reference=beside,
             before=order[at - 1] if at else None,
             after=order[at + 1] if at + 1 < len(order) else None,
-            live=is_live and _live_address(chapters, page), **facts)
+            live=is_live and _live_address(chapters, page),
+            **facts,
+        )
         (site / page).write_text(text, "utf-8", newline="\n")
 
     write("index.html", "landing.html", first=order[1])
@@ -221,8 +262,9 @@ def _write_site(site: Path, chapters: Sequence[Chapter], pictures: dict[str, byt
 
 def _live_address(chapters: Sequence[Chapter], page: str) -> str:
     """Where the notebook of a page is in the live course; of any other page, the start page."""
-    path = next((f"{c.study.assignment}/{c.name}.ipynb" for c in chapters if c.page == page),
-                START_PAGE)
+    path = next(
+        (f"{c.study.assignment}/{c.name}.ipynb" for c in chapters if c.page == page), START_PAGE
+    )
     return f"{LIVE}/lab/index.html?path={path}"
 
 
@@ -230,15 +272,25 @@ def _points(study: Study) -> str:
     """What a study is worth, in words."""
     checks = sum(c.max_points for c in study.checks.values() if not c.extra_credit)
     extra = sum(c.max_points for c in study.checks.values() if c.extra_credit)
-    return (f"{checks:g} points by checks" + (f", {extra:g} of extra credit" if extra else "")
-            + f", {sum(study.written.values()):g} by answers in words")
+    return (
+        f"{checks:g} points by checks"
+        + (f", {extra:g} of extra credit" if extra else "")
+        + f", {sum(study.written.values()):g} by answers in words"
+    )
 
 
 def _index(pages: Sequence[Chapter | Reference]) -> list[dict[str, str]]:
     """What the search looks through: an entry for each section of each page."""
-    return [{"page": f"{one.page}#{section.anchor}", "chapter": one.title,
-             "title": section.title, "text": section.text}
-            for one in pages for section in one.sections]
+    return [
+        {
+            "page": f"{one.page}#{section.anchor}",
+            "chapter": one.title,
+            "title": section.title,
+            "text": section.text,
+        }
+        for one in pages
+        for section in one.sections
+    ]
 
 
 def _search_engine() -> str:
@@ -256,8 +308,9 @@ def refuse_leaks(site: Path, texts: Path) -> None:
         read = texts / page.name
         read.write_text(_text(page.read_text("utf-8")), "utf-8")
         files.append(read)
-    leaks = dict.fromkeys(leak for study in map(load_study, studies())
-                          for leak in find_leaks(study, files))
+    leaks = dict.fromkeys(
+        leak for study in map(load_study, studies()) for leak in find_leaks(study, files)
+    )
     if leaks:
         raise BookError("the book was not written: " + "; ".join(leaks))
 

@@ -70,8 +70,9 @@ class Chapter:
         return f"{self.name}.html"
 
 
-def chapter(study: Study, name: str, notebook: NotebookNode,
-            pictures: MutableMapping[str, bytes]) -> Chapter:
+def chapter(
+    study: Study, name: str, notebook: NotebookNode, pictures: MutableMapping[str, bytes]
+) -> Chapter:
     """The page of a notebook that was run; its pictures are added to `pictures`, by file name.
 
     Raises `BookError` for a picture without an alternative text.
@@ -87,8 +88,13 @@ def chapter(study: Study, name: str, notebook: NotebookNode,
             where = f"{name}.ipynb, cell {number}"
             body.append(_code_cell(cell, where, pictures))
             words.append(f"<pre>{html.escape(cell.source)}</pre>")
-    return Chapter(study, name, "\n".join(body), _beginning(words[0] if words else ""),
-                   tuple(find_sections("\n".join(words))))
+    return Chapter(
+        study,
+        name,
+        "\n".join(body),
+        _beginning(words[0] if words else ""),
+        tuple(find_sections("\n".join(words))),
+    )
 
 
 class Renderer(IPythonRenderer):
@@ -113,7 +119,8 @@ def markdown(text: str, renderer: IPythonRenderer) -> str:
     """Markdown as HTML, its tables in boxes that scroll where the window is narrow."""
     page = MarkdownWithMath(renderer=renderer).render(text)
     return page.replace("<table>", '<div class="wide"><table>').replace(
-        "</table>", "</table></div>")
+        "</table>", "</table></div>"
+    )
 
 
 def plain(page: str) -> str:
@@ -127,13 +134,17 @@ def _markdown_cell(cell: NotebookNode, renderer: IPythonRenderer) -> str:
         points = f"{graded['points']:g} point" + ("" if graded["points"] == 1 else "s")
         return f'<p class="answer">Answer this in the notebook, for up to {points}.</p>'
     return markdown(cell.source, renderer).replace(
-        f"<code>{BIBLIOGRAPHY}</code>", f'the <a href="{BIBLIOGRAPHY_PAGE}">bibliography</a>')
+        f"<code>{BIBLIOGRAPHY}</code>", f'the <a href="{BIBLIOGRAPHY_PAGE}">bibliography</a>'
+    )
 
 
 def _code_cell(cell: NotebookNode, where: str, pictures: MutableMapping[str, bytes]) -> str:
     shown = [_output(output, where, pictures) for output in cell.outputs]
-    outputs = "\n".join(f'<div class="output" role="group" aria-label="output">{text}</div>'
-                        for text in shown if text)
+    outputs = "\n".join(
+        f'<div class="output" role="group" aria-label="output">{text}</div>'
+        for text in shown
+        if text
+    )
     kind = "cell check" if check_id(cell) else "cell"
     return f'<div class="{kind}" id="cell-{cell.id}">{_highlight(cell.source)}{outputs}</div>'
 
@@ -145,8 +156,10 @@ def _output(output: NotebookNode, where: str, pictures: MutableMapping[str, byte
     if "text/html" in data:
         return _with_files(data["text/html"], where, pictures)
     if any(kind.startswith("image/") for kind in data):
-        raise BookError(f"{where} shows a picture without a description: "
-                        "end the cell with `course.plots.picture(axes, alt)`")
+        raise BookError(
+            f"{where} shows a picture without a description: "
+            "end the cell with `course.plots.picture(axes, alt)`"
+        )
     return f"<pre>{ansi2html(data['text/plain'])}</pre>" if "text/plain" in data else ""
 
 
@@ -177,8 +190,9 @@ def _size(svg: bytes) -> tuple[int, int]:
     found = SVG_SIZE.search(svg.decode("utf-8", "replace"))
     if not found:
         return 0, 0
-    width, height = (round(float(found[i]) * (POINT if found[i + 1] == "pt" else 1))
-                     for i in (1, 3))
+    width, height = (
+        round(float(found[i]) * (POINT if found[i + 1] == "pt" else 1)) for i in (1, 3)
+    )
     return width, height
 
 
@@ -201,7 +215,7 @@ def find_sections(page: str) -> Iterator[Section]:
         found = re.match(r'<h([1-6]) id="([^"]+)">(.*?)</h\1>', part, re.DOTALL)
         if found:
             level, anchor, title = found.groups()
-            yield Section(anchor, plain(title), int(level), plain(part[found.end():]))
+            yield Section(anchor, plain(title), int(level), plain(part[found.end() :]))
 
 
 def _beginning(page: str) -> str:

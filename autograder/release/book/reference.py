@@ -57,16 +57,29 @@ def references() -> list[Reference]:
     rules = _rules_of_counting()
     # The tables are numbers: what can be searched for are the rules.
     found = Section("rules", "The rules of counting", 1, plain(rules))
-    counts = Reference("node-counts.html", "Node counts",
-                       "how nodes, depths and ties are counted, and how many nodes each search "
-                       "visits, to compare your own with", (found,), "counts.html",
-                       {"rules": rules, **_counts()})
-    abouts = {"student.md": "how to work, check and hand in; the keys of the boards",
-              "league.md": "how to write an agent for Sequence and have it play"}
-    return [*(_text_page(DOCS / name, f"{Path(name).stem}.html", abouts[name]) for name in PAGES),
-            counts, _packages_page(),
-            _text_page(HOME / BIBLIOGRAPHY, BIBLIOGRAPHY_PAGE,
-                       "the sources of the course in full, acknowledgements and licences")]
+    counts = Reference(
+        "node-counts.html",
+        "Node counts",
+        "how nodes, depths and ties are counted, and how many nodes each search "
+        "visits, to compare your own with",
+        (found,),
+        "counts.html",
+        {"rules": rules, **_counts()},
+    )
+    abouts = {
+        "student.md": "how to work, check and hand in; the keys of the boards",
+        "league.md": "how to write an agent for Sequence and have it play",
+    }
+    return [
+        *(_text_page(DOCS / name, f"{Path(name).stem}.html", abouts[name]) for name in PAGES),
+        counts,
+        _packages_page(),
+        _text_page(
+            HOME / BIBLIOGRAPHY,
+            BIBLIOGRAPHY_PAGE,
+            "the sources of the course in full, acknowledgements and licences",
+        ),
+    ]
 
 
 def _text_page(path: Path, page: str, about: str) -> Reference:
@@ -81,8 +94,7 @@ def _text_page(path: Path, page: str, about: str) -> Reference:
 
 def write_linked(site: Path) -> None:
     """Copy what the guides link to, pictures and examples, to the same places in the site."""
-    for name in chain.from_iterable(links_in((DOCS / page).read_text("utf-8"))
-                                    for page in PAGES):
+    for name in chain.from_iterable(links_in((DOCS / page).read_text("utf-8")) for page in PAGES):
         if name not in PAGES:
             (site / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(DOCS / name, site / name)
@@ -101,8 +113,10 @@ def _counts() -> dict[str, object]:
     """The published node counts as the rows of two tables."""
     found = node_counts()
     boards = {key: counts for key, counts in found.items() if key != "totals"}
-    every = sorted({board for counts in boards.values() for board in counts},
-                   key=lambda board: (-board.count("_"), board.replace("_", "~")))
+    every = sorted(
+        {board for counts in boards.values() for board in counts},
+        key=lambda board: (-board.count("_"), board.replace("_", "~")),
+    )
     return {
         "totals": [(search_name(key), row) for key, row in found["totals"].items()],
         "searches": [search_name(key) for key in boards],
@@ -120,23 +134,41 @@ def search_name(key: str) -> str:
 
 def _packages_page() -> Reference:
     """The given modules with what they are for and what they offer, each with its own page."""
-    renderer, lines = Renderer(), ["# The given packages", (
-        "What the notebooks and your modules import. `help(...)` says the same in a notebook.")]
+    renderer, lines = (
+        Renderer(),
+        [
+            "# The given packages",
+            (
+                "What the notebooks and your modules import. `help(...)` says the same in a notebook."
+            ),
+        ],
+    )
     for name, module in documented().items():
         about, _, _ = module.docstring.partition("\n")
-        offers = ", ".join(f"`{member.name}`" for member in module.flattened_own_members
-                           if member.docstring and not member.name.startswith("_"))
+        offers = ", ".join(
+            f"`{member.name}`"
+            for member in module.flattened_own_members
+            if member.docstring and not member.name.startswith("_")
+        )
         lines += [f"## {name}", f"[{about}]({PACKAGES}/{name.replace('.', '/')}.html)", offers]
     body = markdown("\n\n".join(lines), renderer)
-    return Reference("packages.html", "The given packages",
-                     "what modules, classes and functions are there to be used",
-                     tuple(find_sections(body)), facts={"text": body})
+    return Reference(
+        "packages.html",
+        "The given packages",
+        "what modules, classes and functions are there to be used",
+        tuple(find_sections(body)),
+        facts={"text": body},
+    )
 
 
 def write_packages(site: Path) -> None:
     """Pages on the given modules that are used, made of their docstrings by pdoc."""
-    pdoc.render.configure(docformat="markdown", show_source=False, search=False,
-                          template_directory=Path(__file__).parent / "package_templates")
+    pdoc.render.configure(
+        docformat="markdown",
+        show_source=False,
+        search=False,
+        template_directory=Path(__file__).parent / "package_templates",
+    )
     for name, module in documented().items():
         path = site / PACKAGES / f"{name.replace('.', '/')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,14 +180,24 @@ def write_packages(site: Path) -> None:
 @cache
 def documented() -> Mapping[str, pdoc.doc.Module]:
     """The given modules that notebooks and stubs import, or a guide names, in order."""
-    found = {name for page in PAGES for words in NAMED.findall((DOCS / page).read_text("utf-8"))
-             for name in _beginnings(words)}
+    found = {
+        name
+        for page in PAGES
+        for words in NAMED.findall((DOCS / page).read_text("utf-8"))
+        for name in _beginnings(words)
+    }
     for study in map(load_study, studies()):
         for path in [study.folder / study.module, *study.folder.glob("*.ipynb")]:
-            found |= {name for tree in trees(path.name, path.read_text("utf-8"))
-                      for name in imported(tree)}
-    return {name: pdoc.doc.Module(_loaded(name)) for name in sorted(found)
-            if name.split(".")[0] in GIVEN and _is_module(name)}
+            found |= {
+                name
+                for tree in trees(path.name, path.read_text("utf-8"))
+                for name in imported(tree)
+            }
+    return {
+        name: pdoc.doc.Module(_loaded(name))
+        for name in sorted(found)
+        if name.split(".")[0] in GIVEN and _is_module(name)
+    }
 
 
 def _loaded(name: str) -> ModuleType:

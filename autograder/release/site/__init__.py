@@ -38,9 +38,16 @@ def chapters(wanted: Iterable[Study]) -> list[Source]:
     return sources([path.stem for study in wanted for path in notebook_texts(study.folder)])
 
 
-def write_site(folder: Path, wanted: Sequence[Study], cache: Path, tell: Tell = lambda what: None,
-               tick: Tell = lambda name: None, complain: Tell = lambda line: None, *,
-               with_plotting: bool = False) -> Path:
+def write_site(
+    folder: Path,
+    wanted: Sequence[Study],
+    cache: Path,
+    tell: Tell = lambda what: None,
+    tick: Tell = lambda name: None,
+    complain: Tell = lambda line: None,
+    *,
+    with_plotting: bool = False,
+) -> Path:
     """Make the live site of these studies in `folder`; returns its first page.
 
     An earlier site there is replaced only when the new one has passed the search for leaks. What is
@@ -56,8 +63,13 @@ def write_site(folder: Path, wanted: Sequence[Study], cache: Path, tell: Tell = 
     def live(target: Path, notebooks: Sequence[NotebookNode]) -> None:
         tell("building the live course")
         drawn = json.dumps(drawn_in(notebooks), indent=0).encode()
-        build_live(target, wanted, {**kit, DRAWN_BEFORE: drawn}, fetched,
-                   pyodide_server(fetched.pyodide) if with_plotting else None)
+        build_live(
+            target,
+            wanted,
+            {**kit, DRAWN_BEFORE: drawn},
+            fetched,
+            pyodide_server(fetched.pyodide) if with_plotting else None,
+        )
         tell("searching every byte that was not fetched for leaks")
         refuse_leaks(target, fetched)
 
@@ -97,7 +109,7 @@ def _by_matplotlib(page: str) -> Iterator[tuple[str, str]]:
     for image in EMBEDDED.finditer(page):
         svg = b64decode(image[2])
         if BY_MATPLOTLIB in svg:
-            words, = alternative_texts(image[0])
+            (words,) = alternative_texts(image[0])
             yield words, svg.decode()
 
 
@@ -111,8 +123,13 @@ def refuse_leaks(site: Path, fetched: Fetched) -> None:
     fetched: neither we nor a student wrote any of that.
     """
     known = fetched.digests()
-    ours = [member for path in sorted(site.rglob("*")) if path.is_file()
-            for member in _members(path, site) if sha256(member.data).digest() not in known]
+    ours = [
+        member
+        for path in sorted(site.rglob("*"))
+        if path.is_file()
+        for member in _members(path, site)
+        if sha256(member.data).digest() not in known
+    ]
     if leaks := find_all_leaks(ours):
         raise SiteError("the site was not written: " + "; ".join(leaks))
 

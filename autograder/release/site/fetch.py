@@ -43,15 +43,20 @@ class Fetched:
         return self.environment / folder / name
 
     def digests(self) -> set[bytes]:
-        """The SHA-256 of every file that was fetched, and of every file in JupyterLite's archive.
-        """
-        found = {hashlib.sha256(path.read_bytes()).digest()
-                 for folder in (self.extensions, self.wheels, self.pyodide)
-                 for path in folder.rglob("*") if path.is_file()}
-        app, = self.environment.rglob("jupyterlite-app-*.tgz")
+        """The SHA-256 of every file that was fetched, and of every file in JupyterLite's archive."""
+        found = {
+            hashlib.sha256(path.read_bytes()).digest()
+            for folder in (self.extensions, self.wheels, self.pyodide)
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+        (app,) = self.environment.rglob("jupyterlite-app-*.tgz")
         with tarfile.open(app) as archive:
-            found |= {hashlib.sha256(archive.extractfile(member).read()).digest()
-                      for member in archive if member.isfile()}
+            found |= {
+                hashlib.sha256(archive.extractfile(member).read()).digest()
+                for member in archive
+                if member.isfile()
+            }
         return found
 
     @property
@@ -72,8 +77,10 @@ def fetch(cache: Path, tell: Callable[[str], object] = lambda what: None) -> Fet
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise SiteError("the live site needs npm, which brings Python for the browser: install it "
-                        "(on Debian and Ubuntu: sudo apt install npm) and run this again")
+        raise SiteError(
+            "the live site needs npm, which brings Python for the browser: install it "
+            "(on Debian and Ubuntu: sudo apt install npm) and run this again"
+        )
     fetched = Fetched(cache / "environment", cache / "wheels", cache / "npm")
     locked = ["--require-hashes", "--disable-pip-version-check", "-q", "-r"]
 
@@ -82,9 +89,22 @@ def fetch(cache: Path, tell: Callable[[str], object] = lambda what: None) -> Fet
         run(fetched.python, "-m", "pip", "install", *locked, LOCKS / "build.lock")
 
     def wheels(folder: Path) -> None:
-        run(fetched.python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:",
-             f"--python-version={BROWSER_PYTHON}", "--implementation=py", "--abi=none",
-             "--platform=any", "--dest", folder, *locked, LOCKS / "browser.lock")
+        run(
+            fetched.python,
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "--only-binary=:all:",
+            f"--python-version={BROWSER_PYTHON}",
+            "--implementation=py",
+            "--abi=none",
+            "--platform=any",
+            "--dest",
+            folder,
+            *locked,
+            LOCKS / "browser.lock",
+        )
 
     def pyodide(folder: Path) -> None:
         for name in NPM_FILES:
@@ -116,11 +136,20 @@ def _once(folder: Path, locks: Sequence[Path], make: Callable[[Path], object]) -
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
     """Run a command quietly; raises `SiteError` with its last lines if it fails."""
-    done = subprocess.run([*map(os.fspath, command)], cwd=cwd, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                          text=True, errors="replace")
+    done = subprocess.run(
+        [*map(os.fspath, command)],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        text=True,
+        errors="replace",
+    )
     if done.returncode:
         last = " / ".join(done.stdout.strip().splitlines()[-LINES:])
-        raise SiteError(f"{' '.join(map(os.fspath, command[:4]))} failed (no network? a full "
-                        f"disk?), and said: {last or 'nothing'}. Run the same command again to go "
-                        "on.")
+        raise SiteError(
+            f"{' '.join(map(os.fspath, command[:4]))} failed (no network? a full "
+            f"disk?), and said: {last or 'nothing'}. Run the same command again to go "
+            "on."
+        )

@@ -45,8 +45,13 @@ HOW = """\
    to download; hand that in as your course says."""
 
 
-def build_live(target: Path, wanted: Sequence[Study], kit: Contents, fetched: Fetched,
-               plotting_from: str | None = None) -> None:
+def build_live(
+    target: Path,
+    wanted: Sequence[Study],
+    kit: Contents,
+    fetched: Fetched,
+    plotting_from: str | None = None,
+) -> None:
     """Build the live course with these studies of the kit in the folder `target`.
 
     `plotting_from`: the server from which numpy and matplotlib may come, if from any.
@@ -56,27 +61,49 @@ def build_live(target: Path, wanted: Sequence[Study], kit: Contents, fetched: Fe
         pyodide = source / PYODIDE
         pyodide.mkdir(parents=True)
         kernel = fetched.extensions / KERNEL_EXTENSION / "static" / "pypi"
-        loaded = lay_packages(pyodide, fetched.pyodide,
-                              [*fetched.wheels.glob("*.whl"), *kernel.glob("*.whl")],
-                              kit_wheel(kit), plotting_from)
+        loaded = lay_packages(
+            pyodide,
+            fetched.pyodide,
+            [*fetched.wheels.glob("*.whl"), *kernel.glob("*.whl")],
+            kit_wheel(kit),
+            plotting_from,
+        )
         _write(source / "overrides.json", SETTINGS)
         digest = sha256((pyodide / LOCK).read_bytes()).hexdigest()
         _write(source / "jupyter-lite.json", _lite(loaded, digest))
-        _write(source / "jupyter_lite_config.json", {"LiteBuildConfig": {
-            "apps": ["lab"], "contents": [], "output_dir": str(target.resolve()),
-            "no_sourcemaps": True, "no_unused_shared_packages": True}})
+        _write(
+            source / "jupyter_lite_config.json",
+            {
+                "LiteBuildConfig": {
+                    "apps": ["lab"],
+                    "contents": [],
+                    "output_dir": str(target.resolve()),
+                    "no_sourcemaps": True,
+                    "no_unused_shared_packages": True,
+                }
+            },
+        )
         run(fetched.python, "-m", "jupyterlite_core", "build", cwd=source)
     lay_files(target, wanted, kit)
 
 
 def _lite(loaded: Sequence[str], digest: str) -> dict[str, Any]:
     lock = f"./{PYODIDE}/{LOCK}?sha256={digest}"  # never one that a browser kept of another site
-    kernel = {"pyodideUrl": f"./{PYODIDE}/pyodide.mjs", "disablePyPIFallback": True,
-              "loadPyodideOptions": {"packages": list(loaded), "lockFileURL": lock}}
-    return {"jupyter-lite-schema-version": 0, "jupyter-config-data": {
-        "appName": "Adversarial search", "defaultKernelName": "python",
-        "contentsAllJsonFile": LISTING, "exposeAppInBrowser": True,
-        "litePluginSettings": {f"{KERNEL_EXTENSION}:kernel": kernel}}}
+    kernel = {
+        "pyodideUrl": f"./{PYODIDE}/pyodide.mjs",
+        "disablePyPIFallback": True,
+        "loadPyodideOptions": {"packages": list(loaded), "lockFileURL": lock},
+    }
+    return {
+        "jupyter-lite-schema-version": 0,
+        "jupyter-config-data": {
+            "appName": "Adversarial search",
+            "defaultKernelName": "python",
+            "contentsAllJsonFile": LISTING,
+            "exposeAppInBrowser": True,
+            "litePluginSettings": {f"{KERNEL_EXTENSION}:kernel": kernel},
+        },
+    }
 
 
 def _write(path: Path, data: Any) -> None:

@@ -34,13 +34,16 @@ def kit_wheel(kit: Contents) -> tuple[str, bytes]:
     recorded = [_recorded(name, data) for name, data in sorted(files.items())]
     version = f"0.{int(hashlib.sha256(repr(recorded).encode()).hexdigest()[:8], 16)}"
     info = f"{KIT_NAME}-{version}.dist-info"
-    files[f"{info}/METADATA"] = (f"Metadata-Version: 2.1\nName: {KIT_NAME}\n"
-                                 f"Version: {version}\n").encode()
-    files[f"{info}/WHEEL"] = (b"Wheel-Version: 1.0\nGenerator: autograder\n"
-                              b"Root-Is-Purelib: true\nTag: py3-none-any\n")
+    files[f"{info}/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: {KIT_NAME}\nVersion: {version}\n"
+    ).encode()
+    files[f"{info}/WHEEL"] = (
+        b"Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
     record = f"{info}/RECORD"
-    files[record] = ("\n".join([*map(_recorded, files, files.values()), f"{record},,"])
-                     + "\n").encode()
+    files[record] = (
+        "\n".join([*map(_recorded, files, files.values()), f"{record},,"]) + "\n"
+    ).encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in files.items():
@@ -65,8 +68,13 @@ def pyodide_server(pyodide: Path) -> str:
     return f"https://cdn.jsdelivr.net/pyodide/v{version}/full"
 
 
-def lay_packages(target: Path, pyodide: Path, wheels: Iterable[Path], kit: tuple[str, bytes],
-                 plotting_from: str | None = None) -> list[str]:
+def lay_packages(
+    target: Path,
+    pyodide: Path,
+    wheels: Iterable[Path],
+    kit: tuple[str, bytes],
+    plotting_from: str | None = None,
+) -> list[str]:
     """Put Pyodide, the wheels and a lock that names them into `target`; returns what is loaded.
 
     `plotting_from`: where numpy and matplotlib are fetched from, with what they need.
@@ -89,14 +97,22 @@ def lay_packages(target: Path, pyodide: Path, wheels: Iterable[Path], kit: tuple
 def _entry(wheel: Path) -> tuple[str, dict[str, Any]]:
     """A wheel in Pyodide's lock. It depends on nothing there, as all are loaded anyway."""
     name, version, _, _ = parse_wheel_filename(wheel.name)
-    return name, {"name": name, "version": str(version), "file_name": wheel.name,
-                  "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(), "depends": [],
-                  "imports": [], "install_dir": "site", "package_type": "package",
-                  "unvendored_tests": False}
+    return name, {
+        "name": name,
+        "version": str(version),
+        "file_name": wheel.name,
+        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "depends": [],
+        "imports": [],
+        "install_dir": "site",
+        "package_type": "package",
+        "unvendored_tests": False,
+    }
 
 
-def _plotting(known: Mapping[str, Any], server: str, ours: Mapping[str, Any]
-              ) -> dict[str, dict[str, Any]]:
+def _plotting(
+    known: Mapping[str, Any], server: str, ours: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
     """The entries of numpy, matplotlib and what they need, to be fetched from a server."""
     found: dict[str, dict[str, Any]] = {}
     waiting = list(PLOTTING)

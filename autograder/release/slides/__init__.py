@@ -28,8 +28,9 @@ def sources_of(wanted: Sequence[Study]) -> list[Source]:
     return [source for source in sources() if source.study.name in names]
 
 
-def write_slides(folder: Path, wanted: Sequence[Source], tick: Tick = lambda name: None
-                 ) -> list[Path]:
+def write_slides(
+    folder: Path, wanted: Sequence[Source], tick: Tick = lambda name: None
+) -> list[Path]:
     """Write the decks of these notebooks' studies into `folder`; returns their files.
 
     Notebooks are run with the reference answers. Earlier decks are replaced when all new ones have
@@ -48,8 +49,9 @@ def write_slides(folder: Path, wanted: Sequence[Source], tick: Tick = lambda nam
             decks.setdefault(source.study.name, []).extend(cut(source.name, done))
         for name, slides in decks.items():
             study = load_study(name)
-            (site / f"{study.assignment}.html").write_text(page(study, slides), "utf-8",
-                                                           newline="\n")
+            (site / f"{study.assignment}.html").write_text(
+                page(study, slides), "utf-8", newline="\n"
+            )
         refuse_leaks(site, Path(temporary, "texts"))
         made = sorted(site.iterdir())
         return [path.replace(folder / path.name) for path in made]
@@ -57,12 +59,20 @@ def write_slides(folder: Path, wanted: Sequence[Source], tick: Tick = lambda nam
 
 def page(study: Study, slides: Sequence[Slide]) -> str:
     """A deck as HTML, with its style and script in it."""
-    environment = Environment(loader=PackageLoader("autograder.release.slides"), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=PackageLoader("autograder.release.slides"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters.update(html=Markup, inline=_inline)
     return environment.get_template("deck.html").render(
-        study=study, slides=slides, css=Markup((TEMPLATES / "slides.css").read_text("utf-8")),
-        script=Markup((TEMPLATES / "slides.js").read_text("utf-8")))
+        study=study,
+        slides=slides,
+        css=Markup((TEMPLATES / "slides.css").read_text("utf-8")),
+        script=Markup((TEMPLATES / "slides.js").read_text("utf-8")),
+    )
 
 
 def _inline(title: str) -> Markup:

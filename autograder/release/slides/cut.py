@@ -91,23 +91,28 @@ def _block(block: str) -> Iterator[tuple[str, str]]:
     elif re.match(r"(?:[*+-]|\d+\.) ", block):
         yield "list", block
     else:
-        yield next((kind for mark, kind in KINDS.items() if block.startswith(mark)),
-                   "paragraph"), block
+        yield (
+            next((kind for mark, kind in KINDS.items() if block.startswith(mark)), "paragraph"),
+            block,
+        )
 
 
 def _shown(cell: NotebookNode, where: str) -> Iterator[tuple[str, str]]:
     """The figures that a code cell shows, or, without any, its code with what it printed."""
     if cell.source.startswith("%load_ext") or not cell.outputs:
         return
-    rich = "".join(o.data["text/html"] for o in cell.outputs
-                   if "text/html" in o.get("data", {}))
+    rich = "".join(o.data["text/html"] for o in cell.outputs if "text/html" in o.get("data", {}))
     if any(not alt for alt in alternative_texts(rich)):
         raise BookError(f"{where} shows a picture without an alternative text")
     if images := IMAGE.findall(rich):
         yield from (("figure", re.sub(r' style="[^"]*"', "", image)) for image in images)
         return
-    printed = "".join(o.text if o.output_type == "stream" and o.name == "stdout"
-                      else o.get("data", {}).get("text/plain", "") for o in cell.outputs)
+    printed = "".join(
+        o.text
+        if o.output_type == "stream" and o.name == "stdout"
+        else o.get("data", {}).get("text/plain", "")
+        for o in cell.outputs
+    )
     code, printed = cell.source.strip(), printed.strip("\n")
     if len(code.split("\n")) + len(printed.split("\n")) > MOST_LINES:
         code = ""  # what it prints is what the text speaks of
@@ -132,14 +137,16 @@ def slides_of(section: Section) -> Iterator[Slide]:
     for at in figures:
         before = _before(pieces, at, used)
         used.update(before)
-        further.append(Slide(section.title, 3, _html([pieces[i] for i in before]),
-                             pieces[at][1]))
+        further.append(Slide(section.title, 3, _html([pieces[i] for i in before]), pieces[at][1]))
     for i, (kind, text) in enumerate(pieces):
         if kind == "question":
             used.add(i)
             further.append(Slide("Question", 3, markdown(QUESTION.sub("", text), Renderer())))
-    rest = [text for i, (kind, text) in enumerate(pieces)
-            if i not in used and kind not in ("figure", "code", "html")]
+    rest = [
+        text
+        for i, (kind, text) in enumerate(pieces)
+        if i not in used and kind not in ("figure", "code", "html")
+    ]
     yield replace(first, notes=markdown("\n\n".join(rest), Renderer()) if rest else "")
     yield from further
 
@@ -191,7 +198,7 @@ def _sentences(text: str, most: int) -> str:
         if kept and sum(len(s.split()) for s in [*kept, sentence]) > most:
             break
         kept.append(sentence)
-    if len(kept) > 1 and not kept[-1].rstrip("*_`)\"").endswith((".", "?", "!", ":")):
+    if len(kept) > 1 and not kept[-1].rstrip('*_`)"').endswith((".", "?", "!", ":")):
         kept.pop()  # it goes on in what stands below
     return " ".join(kept)
 

@@ -11,8 +11,9 @@ from sequence.league.players.specs import Spec
 from .isolate import FOLDER
 
 
-def serve(request: dict[str, Any], send: Callable[[dict], None],
-          receive: Callable[[], dict]) -> None:
+def serve(
+    request: dict[str, Any], send: Callable[[dict], None], receive: Callable[[], dict]
+) -> None:
     """Load the agent of the module that the request names, and answer until nothing more comes."""
     hide_given_players()
     agent = Spec("", str(FOLDER / Path(request["module"]).name), request["agent"])

@@ -48,16 +48,42 @@ CALLS = """
 ACTIONS = ("rt_sigaction", "sigaction")
 SIGNALS = tuple(number for number in range(1, NSIG) if number != SIGCHLD)
 # What a descriptor may be asked (<asm-generic/ioctls.h>): nothing types into a terminal.
-CONTROLS = {"TCGETS": 0x5401, "TIOCGPGRP": 0x540F, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B,
-            "FIONBIO": 0x5421, "FIONCLEX": 0x5450, "FIOCLEX": 0x5451}
+CONTROLS = {
+    "TCGETS": 0x5401,
+    "TIOCGPGRP": 0x540F,
+    "TIOCGWINSZ": 0x5413,
+    "FIONREAD": 0x541B,
+    "FIONBIO": 0x5421,
+    "FIONCLEX": 0x5450,
+    "FIOCLEX": 0x5451,
+}
 # What may be done with a descriptor (<fcntl.h>): it is duplicated, and its flags are read and set.
-COMMANDS = {"F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4,
-            "F_DUPFD_CLOEXEC": 1030}
+COMMANDS = {
+    "F_DUPFD": 0,
+    "F_GETFD": 1,
+    "F_SETFD": 2,
+    "F_GETFL": 3,
+    "F_SETFL": 4,
+    "F_DUPFD_CLOEXEC": 1030,
+}
 # What the kernel may be advised about memory (<asm-generic/mman-common.h>): not to drop pages of
 # a file (PAGEOUT, COLD), nor to look for equal ones (MERGEABLE).
-ADVICE = {"NORMAL": 0, "RANDOM": 1, "SEQUENTIAL": 2, "WILLNEED": 3, "DONTNEED": 4, "FREE": 8,
-          "DONTFORK": 10, "DOFORK": 11, "HUGEPAGE": 14, "NOHUGEPAGE": 15, "DONTDUMP": 16,
-          "DODUMP": 17, "GUARD_INSTALL": 102, "GUARD_REMOVE": 103}
+ADVICE = {
+    "NORMAL": 0,
+    "RANDOM": 1,
+    "SEQUENTIAL": 2,
+    "WILLNEED": 3,
+    "DONTNEED": 4,
+    "FREE": 8,
+    "DONTFORK": 10,
+    "DOFORK": 11,
+    "HUGEPAGE": 14,
+    "NOHUGEPAGE": 15,
+    "DONTDUMP": 16,
+    "DODUMP": 17,
+    "GUARD_INSTALL": 102,
+    "GUARD_REMOVE": 103,
+}
 # <sys/mman.h>: shared pages that belong to no file could be mapped by no process for a while, and
 # nobody would count them. So one or the other, but not both.
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20

@@ -71,8 +71,11 @@ class Outputs:
             self.found.clear()
             self.clear_before_next = False
         if size > self.characters:
-            output = {"output_type": "stream", "name": "stderr",
-                      "text": "\n[output beyond the limit was dropped]\n"}
+            output = {
+                "output_type": "stream",
+                "name": "stderr",
+                "text": "\n[output beyond the limit was dropped]\n",
+            }
             size = self.characters
             if self.found and self.found[-1] == output:
                 return
@@ -121,8 +124,11 @@ class _Publisher(DisplayPublisher):
     def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
         """Keep displayed data, or replace what its id has shown."""
         name = (transient or {}).get("display_id")
-        output = {"output_type": "display_data", "data": _jsonable(data),
-                  "metadata": metadata or {}}
+        output = {
+            "output_type": "display_data",
+            "data": _jsonable(data),
+            "metadata": metadata or {},
+        }
         if update and name in self.outputs.displayed:
             self.outputs.displayed[name].update(output)
         elif not update:
@@ -149,8 +155,15 @@ class _Hook(DisplayHook):
     def write_format_data(self, format_dict, md_dict=None):
         """Keep the value in all its forms."""
         data = _jsonable(format_dict)
-        self.outputs.add({"output_type": "execute_result", "data": data, "metadata": md_dict or {},
-                          "execution_count": self.prompt_count}, _size(data))
+        self.outputs.add(
+            {
+                "output_type": "execute_result",
+                "data": data,
+                "metadata": md_dict or {},
+                "execution_count": self.prompt_count,
+            },
+            _size(data),
+        )
 
     def finish_displayhook(self):
         """Do nothing: there is nothing to flush."""
@@ -171,8 +184,15 @@ class Shell(InteractiveShell):
         sys.stderr = _Stream("<stderr>", outputs, 2)
 
     def _showtraceback(self, etype, evalue, stb):
-        self.outputs.add({"output_type": "error", "ename": etype.__name__, "evalue": _text(evalue),
-                          "traceback": list(stb)}, sum(map(len, stb)))
+        self.outputs.add(
+            {
+                "output_type": "error",
+                "ename": etype.__name__,
+                "evalue": _text(evalue),
+                "traceback": list(stb),
+            },
+            sum(map(len, stb)),
+        )
 
     system = InteractiveShell.system_raw  # there are no terminals; descriptors are collected
 
@@ -199,8 +219,7 @@ def warm_up() -> None:
     shell.execution_count = 1
 
 
-def run(request: dict[str, Any], send: Callable[[dict], None],
-        receive: Callable[[], dict]) -> None:
+def run(request: dict[str, Any], send: Callable[[dict], None], receive: Callable[[], dict]) -> None:
     """Run the cells in order; sends `{"begin": i}` before each and its outputs after.
 
     Where a cell is None a test is run elsewhere, which asks for names of this notebook meanwhile.
@@ -241,8 +260,9 @@ class Runner:
         self._written.collect(self.outputs)
         return {"execution_count": count, "outputs": self.outputs.found}
 
-    def until_over(self, served: Served, send: Callable[[dict], None],
-                   receive: Callable[[], dict]) -> None:
+    def until_over(
+        self, served: Served, send: Callable[[dict], None], receive: Callable[[], dict]
+    ) -> None:
         """Answer a test. What is printed meanwhile is shown nowhere."""
         self.outputs.begin()
         with contextlib.suppress(KeyboardInterrupt):
@@ -270,13 +290,16 @@ class _Written:
 
 def _no_input(prompt: str = "") -> str:
     raise StdinNotImplementedError(
-        "raw_input was called, but this frontend does not support input requests.")
+        "raw_input was called, but this frontend does not support input requests."
+    )
 
 
 def _jsonable(data: dict[str, Any]) -> dict[str, Any]:
     """Displayed data as a notebook holds it: bytes, which pictures are, as base64."""
-    return {kind: b64encode(value).decode() if isinstance(value, bytes) else value
-            for kind, value in data.items()}
+    return {
+        kind: b64encode(value).decode() if isinstance(value, bytes) else value
+        for kind, value in data.items()
+    }
 
 
 def _size(data: dict[str, Any]) -> int:

@@ -12,8 +12,12 @@ LENGTH = struct.Struct(">Q")
 class End(ctypes.Structure):
     """How a job ended, as the kernel writes it: <sys/wait.h> and <sys/resource.h>."""
 
-    _fields_ = (("status", ctypes.c_int), ("user", 2 * ctypes.c_long),
-                ("system", 2 * ctypes.c_long), ("others", 14 * ctypes.c_long))
+    _fields_ = (
+        ("status", ctypes.c_int),
+        ("user", 2 * ctypes.c_long),
+        ("system", 2 * ctypes.c_long),
+        ("others", 14 * ctypes.c_long),
+    )
 
     @property
     def cpu(self) -> float:
@@ -29,7 +33,7 @@ def send(talk: socket.socket, frame: dict[str, Any]) -> None:
 
 def receive(talk: socket.socket) -> dict[str, Any]:
     """Receive one message; raises EOFError where the stream ends."""
-    size, = LENGTH.unpack(_exactly(talk, LENGTH.size))
+    (size,) = LENGTH.unpack(_exactly(talk, LENGTH.size))
     return json.loads(_exactly(talk, size))
 
 

@@ -32,7 +32,14 @@ from .frames import receive
 
 # <linux/sched.h>, <linux/prctl.h>, <sys/mount.h>, <linux/capability.h>
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWCGROUP = (
-    0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x02000000)
+    0x00020000,
+    0x04000000,
+    0x08000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+    0x02000000,
+)
 NAMESPACES = NEWNS | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET | NEWCGROUP
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_KEEPCAPS = 24, 38, 8
@@ -59,23 +66,33 @@ def _filter() -> seccomp.SyscallFilter:
             calls.add_rule(seccomp.ALLOW, name)
     # clone3 stays out: its flags cannot be seen, and clone serves.
     calls.add_rule(seccomp.ALLOW, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, NAMESPACES, 0))
-    calls.add_rule(seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF,
-                                                        socket.AF_UNIX))
+    calls.add_rule(
+        seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF, socket.AF_UNIX)
+    )
     for name in ACTIONS:
         with contextlib.suppress(RuntimeError, OSError):
             calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(1, seccomp.EQ, 0))  # that only asks
             for number in SIGNALS:
-                calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF,
-                                                                number))
-    for name, place, numbers in (("ioctl", 1, CONTROLS), ("fcntl", 1, COMMANDS),
-                                 ("fcntl64", 1, COMMANDS), ("madvise", 2, ADVICE)):
+                calls.add_rule(
+                    seccomp.ALLOW, name, seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF, number)
+                )
+    for name, place, numbers in (
+        ("ioctl", 1, CONTROLS),
+        ("fcntl", 1, COMMANDS),
+        ("fcntl64", 1, COMMANDS),
+        ("madvise", 2, ADVICE),
+    ):
         for number in numbers.values():
             with contextlib.suppress(RuntimeError, OSError):
-                calls.add_rule(seccomp.ALLOW, name, seccomp.Arg(place, seccomp.MASKED_EQ,
-                                                                0xFFFFFFFF, number))
+                calls.add_rule(
+                    seccomp.ALLOW, name, seccomp.Arg(place, seccomp.MASKED_EQ, 0xFFFFFFFF, number)
+                )
     for sharing in SHARINGS:
-        calls.add_rule(seccomp.ALLOW, "mmap", seccomp.Arg(
-            3, seccomp.MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, sharing))
+        calls.add_rule(
+            seccomp.ALLOW,
+            "mmap",
+            seccomp.Arg(3, seccomp.MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, sharing),
+        )
     return calls
 
 
@@ -106,8 +123,9 @@ class Walls:
         _call(_libc.setns, self.own, NEWPID)
         _call(_libc.unshare, NEWPID)
 
-    def enter(self, talk: socket.socket, limits: dict[str, int],
-              absent: Collection[Path] = ()) -> dict[str, Any]:
+    def enter(
+        self, talk: socket.socket, limits: dict[str, int], absent: Collection[Path] = ()
+    ) -> dict[str, Any]:
         """Build the walls around this process, and return the request, its files written.
 
         Nothing that it does finds the public modules `absent`, neither their text nor compiled.
@@ -149,14 +167,23 @@ class Walls:
 
 def _map_user(user: int, group: int) -> None:
     """Let this process be in its new namespace of users who it was."""
-    for name, text in (("uid_map", f"{user} {user} 1"), ("setgroups", "deny"),
-                       ("gid_map", f"{group} {group} 1")):
+    for name, text in (
+        ("uid_map", f"{user} {user} 1"),
+        ("setgroups", "deny"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
         Path("/proc/self", name).write_text(text, "ascii")
 
 
 def _mount(where: str, options: str, flags: int = 0) -> None:
-    _call(_libc.mount, b"tmpfs", where.encode(), b"tmpfs", MS_NOSUID | MS_NODEV | flags,
-          options.encode())
+    _call(
+        _libc.mount,
+        b"tmpfs",
+        where.encode(),
+        b"tmpfs",
+        MS_NOSUID | MS_NODEV | flags,
+        options.encode(),
+    )
 
 
 def _only_descriptor(kept: int) -> None:

@@ -18,10 +18,13 @@ import numpy as np
 DEPTH = 50  # of containers in containers
 ARRAY = re.compile(r"[<>|=][biufcSU]\d{1,6}")  # kinds of items that are no objects
 CONTAINERS = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
-BY_TEXT = {"decimal": (Decimal, str, Decimal), "fraction": (Fraction, str, Fraction),
-           "date": (date, date.isoformat, date.fromisoformat),
-           "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
-           "time": (time, time.isoformat, time.fromisoformat)}
+BY_TEXT = {
+    "decimal": (Decimal, str, Decimal),
+    "fraction": (Fraction, str, Fraction),
+    "date": (date, date.isoformat, date.fromisoformat),
+    "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
+    "time": (time, time.isoformat, time.fromisoformat),
+}
 OWN_EQUALITY = (Counter, OrderedDict)  # of dictionaries that compare as such all the same
 Other = Callable[[Any], list]
 
@@ -42,8 +45,13 @@ def coded(value: Any, other: Other, depth: int = 0) -> Any:
     if kind in CONTAINERS.values():
         return [kind.__name__, *(coded(item, other, depth + 1) for item in value)]
     if kind is dict:
-        return ["dict", *([coded(key, other, depth + 1), coded(item, other, depth + 1)]
-                          for key, item in value.items())]
+        return [
+            "dict",
+            *(
+                [coded(key, other, depth + 1), coded(item, other, depth + 1)]
+                for key, item in value.items()
+            ),
+        ]
     if kind is complex:
         return ["complex", value.real, value.imag]
     if kind in (bytes, bytearray):
@@ -51,8 +59,12 @@ def coded(value: Any, other: Other, depth: int = 0) -> Any:
     if kind is range:
         return ["range", *(coded(n, other) for n in (value.start, value.stop, value.step))]
     if kind is np.ndarray and ARRAY.fullmatch(value.dtype.str):
-        return ["array", value.dtype.str, list(value.shape),
-                base64.b64encode(value.tobytes()).decode()]
+        return [
+            "array",
+            value.dtype.str,
+            list(value.shape),
+            base64.b64encode(value.tobytes()).decode(),
+        ]
     if kind is type({}.keys()):
         return ["keys", *(coded(key, other, depth + 1) for key in value)]
     if kind is timedelta:
@@ -77,8 +89,10 @@ def decoded(data: Any, other: Callable[[list], Any], depth: int = 0) -> Any:
             case ["list" | "tuple" | "set" | "frozenset" as kind, *items]:
                 return CONTAINERS[kind](decoded(item, other, depth + 1) for item in items)
             case ["dict", *items]:
-                return {decoded(key, other, depth + 1): decoded(item, other, depth + 1)
-                        for key, item in items}
+                return {
+                    decoded(key, other, depth + 1): decoded(item, other, depth + 1)
+                    for key, item in items
+                }
             case ["keys", *items]:
                 return dict.fromkeys(decoded(item, other, depth + 1) for item in items).keys()
             case ["timedelta", int(days), int(seconds), int(microseconds)]:
@@ -91,7 +105,8 @@ def decoded(data: Any, other: Callable[[list], Any], depth: int = 0) -> Any:
                 return complex(real, imaginary)
             case ["bytes" | "bytearray" as kind, str(text)]:
                 return {"bytes": bytes, "bytearray": bytearray}[kind](
-                    base64.b64decode(text, validate=True))
+                    base64.b64decode(text, validate=True)
+                )
             case ["range", start, stop, step]:
                 return range(*(decoded(n, other) for n in (start, stop, step)))
             case ["array", str(kind), [*shape], str(text)] if ARRAY.fullmatch(kind):

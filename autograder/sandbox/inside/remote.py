@@ -52,23 +52,39 @@ class Remote:
     besides, as a dictionary is of a `Counter`. If it is not `live`, only its items are read, once,
     when the test wants the first of them."""
 
-    def __init__(self, names: "Names", number: int, kind: str, path: str, base: Any, *,
-                 live: bool) -> None:
-        self.__dict__.update(_names=names, _number=number, _kind=kind, _path=path, _base=base,
-                             _live=live, _items=None)
+    def __init__(
+        self, names: "Names", number: int, kind: str, path: str, base: Any, *, live: bool
+    ) -> None:
+        self.__dict__.update(
+            _names=names,
+            _number=number,
+            _kind=kind,
+            _path=path,
+            _base=base,
+            _live=live,
+            _items=None,
+        )
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it there; lists and the like that it changes change here."""
         if not self._names.paths.may(self._path):
-            raise NotPlain(f"{self._what()} is not called: {self._path.rpartition('.')[0]} is a "
-                           "plain value in the instructor's solution")
-        reply = self._names.ask({
-            "call": self._number, "arguments": coded(list(arguments), _argument),
-            "named": coded(named, _argument)})
+            raise NotPlain(
+                f"{self._what()} is not called: {self._path.rpartition('.')[0]} is a "
+                "plain value in the instructor's solution"
+            )
+        reply = self._names.ask(
+            {
+                "call": self._number,
+                "arguments": coded(list(arguments), _argument),
+                "named": coded(named, _argument),
+            }
+        )
         value = self._names.value(reply, f"{self._path}()")
         for place, after in reply.get("changed", ()):
-            _change((named if isinstance(place, str) else arguments)[place],
-                    self._names.value({"value": after}, f"{self._path}()"))
+            _change(
+                (named if isinstance(place, str) else arguments)[place],
+                self._names.value({"value": after}, f"{self._path}()"),
+            )
         return value
 
     def __getattr__(self, name: str) -> Any:
@@ -113,8 +129,9 @@ class Remote:
 
     def read(self) -> Iterator[Any]:
         """The items that are left of an iterator."""
-        while "StopIteration" not in (
-                reply := self._names.ask({"next": self._number})).get("raised", ()):
+        while "StopIteration" not in (reply := self._names.ask({"next": self._number})).get(
+            "raised", ()
+        ):
             yield self._names.value(reply, self._path)
 
     def __next__(self) -> Any:
@@ -135,8 +152,10 @@ class Remote:
         return f"a {self._kind} of the submission"
 
     def _refusal(self) -> str:
-        return (f"{self._what()} is not looked into: {self._path} is a plain value in the "
-                "instructor's solution")
+        return (
+            f"{self._what()} is not looked into: {self._path} is a plain value in the "
+            "instructor's solution"
+        )
 
     def _get(self, request: dict[str, Any], step: str) -> Any:
         if not self._live:
@@ -147,11 +166,14 @@ class Remote:
 def _decided(decide: Callable) -> Callable:
     """An operator that is decided here, by the plain value that a `Remote` is; if it is none, it
     refuses."""
+
     def decided(self: Remote, *others: Any) -> Any:
         plain = [other._base if type(other) is Remote else other for other in (self, *others)]
         if any(value is MISSING for value in plain):
-            raise NotPlain(f"{self._what()} is not compared, only plain values are: numbers, "
-                           "texts, containers and arrays of them")
+            raise NotPlain(
+                f"{self._what()} is not compared, only plain values are: numbers, "
+                "texts, containers and arrays of them"
+            )
         return decide(*plain)
 
     return decided
@@ -161,8 +183,28 @@ def _turned(decide: Callable) -> Callable:
     return lambda own, other: decide(other, own)
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "floordiv",
-              "mod", "pow", "and", "or", "xor", "abs", "neg", "index", "contains"):
+for _name in (
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "abs",
+    "neg",
+    "index",
+    "contains",
+):
     setattr(Remote, f"__{_name}__", _decided(getattr(operator, f"__{_name}__")))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
     setattr(Remote, f"__r{_name}__", _decided(_turned(getattr(operator, f"__{_name}__"))))
@@ -212,8 +254,14 @@ class Names:
 
 
 # They need more than a message; or would end a loop of the test, and all that it has yet to see.
-ODD = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, ExceptionGroup,
-       StopIteration, StopAsyncIteration)
+ODD = (
+    UnicodeDecodeError,
+    UnicodeEncodeError,
+    UnicodeTranslateError,
+    ExceptionGroup,
+    StopIteration,
+    StopAsyncIteration,
+)
 
 
 def _mentioned(source: str) -> Iterable[str]:
@@ -230,8 +278,9 @@ def _argument(value: Any) -> list:
     try:
         return ["pickled", base64.b64encode(pickle.dumps(value)).decode()]
     except Exception as error:
-        raise NotPlain(f"a {type(value).__name__} cannot be given to the submission: {error}"
-                       ) from error
+        raise NotPlain(
+            f"a {type(value).__name__} cannot be given to the submission: {error}"
+        ) from error
 
 
 def _change(ours: Any, after: Any) -> None:

@@ -8,8 +8,7 @@ from .cells import Runner
 from .remote import Gone, Names, Paths
 
 
-def run(request: dict[str, Any], send: Callable[[dict], None],
-        receive: Callable[[], dict]) -> None:
+def run(request: dict[str, Any], send: Callable[[dict], None], receive: Callable[[], dict]) -> None:
     """Run each test when it is its turn, `{"go": i}`; sends `{"ask": ...}` for what it needs of
     the submission, and at last the test's outputs."""
     runner = Runner(request["characters"])
@@ -35,7 +34,15 @@ def run(request: dict[str, Any], send: Callable[[dict], None],
             names.put(f"{shared}\n{source}", own)
             found = runner.run(source)
         except (Gone, KeyboardInterrupt, Exception) as error:
-            found = {"execution_count": None, "outputs": [{
-                "output_type": "error", "ename": type(error).__name__, "evalue": str(error),
-                "traceback": [f"{type(error).__name__}: {error}"]}]}
+            found = {
+                "execution_count": None,
+                "outputs": [
+                    {
+                        "output_type": "error",
+                        "ename": type(error).__name__,
+                        "evalue": str(error),
+                        "traceback": [f"{type(error).__name__}: {error}"],
+                    }
+                ],
+            }
         send({"end": turn["go"], "calls": sorted(names.paths.met)} | found)

@@ -73,10 +73,8 @@ def _settle() -> None:
     gc.set_threshold(50_000, 20, 20)  # a child lives too briefly for frequent collections
 
 
-def _serve(control: socket.socket, walls: isolate.Walls,
-           twin: socket.socket | None = None) -> None:
-    """Do the jobs that come at `control` until nobody is there; the twin, if any, does light ones.
-    """
+def _serve(control: socket.socket, walls: isolate.Walls, twin: socket.socket | None = None) -> None:
+    """Do the jobs that come at `control` until nobody is there; the twin, if any, does light ones."""
     control.sendmsg([b'{"ready": true}'])
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)
@@ -133,8 +131,9 @@ def _passed_on(message: bytes, talk: int, control: socket.socket, twin: socket.s
     return True
 
 
-def _light_twin(walls: isolate.Walls, control: socket.socket,
-                *door: socket.socket) -> socket.socket:
+def _light_twin(
+    walls: isolate.Walls, control: socket.socket, *door: socket.socket
+) -> socket.socket:
     """Fork a twin that does the light jobs; returns the socket to it.
 
     Where there is a door, it forks one of those for each who asks there.
@@ -197,14 +196,18 @@ def _visitor(control: socket.socket, door: socket.socket, walls: isolate.Walls) 
     sys.exit()
 
 
-def _child(walls: isolate.Walls, control: socket.socket, talk: socket.socket, job: dict,
-           do: Callable) -> None:
+def _child(
+    walls: isolate.Walls, control: socket.socket, talk: socket.socket, job: dict, do: Callable
+) -> None:
     """Go behind the walls, do the job, and leave without running what was registered for exit."""
     try:
         control.close()
         try:
-            request = walls.enter(talk, job["limits"], [
-                PUBLIC / f"{name.replace('.', '/')}.py" for name in job["absent"]])
+            request = walls.enter(
+                talk,
+                job["limits"],
+                [PUBLIC / f"{name.replace('.', '/')}.py" for name in job["absent"]],
+            )
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)

@@ -36,8 +36,13 @@ def axe_core() -> str:
         npm = need_program("npm", why)
         CACHE.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=CACHE) as own:  # another process may bring it at the same time
-            done = subprocess.run([npm, "pack", f"axe-core@{VERSION}"], cwd=own,
-                                  capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [npm, "pack", f"axe-core@{VERSION}"],
+                cwd=own,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             need(done.returncode == 0, f"npm could not bring axe-core {VERSION}: {why}")
             with tarfile.open(Path(own) / f"axe-core-{VERSION}.tgz") as files:
                 text = files.extractfile("package/axe.min.js").read()
@@ -51,9 +56,12 @@ def findings(frame: Any, where: str | None = None) -> list[Finding]:
     if not frame.evaluate("() => Boolean(window.axe)"):
         frame.evaluate("text => { (0, eval)(text) }", axe_core())
     result = frame.evaluate(
-        "where => axe.run(where || document, {resultTypes: ['violations']})", where)
-    return [Finding(v["id"], v["impact"], len(v["nodes"]), v["nodes"][0]["html"])
-            for v in result["violations"]]
+        "where => axe.run(where || document, {resultTypes: ['violations']})", where
+    )
+    return [
+        Finding(v["id"], v["impact"], len(v["nodes"]), v["nodes"][0]["html"])
+        for v in result["violations"]
+    ]
 
 
 def table(found: dict[str, list[Finding]]) -> str:
@@ -61,5 +69,6 @@ def table(found: dict[str, list[Finding]]) -> str:
     lines = [f"axe-core {VERSION}", "", "| page | rule | impact | places |", "|---|---|---|---|"]
     for page, broken in found.items():
         lines += [f"| {page} | {f.rule} | {f.impact} | {f.places} |" for f in broken] or [
-            f"| {page} | none broken | | |"]
+            f"| {page} | none broken | | |"
+        ]
     return "\n".join(lines) + "\n"

@@ -29,18 +29,33 @@ def in_firefox(**given: Any) -> dict[str, Any]:
         with TemporaryDirectory(dir=PUPPETEER.parent) as own:  # what is cut off counts as nothing
             why = f"npm could not bring puppeteer-core {VERSION}: {WHY}"
             try:  # without a network, npm would try each package again for half an hour
-                done = subprocess.run([npm, "install", "--silent", f"--fetch-timeout={STUCK}",
-                                       "--prefix", own, f"puppeteer-core@{VERSION}"],
-                                      check=False, timeout=PATIENCE)
+                done = subprocess.run(
+                    [
+                        npm,
+                        "install",
+                        "--silent",
+                        f"--fetch-timeout={STUCK}",
+                        "--prefix",
+                        own,
+                        f"puppeteer-core@{VERSION}",
+                    ],
+                    check=False,
+                    timeout=PATIENCE,
+                )
             except subprocess.TimeoutExpired:
                 need(False, f"{why} (within {PATIENCE} s)")
             need(done.returncode == 0, why)
             (Path(own) / "node_modules").replace(PUPPETEER)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     module = PUPPETEER / "puppeteer-core" / "lib" / "esm" / "puppeteer" / "puppeteer-core.js"
-    given |= {"puppeteer": module.as_uri(), "program": program, "limit": SECONDS * 1000,
-              "pictures": str(SCREENSHOTS)}
-    done = subprocess.run([node, SCRIPT, json.dumps(given)], capture_output=True, text=True,
-                          check=False)
+    given |= {
+        "puppeteer": module.as_uri(),
+        "program": program,
+        "limit": SECONDS * 1000,
+        "pictures": str(SCREENSHOTS),
+    }
+    done = subprocess.run(
+        [node, SCRIPT, json.dumps(given)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -68,8 +68,13 @@ class Server:
 @contextlib.contextmanager
 def serve(root: Path, private: Path) -> Iterator[Server]:
     """`python3 run.py lab ROOT` with folders of its own in `private`; it ends with the block."""
-    places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
-              "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython", "MPLCONFIGDIR": "mpl"}
+    places = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+        "MPLCONFIGDIR": "mpl",
+    }
     environment = os.environ | {key: str(private / name) for key, name in places.items()}
     port = free_port()
     private.mkdir(parents=True, exist_ok=True)
@@ -77,11 +82,26 @@ def serve(root: Path, private: Path) -> Iterator[Server]:
     with log.open("w") as file:
         started = time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, "-c", DOOR, KIT / "run.py", "lab", root, "--no-browser",
-             "--allow-root", f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
-             f"--IdentityProvider.token={TOKEN}", "--expose-app-in-browser"],
-            env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-            start_new_session=True)
+            [
+                sys.executable,
+                "-c",
+                DOOR,
+                KIT / "run.py",
+                "lab",
+                root,
+                "--no-browser",
+                "--allow-root",
+                f"--ServerApp.port={port}",
+                "--ServerApp.port_retries=0",
+                f"--IdentityProvider.token={TOKEN}",
+                "--expose-app-in-browser",
+            ],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
         server = Server(root, f"http://127.0.0.1:{port}", log, started)
         try:
             wait_until(lambda: _answers(server, process), "JupyterLab did not start")
@@ -111,8 +131,9 @@ def free_port() -> int:
         return s.getsockname()[1]
 
 
-def wait_until(true: Callable[[], Any], problem: str,
-               sleep: Callable[[float], Any] = time.sleep) -> Any:
+def wait_until(
+    true: Callable[[], Any], problem: str, sleep: Callable[[float], Any] = time.sleep
+) -> Any:
     """Wait until something is true, and return it; an AssertionError says what did not happen."""
     end = time.monotonic() + SECONDS
     while not (found := true()):
@@ -139,20 +160,22 @@ class Browser:
         self.page.goto(f"{server.url}/{path}{joint}token={TOKEN}")
 
     def evaluate(self, script: str, argument: Any = None) -> Any:
-        """What a function of JavaScript returns, within the time limit; else what Lab asks is told.
-        """
+        """What a function of JavaScript returns, within the time limit; else what Lab asks is told."""
         return self.page.evaluate(
             """([script, argument, limit]) => Promise.race([
                  Promise.resolve((0, eval)(script)(argument)),
                  new Promise((_, fail) => setTimeout(() => fail(Error("time limit, open dialogs: " +
                    [...document.querySelectorAll(".jp-Dialog")].map((one) => one.innerText))),
                    limit))])""",
-            [script, argument, SECONDS * 1000])
+            [script, argument, SECONDS * 1000],
+        )
 
     def command(self, name: str, **arguments: Any) -> None:
         """Run one of Lab's commands to its end."""
-        self.evaluate("([name, given]) => jupyterapp.commands.execute(name, given).then(() => 0)",
-                      [name, arguments])
+        self.evaluate(
+            "([name, given]) => jupyterapp.commands.execute(name, given).then(() => 0)",
+            [name, arguments],
+        )
 
     def use_theme(self, name: str) -> None:
         """Let Lab be "Light" or "Dark", and wait until it is."""
@@ -177,7 +200,8 @@ class Browser:
     def wait_for_notebook(self, server: Server, path: str) -> None:
         """Wait until the notebook at `path` is the current tab and has an idle kernel."""
         self.page.wait_for_function(
-            "path => window.jupyterapp?.shell.currentWidget?.context?.path === path", arg=path)
+            "path => window.jupyterapp?.shell.currentWidget?.context?.path === path", arg=path
+        )
         self.evaluate("() => jupyterapp.shell.currentWidget.context.ready.then(() => 0)")
         self.wait_until(lambda: server.kernel_is_idle(path), f"the kernel of {path} is not idle")
 
@@ -205,20 +229,28 @@ class Browser:
     def cells(self) -> list[dict]:
         """The cells of the current notebook as they are in the page, with their outputs."""
         return self.evaluate(
-            "() => jupyterapp.shell.currentWidget.content.model.sharedModel.toJSON().cells")
+            "() => jupyterapp.shell.currentWidget.content.model.sharedModel.toJSON().cells"
+        )
 
     def write_cell(self, number: int, text: str) -> None:
         """Put a text into a cell of the current notebook."""
-        self.evaluate("([n, text]) => jupyterapp.shell.currentWidget.content.widgets[n].model"
-                      ".sharedModel.setSource(text)", [number, text])
+        self.evaluate(
+            "([n, text]) => jupyterapp.shell.currentWidget.content.widgets[n].model"
+            ".sharedModel.setSource(text)",
+            [number, text],
+        )
 
     def show_cell(self, number: int) -> Any:
         """Scroll to a cell of the current notebook; returns it."""
-        self.evaluate("n => { const book = jupyterapp.shell.currentWidget.content;"
-                      " book.activeCellIndex = n; return book.scrollToItem(n, 'start')"
-                      ".then(() => 0) }", number)
-        cell = self.page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) "
-                                 f".jp-Cell[data-windowed-list-index='{number}']")
+        self.evaluate(
+            "n => { const book = jupyterapp.shell.currentWidget.content;"
+            " book.activeCellIndex = n; return book.scrollToItem(n, 'start')"
+            ".then(() => 0) }",
+            number,
+        )
+        cell = self.page.locator(
+            f".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell[data-windowed-list-index='{number}']"
+        )
         cell.wait_for()
         return cell
 
@@ -240,7 +272,8 @@ def browse() -> Iterator[Browser]:
     why = "what people see and click stays unchecked"
     api = need_module("playwright.sync_api", why)
     program = next(filter(None, map(shutil.which, BROWSERS)), None) or need_program(
-        BROWSERS[0], why)
+        BROWSERS[0], why
+    )
     with api.sync_playwright() as playwright:
         options = [OFFLINE] if os.name == "nt" or os.geteuid() else [OFFLINE, "--no-sandbox"]
         chromium = playwright.chromium.launch(executable_path=program, args=options)

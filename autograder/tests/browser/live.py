@@ -60,7 +60,9 @@ class Live:
         self.browser.page.wait_for_function(
             """path => { const now = window.jupyterapp?.shell.currentWidget;
                  return now?.context?.path === path
-                   && now.sessionContext?.session?.kernel?.status === 'idle' }""", arg=path)
+                   && now.sessionContext?.session?.kernel?.status === 'idle' }""",
+            arg=path,
+        )
 
     def open(self, path: str) -> None:
         """Open a notebook, and wait for Python."""
@@ -71,11 +73,14 @@ class Live:
         """Write a file in Lab's editor, and save it."""
         self.browser.command("docmanager:open", path=path)
         self.browser.page.wait_for_function(
-            "path => jupyterapp.shell.currentWidget?.context?.path === path", arg=path)
+            "path => jupyterapp.shell.currentWidget?.context?.path === path", arg=path
+        )
         self.browser.evaluate(
             "text => { const file = jupyterapp.shell.currentWidget.context;"
             " return file.ready.then(() => { file.model.sharedModel.setSource(text);"
-            " return file.save() }).then(() => 0) }", text)
+            " return file.save() }).then(() => 0) }",
+            text,
+        )
 
     def run(self, source: str) -> list[dict[str, Any]]:
         """Add a cell to the end of the current notebook and run it; returns its outputs."""

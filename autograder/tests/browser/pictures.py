@@ -20,8 +20,11 @@ MAX_BYTES = 120_000
 
 def shown() -> dict[str, str]:
     """The pictures that the guides show, by name, with their text alternatives."""
-    return {name: text for guide in sorted(DOCS.glob("*.md"))
-            for text, name in SHOWN.findall(guide.read_text("utf-8"))}
+    return {
+        name: text
+        for guide in sorted(DOCS.glob("*.md"))
+        for text, name in SHOWN.findall(guide.read_text("utf-8"))
+    }
 
 
 def picture(name: str) -> Path:

@@ -36,8 +36,9 @@ def make_course(root: Path) -> CourseFolder:
 
 def students_course(root: Path) -> Path:
     """A copy of the kit's public course, as `python3 run.py lab` opens it."""
-    return shutil.copytree(COURSE, root / "kit" / "course", ignore=shutil.ignore_patterns(
-        "__pycache__", NOTES, PAGE))
+    return shutil.copytree(
+        COURSE, root / "kit" / "course", ignore=shutil.ignore_patterns("__pycache__", NOTES, PAGE)
+    )
 
 
 def put_out(folder: CourseFolder, study: Study) -> None:
@@ -58,8 +59,16 @@ def module_text(*names: str) -> str:
     return stub(answer_path(STUDY).read_text("utf-8"), STUDY.module, keep=list(names))
 
 
-def hand_in(course: CourseFolder, desk: Path, student: str, module: str, answer: str,
-            study: Study = STUDY, *, change: Callable[[Path], object] = lambda work: None) -> None:
+def hand_in(
+    course: CourseFolder,
+    desk: Path,
+    student: str,
+    module: str,
+    answer: str,
+    study: Study = STUDY,
+    *,
+    change: Callable[[Path], object] = lambda work: None,
+) -> None:
     """Fetch the study, write the module and every answer, submit: by nbgrader's own exchange.
 
     `change` may change the student's folder of the study before it is submitted.
@@ -77,8 +86,9 @@ def hand_in(course: CourseFolder, desk: Path, student: str, module: str, answer:
     _exchange(course, desk, student, "Submit", study).start()
 
 
-def fetch_feedback(course: CourseFolder, desk: Path, student: str,
-                   study: Study = STUDY) -> list[str]:
+def fetch_feedback(
+    course: CourseFolder, desk: Path, student: str, study: Study = STUDY
+) -> list[str]:
     """What nbgrader's exchange brings back to the student: the text of each page."""
     _exchange(course, desk, student, "FetchFeedback", study).start()
     pages = (desk / study.assignment).glob("feedback/*/*.html")
@@ -93,5 +103,7 @@ def _exchange(course: CourseFolder, desk: Path, student: str, step: str, study: 
     config.Exchange.assignment_dir = str(desk)
     config.Exchange.cache = str(desk.with_name(f"{desk.name}-cache"))
     return getattr(ExchangeFactory(config=config), step)(
-        coursedir=CourseDirectory(config=config), authenticator=Authenticator(config=config),
-        config=config)
+        coursedir=CourseDirectory(config=config),
+        authenticator=Authenticator(config=config),
+        config=config,
+    )

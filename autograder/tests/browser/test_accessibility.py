@@ -27,8 +27,10 @@ from autograder.workspace import answer_path
 from course.start import PAGE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-LONG = (f"An answer, <b style='color: black'>in black</b>: <https://example.org/{'a' * 90}>, "
-        f"`{'b' * 90}`, {'c' * 90}.")
+LONG = (
+    f"An answer, <b style='color: black'>in black</b>: <https://example.org/{'a' * 90}>, "
+    f"`{'b' * 90}`, {'c' * 90}."
+)
 OURS = ".jp-RenderedHTMLCommon"  # what a notebook shows; the window around it is JupyterLab's
 # What goes beyond our part of Lab's window, and is not to be scrolled in a box of its own.
 BEYOND = """ours => [...document.querySelectorAll(ours)].filter(one => one.checkVisibility())
@@ -58,10 +60,13 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
     write_report(course, STUDY)
     write_solutions(STUDY, tmp_path / "solutions.html")
 
-    files = {"report": course.root / "reports" / f"{STUDY.assignment}.html",
-             "solutions": tmp_path / "solutions.html"} | {
+    files = {
+        "report": course.root / "reports" / f"{STUDY.assignment}.html",
+        "solutions": tmp_path / "solutions.html",
+    } | {
         f"feedback, {path.stem}": path
-        for path in sorted(course.root.glob(f"feedback/ada/{STUDY.assignment}/*.html"))}
+        for path in sorted(course.root.glob(f"feedback/ada/{STUDY.assignment}/*.html"))
+    }
     assert len(files) == 5
     found = {}
     for name, path in files.items():
@@ -90,7 +95,8 @@ def narrow(browser, path: Path):
     root = "document.documentElement"
     assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == (
-        "rgb(22, 25, 29)")
+        "rgb(22, 25, 29)"
+    )
     unfold(page)
     browser.screenshot(f"page-{path.stem}-dark-390")
     found = findings(page)

@@ -82,7 +82,8 @@ class Hundreds(Held):
         for _ in range(200):
             self.search(Board())
         return super().choose(state)
-""" + OPEN_LANES,
+"""
+    + OPEN_LANES,
     "board": "Held.may.clear(); play_against(Held(), values=AlphaBeta())",
     "go": "Held.may.set()",
     "hundreds": "Held.may.clear(); play_against(Hundreds())",
@@ -93,17 +94,22 @@ class Hundreds(Held):
     "four": "play_against(First(), start=ConnectFour(), values=open_lanes)",
     "sequence": ALMOST,
     "sequence begun": MIDDLE_OF_GAME,
-    **{f"late {name}": WAITS.replace("MADE", made) for name, made in {
-        "board": "play_against(Late())", "qubic": "play_against(Late(), start=Qubic())",
-        "four": "play_against(Late(), start=ConnectFour())",
-        "sequence": "play(Late(), seed=2)"}.items()},
+    **{
+        f"late {name}": WAITS.replace("MADE", made)
+        for name, made in {
+            "board": "play_against(Late())",
+            "qubic": "play_against(Late(), start=Qubic())",
+            "four": "play_against(Late(), start=ConnectFour())",
+            "sequence": "play(Late(), seed=2)",
+        }.items()
+    },
     "is asked": "while not Late.asked: sleep(0.01)",
     "let it answer": "Late.may.set()",
     "answered": ANSWERED,
     "watch": "watch({'x': First(), 'o': First()})",
     "picture": "Board()",
     "another's": "from IPython.display import HTML\n"
-                 "HTML('<img alt=\"dot\" src=\"data:image/svg+xml;base64,PHN2Zy8+\">')",
+    'HTML(\'<img alt="dot" src="data:image/svg+xml;base64,PHN2Zy8+">\')',
 }
 BOARDS = ["trap", "qubic", "four", "sequence", "sequence begun", "watch"]
 WAYS = {"ArrowRight": (1, 0), "ArrowLeft": (-1, 0), "ArrowDown": (0, 1), "ArrowUp": (0, -1)}
@@ -142,8 +148,9 @@ def shown_now(browser, name: str) -> Widget:
 def test_clicks_during_a_search(lab):
     """They are answered at once; no late move is played, and counts are those of their search."""
     game = shown(lab, "board")
-    nodes = {cell: load_answer("study2").AlphaBeta().search(Board().after(cell)).nodes
-             for cell in (0, 8)}
+    nodes = {
+        cell: load_answer("study2").AlphaBeta().search(Board().after(cell)).nodes for cell in (0, 8)
+    }
     game.part("0").click()
     game.wait_for("thinking")
     assert game.root.get_attribute("class") == "click-board thinking"
@@ -352,8 +359,10 @@ def test_in_every_window(lab):
         elif game.part("values").count():
             game.part("values").click()
             game.root.locator(".value").first.wait_for()
-    lab.wait_until(lambda: shown_now(lab, "qubic").root.locator(".value").count() == 64,
-                   "some values are missing")
+    lab.wait_until(
+        lambda: shown_now(lab, "qubic").root.locator(".value").count() == 64,
+        "some values are missing",
+    )
     assert "in thousands" in shown_now(lab, "sequence").status()
     numbers = {name: list(CELLS).index(name) for name in BOARDS}
     assert faults(lab, numbers, "board") == {}
@@ -379,16 +388,16 @@ def test_boards_survive(lab, opened):
     game = shown(lab, "easy")
     game.part("4").click()
     game.wait_for("First plays cell 0")
-    lab.show_cell(easy).locator(".board-still img[alt^='o - -; - x -']").wait_for(
-        state="attached")
+    lab.show_cell(easy).locator(".board-still img[alt^='o - -; - x -']").wait_for(state="attached")
     lab.command("docmanager:save")
     lab.page.reload()
     wait_for_notebook(lab, server)
     alive = lab.show_cell(easy).locator(".click-board")  # the kernel knows the game still
     alive.locator("[data-move='8']").click()
     alive.locator(".status", has_text="First plays cell 1").wait_for()
-    lab.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
-                 ".then(() => 0)")
+    lab.evaluate(
+        "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => 0)"
+    )
     alive.locator(".status", has_text="Run this cell to go on").wait_for()
     assert alive.locator("button, [data-move]").count() == 0
     lab.screenshot("board-restarted")

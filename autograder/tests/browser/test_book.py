@@ -9,8 +9,14 @@ from autograder.tests.browser.fits import SIZES
 
 pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots
-PAGES = ["index.html", *(f"{name}.html" for name in CHAPTERS), "node-counts.html", "student.html",
-         "packages.html", "packages/tictactoe/show/play_board.html"]
+PAGES = [
+    "index.html",
+    *(f"{name}.html" for name in CHAPTERS),
+    "node-counts.html",
+    "student.html",
+    "packages.html",
+    "packages/tictactoe/show/play_board.html",
+]
 WIDTHS = {"wide": 1200, "narrow": 390}
 
 
@@ -28,7 +34,8 @@ def test_a_link_leads_to_a_heading_that_is_seen(browser, book, size):
     browser.page.goto(f"{(book / '03_lane_heuristic.html').as_uri()}#too-many-games")
     assert browser.evaluate("""() => { const { left, top } = document.querySelector(":target")
         .getBoundingClientRect(); return document.elementFromPoint(left + 5, top + 5).id }""") == (
-        "too-many-games")
+        "too-many-games"
+    )
 
 
 def test_long_contents_show_where_one_is(browser, book):
@@ -47,7 +54,8 @@ def test_pictures_stay_readable_on_a_telephone(browser, book):
     for name in CHAPTERS:
         browser.page.goto((book / f"{name}.html").as_uri())
         shares = browser.page.locator(".output img").evaluate_all(
-            "all => all.map(one => one.getBoundingClientRect().width / one.naturalWidth)")
+            "all => all.map(one => one.getBoundingClientRect().width / one.naturalWidth)"
+        )
         assert min(share for share in shares if share) >= 0.69  # one in closed details has none
 
 
@@ -67,8 +75,10 @@ def test_a_picture_is_zoomed_by_touch(book, browser, scheme):
     page.goto((book / "01_minimax.html").as_uri())
     output = page.locator(ZOOMED).nth(THE_TREE)
     box, image = output.locator(".pane"), output.locator("img")
-    smaller, larger, fit = (output.get_by_role("button", name=name) for name in (
-        "Smaller picture", "Larger picture", "Fit the picture to the page"))
+    smaller, larger, fit = (
+        output.get_by_role("button", name=name)
+        for name in ("Smaller picture", "Larger picture", "Fit the picture to the page")
+    )
     box.scroll_into_view_if_needed()
     before = image.evaluate(SHARE)
     for _ in range(2):
@@ -87,7 +97,8 @@ def test_a_picture_is_zoomed_by_touch(book, browser, scheme):
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
     browser.screenshot(f"book-fitted-{scheme}")
     assert browser.evaluate(
-        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
 
 
 def test_a_picture_is_zoomed_by_keyboard(book, browser):
@@ -159,8 +170,12 @@ def test_everybody_can_use_it(browser, book, scheme):
             browser.page.fill("#words", "move")
             browser.page.locator("#hits a").first.wait_for()
             grave[page, name, "results"] = findings(browser.page)
-    assert not [(where, found) for where, broken in grave.items() for found in broken
-                if found.impact in GRAVE]
+    assert not [
+        (where, found)
+        for where, broken in grave.items()
+        for found in broken
+        if found.impact in GRAVE
+    ]
 
 
 def test_dark_or_light_is_kept(browser, book):
@@ -201,17 +216,21 @@ def test_search_by_keyboard(browser, book):
     page.keyboard.press("Enter")
     page.wait_for_url("**/bibliography.html#bibliography")
     assert browser.evaluate("() => document.querySelector(':target').textContent") == (
-        "Bibliography")
+        "Bibliography"
+    )
 
 
-@pytest.mark.parametrize(("words", "found"), [
-    ("zzzz", "Nothing found for zzzz. Try a shorter word."),
-    ("(", "Nothing found for (. Try a shorter word."),
-    ("philosophicel", "Nothing found for philosophicel, but 1 section with words like it:"),
-    ("\\d [", None),
-    ("SHANNON philosophical", "1 section:"),
-    ("wilson_interval", None),
-])
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("zzzz", "Nothing found for zzzz. Try a shorter word."),
+        ("(", "Nothing found for (. Try a shorter word."),
+        ("philosophicel", "Nothing found for philosophicel, but 1 section with words like it:"),
+        ("\\d [", None),
+        ("SHANNON philosophical", "1 section:"),
+        ("wilson_interval", None),
+    ],
+)
 def test_what_the_search_says(browser, book, words, found):
     """Case makes no difference, slips are forgiven, all words must be there, no sign breaks it."""
     browser.page.goto((book / "index.html").as_uri())
@@ -232,7 +251,8 @@ def test_a_reader_with_a_keyboard_gets_everywhere(browser, book):
     assert browser.evaluate("() => document.activeElement.id") == "text"
     beyond = browser.evaluate(
         "() => [...document.querySelectorAll('main *')].filter(e => e.scrollWidth > e.clientWidth"
-        " + 1 && getComputedStyle(e).overflowX === 'auto' && e.tabIndex < 0).length")
+        " + 1 && getComputedStyle(e).overflowX === 'auto' && e.tabIndex < 0).length"
+    )
     stops = browser.evaluate("() => document.querySelectorAll('main [tabindex=\"0\"]').length")
     assert (beyond, stops > 0) == (0, True)
     page.locator("footer a[rel=next]").focus()

@@ -19,21 +19,25 @@ END, MIDDLE = Board("xoxoxo___"), Board("x_o_x_o__")
 # A notebook of each study, what is made before anything is written, and a cell that needs all.
 BROKEN = {  # what else is saved, and what the cell shows
     "import nothing_like_it\n": "line 1: No module named 'nothing_like_it'",
-    "from tictactoe import Bord\n":
-        "line 1: cannot import name 'Bord' from 'tictactoe'",
+    "from tictactoe import Bord\n": "line 1: cannot import name 'Bord' from 'tictactoe'",
     "\nX = undefined\n": "line 2: name 'undefined' is not defined",
     "X = 1 / 0\n": "line 1: ZeroDivisionError: division by zero",
     "import sys\nsys.exit()\n": "line 2: the module exits when it is imported",
 }
 USES = {
-    "study1": ("01_minimax", "agents = [Minimax(), Tabular(), MixedTabular(seed=1)]",
-               "agents[0].search(end), type(agents[1])().search(end), agents[2].choose(end)"),
+    "study1": (
+        "01_minimax",
+        "agents = [Minimax(), Tabular(), MixedTabular(seed=1)]",
+        "agents[0].search(end), type(agents[1])().search(end), agents[2].choose(end)",
+    ),
     "study2": ("02_alpha_beta", "agent = AlphaBeta()", "agent.search(end)"),
-    "study3": ("05_move_ordering",
-               "import heuristic\nagents = [TypeA(1), TypeAPlus(1)]\ncount = lane_counts",
-               "count(middle, 'x'), heuristic.heuristic(middle, 'x'), "
-               "heuristic.is_quiescent(middle), priority(middle, 1, 'o'), "
-               "[agent.search(middle) for agent in agents]"),
+    "study3": (
+        "05_move_ordering",
+        "import heuristic\nagents = [TypeA(1), TypeAPlus(1)]\ncount = lane_counts",
+        "count(middle, 'x'), heuristic.heuristic(middle, 'x'), "
+        "heuristic.is_quiescent(middle), priority(middle, 1, 'o'), "
+        "[agent.search(middle) for agent in agents]",
+    ),
 }
 
 
@@ -48,8 +52,9 @@ def lab(tmp_path_factory):
 def text_of(outputs: list[dict]) -> str:
     """The outputs as text; what is printed on standard error too."""
     assert [one for one in outputs if one["output_type"] == "error"] == []
-    return "".join("".join(one.get("text", "") or one["data"].get("text/plain", ""))
-                   for one in outputs).strip()
+    return "".join(
+        "".join(one.get("text", "") or one["data"].get("text/plain", "")) for one in outputs
+    ).strip()
 
 
 def on_one_line(text: str) -> str:
@@ -61,7 +66,8 @@ def type_and_save(browser, path: str, text: str, file: Path) -> None:
     """Type a module into Lab's editor and save it, with the keyboard."""
     browser.command("docmanager:open", path=path)
     browser.page.wait_for_function(
-        "path => jupyterapp.shell.currentWidget?.context?.path === path", arg=path)
+        "path => jupyterapp.shell.currentWidget?.context?.path === path", arg=path
+    )
     browser.page.locator(".jp-FileEditor:visible .cm-content").click()
     browser.page.keyboard.press("Control+A")
     browser.page.keyboard.insert_text(text)
@@ -90,16 +96,24 @@ def test_a_study_is_solved_in_one_kernel(browser, lab, name):
     path, module = (f"{study.assignment}/{file}" for file in (f"{notebook}.ipynb", study.module))
     file, live = lab.root / module, Live(browser)
     answer = answer_path(study).read_text("utf-8")
-    functions = sorted(written_functions(answer), key=lambda one: answer.index(
-        f"def {one.rpartition('.')[2]}(", answer.find(f"class {one.partition('.')[0]}") + 1))
+    functions = sorted(
+        written_functions(answer),
+        key=lambda one: answer.index(
+            f"def {one.rpartition('.')[2]}(", answer.find(f"class {one.partition('.')[0]}") + 1
+        ),
+    )
 
     browser.open(lab, lab_path(path))
     browser.wait_for_lab()
     browser.wait_for_notebook(lab, path)
     browser.run_cell(1)
-    text_of(live.run(f"from {study.module.removesuffix('.py')} import *\n"
-                     "from tictactoe import Board\n"
-                     f"end, middle = {END!r}, {MIDDLE!r}\n{begin}"))
+    text_of(
+        live.run(
+            f"from {study.module.removesuffix('.py')} import *\n"
+            "from tictactoe import Board\n"
+            f"end, middle = {END!r}, {MIDDLE!r}\n{begin}"
+        )
+    )
     assert text_of(live.run(use)).startswith(expected(study, file.read_text("utf-8"), begin, use))
     for number, _ in enumerate(functions, 1):
         text = stub(answer, study.module, keep=functions[:number])
@@ -107,7 +121,7 @@ def test_a_study_is_solved_in_one_kernel(browser, lab, name):
             broken = text.replace("):\n", ")\n", 1)
             type_and_save(browser, module, broken, file)
             live.open(path)
-            line = 1 + broken[:broken.index(")\n", broken.index("def "))].count("\n")
+            line = 1 + broken[: broken.index(")\n", broken.index("def "))].count("\n")
             assert text_of(live.run(use)) == f"{study.module}, line {line}: expected ':'"
             for wrong, said in BROKEN.items():
                 live.write(module, wrong)
@@ -118,8 +132,9 @@ def test_a_study_is_solved_in_one_kernel(browser, lab, name):
         else:
             live.write(module, text)
         live.open(path)
-        assert on_one_line(text_of(live.run(use))).startswith(
-            expected(study, text, begin, use)), number
+        assert on_one_line(text_of(live.run(use))).startswith(expected(study, text, begin, use)), (
+            number
+        )
     cells = browser.cells()
     checks = [n for n, cell in enumerate(cells) if "".join(cell["source"]).startswith("check(")]
     for check in checks:

@@ -70,8 +70,7 @@ DARK_PAPER = "rgb(27, 27, 27)"
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """A browser with a notebook of all explorables, beside the reference's modules, and its server.
-    """
+    """A browser with a notebook of all explorables, beside the reference's modules, and its server."""
     root, private = tmp_path_factory.mktemp("explorables"), tmp_path_factory.mktemp("private")
     for study in STUDIES:
         shutil.copy(answer_path(load_study(study)), root)
@@ -100,11 +99,12 @@ def words(widget: Widget) -> str:
 def test_steps_by_keyboard(lab):
     """Arrow keys on the slider and on the picture lead to other pictures, End to the last one."""
     for name, (first, second, last) in {
-            "weights": ("After 0 games", "After 50 games", "After 400 games"),
-            "replies": ("1 of 9", "2 of 9", "9 of 9"),
-            "hidden hand": ("0 of 55", "1 of 55", "55 of 55"),
-            "ray": ("right, 0 of 8", "right, 1 of 8", "right, 8 of 8"),
-            "growing tree": ("6 of 60", "7 of 60", "60 of 60")}.items():
+        "weights": ("After 0 games", "After 50 games", "After 400 games"),
+        "replies": ("1 of 9", "2 of 9", "9 of 9"),
+        "hidden hand": ("0 of 55", "1 of 55", "55 of 55"),
+        "ray": ("right, 0 of 8", "right, 1 of 8", "right, 8 of 8"),
+        "growing tree": ("6 of 60", "7 of 60", "60 of 60"),
+    }.items():
         widget = shown(lab, name)
         widget.wait_for(first)
         before = words(widget)
@@ -127,7 +127,9 @@ def test_knobs_by_keyboard(lab):
     widget.wait_for("blocking = 0, line = 1, line_exponent = 2. The best cells: 5,5 with 71")
     knob = widget.root.locator(".knobs input").first
     assert (knob.get_attribute("aria-label"), knob.get_attribute("aria-valuetext")) == (
-        "blocking", "0")
+        "blocking",
+        "0",
+    )
     knob.focus()
     widget.press("ArrowRight", "ArrowRight")
     widget.wait_for("blocking = 1, line = 1, line_exponent = 2. The best cells: 4,6 with 136")
@@ -186,8 +188,9 @@ def test_without_its_kernel_it_is_a_picture(lab, opened):
     ray.part("last").focus()
     ray.press("Enter")
     ray.wait_for("right, 8 of 8")
-    lab.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
-                 ".then(() => 0)")
+    lab.evaluate(
+        "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => 0)"
+    )
     lab.wait_until(lambda: server.kernel_is_idle("widgets.ipynb"), "the kernel is not idle")
     ray.wait_for("Run this cell to go on")
     assert ray.root.locator("button, input").count() == 0

@@ -65,8 +65,10 @@ def test_an_instructors_evening(browser, tmp_path):
         assert clicked.waiting
 
         mark_by_hand(browser, form)
-        browser.wait_until(lambda: marks(course).manual == 2 and marks(course).comments,
-                           "score and comment are not in the gradebook")
+        browser.wait_until(
+            lambda: marks(course).manual == 2 and marks(course).comments,
+            "score and comment are not in the gradebook",
+        )
         assert marks(course).comments == [COMMENT]
 
         form.get_by_role("link", name="Manual Grading").click()
@@ -91,7 +93,7 @@ def test_an_instructors_evening(browser, tmp_path):
         assert browser.elsewhere == []
 
     # Our own command gives the same marks, cell by cell.
-    graded, = grade(course, STUDY, [ADA], force=True)
+    (graded,) = grade(course, STUDY, [ADA], force=True)
     assert graded.status == "graded"
     again = marks(course)
     assert again.cells == clicked.cells | {(NOTEBOOK, QUESTION): 2}
@@ -99,8 +101,7 @@ def test_an_instructors_evening(browser, tmp_path):
 
 
 def test_formgrader_refuses_names_and_times_when_they_are_set(browser, tmp_path):
-    """*Add new assignment* and the due date's dialog show why in one sentence, and change nothing.
-    """
+    """*Add new assignment* and the due date's dialog show why in one sentence, and change nothing."""
     course = CourseFolder.create(tmp_path / "course")
     browser.page.set_viewport_size({"width": 1366, "height": 768})
     with serve(course.root, tmp_path / "private") as server:
@@ -176,7 +177,8 @@ def test_a_course_by_clicking_on_the_overview(browser, tmp_path):
     with open_gradebook(course) as gradebook:
         assert [student.id for student in students_of(gradebook)] == [ADA]
     assert {path.name for path in (course.root / "release").iterdir()} == {
-        load_study(name).assignment for name in PLANS[6]}
+        load_study(name).assignment for name in PLANS[6]
+    }
     assert [f for f in found if f.impact in GRAVE] == []
     assert browser.elsewhere == []
 
@@ -193,7 +195,8 @@ def press(page, button: str, said: str):
 
 def require_in_view(message) -> None:
     """Wait until a message is whole inside the notebook's window, and nothing covers it."""
-    message.page.wait_for_function("""message => {
+    message.page.wait_for_function(
+        """message => {
         const text = message.querySelector(".message-text").getBoundingClientRect();
         const whole = message.getBoundingClientRect();
         const window = message.closest(".jp-WindowedPanel-outer, .jp-Notebook")
@@ -201,7 +204,9 @@ def require_in_view(message) -> None:
         const seen = document.elementFromPoint(text.left + 5, text.top + text.height / 2);
         return whole.top >= window.top - 1 && whole.bottom <= window.bottom + 1
             && message.contains(seen);
-    }""", arg=message.element_handle())
+    }""",
+        arg=message.element_handle(),
+    )
 
 
 def take(browser, course, desk, study) -> None:
@@ -224,7 +229,8 @@ def take(browser, course, desk, study) -> None:
     assert not graded.locator("details").evaluate("log => log.open")
     browser.screenshot(f"overview-graded-{study.name}")
     press(page, "Release feedback", f"Release feedback on {study.title}?").get_by_role(
-        "button", name="Release feedback").click()
+        "button", name="Release feedback"
+    ).click()
     page.locator(".message").filter(has_text="is in the exchange").wait_for()
     assert fetch_feedback(course, desk, ADA, study)
     page.get_by_label("Due date").fill("next week")
@@ -249,8 +255,9 @@ def change_in_mid_run(browser, course) -> None:
     message.wait_for()
     assert STUDY.title in message.inner_text()
     page.get_by_label("Assignment").select_option(label=load_study("study6").title)
-    page.locator(".message").filter(has_text=f"no submissions to {load_study('study6').title}"
-                                    ).wait_for()
+    page.locator(".message").filter(
+        has_text=f"no submissions to {load_study('study6').title}"
+    ).wait_for()
     assert not page.locator(".marking").count()
     assert page.get_by_label("Due date").input_value() not in ("", DUE)
     page.get_by_label("Assignment").select_option(label=load_study("study4").title)

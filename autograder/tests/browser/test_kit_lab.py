@@ -89,7 +89,7 @@ def questions_are_reported(browser):
     before = "".join(browser.cells()[number]["source"])
     browser.write_cell(number, VARIABLES)
     browser.run_cell(number)
-    output, = browser.cells()[number]["outputs"]
+    (output,) = browser.cells()[number]["outputs"]
     assert "".join(output["data"]["text/plain"]) == "[]"
     browser.write_cell(number, before)
 

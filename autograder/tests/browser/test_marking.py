@@ -24,14 +24,23 @@ STUDY = load_study("study2")
 NOTEBOOK = "02_alpha_beta"
 WRITTEN = next(iter(STUDY.written))
 CELL = (NOTEBOOK, answer_id(WRITTEN))
-SAMPLES = [line.partition(": ")[2] for line in answers(STUDY)[CELL[1]]["samples"].splitlines()
-           if line.startswith("* ")]
-HOSTILE = ("<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
-           "<svg onload='window.hacked = 1'></svg><img src='http://x.invalid/1'>"
-           "<p style='cursor: url(http://x.invalid/2); background: url(http://x.invalid/3)'>Here</p>"
-           "\n\nI could not solve this one.")
-CLASS = [("ada", "Ada", "Lovelace", SAMPLES[0]), ("ben", "Ben", "Byron", SAMPLES[1]),
-         ("cy", "Cy", "Clone", SAMPLES[2]), ("dan", "Dan", "Danger", HOSTILE)]
+SAMPLES = [
+    line.partition(": ")[2]
+    for line in answers(STUDY)[CELL[1]]["samples"].splitlines()
+    if line.startswith("* ")
+]
+HOSTILE = (
+    "<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
+    "<svg onload='window.hacked = 1'></svg><img src='http://x.invalid/1'>"
+    "<p style='cursor: url(http://x.invalid/2); background: url(http://x.invalid/3)'>Here</p>"
+    "\n\nI could not solve this one."
+)
+CLASS = [
+    ("ada", "Ada", "Lovelace", SAMPLES[0]),
+    ("ben", "Ben", "Byron", SAMPLES[1]),
+    ("cy", "Cy", "Clone", SAMPLES[2]),
+    ("dan", "Dan", "Danger", HOSTILE),
+]
 COMMENT = "Which nodes must be visited whatever the order?"
 
 
@@ -55,8 +64,10 @@ def test_an_evening_at_the_overview(browser, tmp_path):
         page.get_by_role("button", name="Mark written answers").click()
         cards = page.locator(".marking article")
         cards.nth(len(CLASS) - 1).wait_for()
-        who = [next(a.student for a in marks.answers(course, STUDY, CELL) if a.id == key)
-               for key in cards.evaluate_all("cards => cards.map(({dataset}) => dataset.id)")]
+        who = [
+            next(a.student for a in marks.answers(course, STUDY, CELL) if a.id == key)
+            for key in cards.evaluate_all("cards => cards.map(({dataset}) => dataset.id)")
+        ]
         page.wait_for_function("""() => [...document.querySelectorAll(".marking article .text")]
             .every(text => text.innerText)""")
 
@@ -81,10 +92,16 @@ def test_an_evening_at_the_overview(browser, tmp_path):
 
         found = {a.student: a for a in marks.answers(course, STUDY, CELL)}
         assert [(found[s].points, found[s].waits, found[s].comment) for s in who] == [
-            (2, False, COMMENT), (3, False, COMMENT), (None, True, None), (None, True, None)]
+            (2, False, COMMENT),
+            (3, False, COMMENT),
+            (None, True, None),
+            (None, True, None),
+        ]
         assert not page.evaluate("() => window.hacked")
-        assert not any(name in page.locator(".marking").inner_text() for name in (
-            "Lovelace", "Byron", "ada", "Danger"))
+        assert not any(
+            name in page.locator(".marking").inner_text()
+            for name in ("Lovelace", "Byron", "ada", "Danger")
+        )
         assert [cell["cell_type"] for cell in browser.cells()] == ["markdown", "code"]
 
         found = {theme: look(browser, theme) for theme in ("light", "dark")}
@@ -107,8 +124,10 @@ def look(browser, theme: str) -> list:
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".marking").scroll_into_view_if_needed()
     browser.screenshot(f"marking-{theme}-390")
-    assert page.evaluate("() => { const m = document.querySelector('.marking');"
-                         " return m.scrollWidth <= m.clientWidth }")
+    assert page.evaluate(
+        "() => { const m = document.querySelector('.marking');"
+        " return m.scrollWidth <= m.clientWidth }"
+    )
     page.set_viewport_size({"width": 1366, "height": 768})
     return found
 
@@ -119,8 +138,9 @@ def make_class(root) -> CourseFolder:
     release(course, STUDY)
     add_students(course, [(student, first, last) for student, first, last, _ in CLASS])
     for student, _, _, text in CLASS:
-        work = shutil.copytree(course.release(STUDY.assignment),
-                               course.submission(STUDY.assignment, student))
+        work = shutil.copytree(
+            course.release(STUDY.assignment), course.submission(STUDY.assignment, student)
+        )
         path = work / f"{NOTEBOOK}.ipynb"
         notebook = json.loads(path.read_text("utf-8"))
         for cell in notebook["cells"]:

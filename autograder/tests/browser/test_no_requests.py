@@ -24,12 +24,12 @@ NOTEBOOK = "02_alpha_beta"
 HOST = "http://x.invalid"
 FETCHING = [
     f'<p style="cursor: url({HOST}/1), auto; background: url({HOST}/2)">Text</p>',
-    f'<p style="background-image: image-set(\'{HOST}/3\' 1x); color: red">Text</p>',
+    f"<p style=\"background-image: image-set('{HOST}/3' 1x); color: red\">Text</p>",
     f'<p style="cursor: \\75 rl({HOST}/4); border-image: url({HOST}/5)">Text</p>',
     f'<img src="{HOST}/6"><img srcset="{HOST}/7 1x"><picture><source srcset="{HOST}/8"></picture>',
     f"![A picture]({HOST}/9)",
     f'<svg><image href="{HOST}/10"/><use href="{HOST}/11#a"/></svg>',
-    f'<style>@import url({HOST}/12); p {{ background: url({HOST}/13) }}</style>',
+    f"<style>@import url({HOST}/12); p {{ background: url({HOST}/13) }}</style>",
     f'<link rel="stylesheet" href="{HOST}/14"><link rel="icon" href="{HOST}/15">',
     f'<iframe src="{HOST}/16"></iframe><object data="{HOST}/17"></object><embed src="{HOST}/18">',
     f'<video src="{HOST}/19" poster="{HOST}/20"></video><audio src="{HOST}/21" autoplay></audio>',
@@ -76,12 +76,14 @@ def test_uncleaned_they_would(browser, tmp_path):
 
 def hand_in(course: CourseFolder) -> None:
     """Let Ada answer every written question so."""
-    work = shutil.copytree(course.release(STUDY.assignment),
-                           course.submission(STUDY.assignment, "ada"))
+    work = shutil.copytree(
+        course.release(STUDY.assignment), course.submission(STUDY.assignment, "ada")
+    )
     for path in work.glob("*.ipynb"):
         notebook = json.loads(path.read_text("utf-8"))
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown" and cell["metadata"].get("nbgrader", {}).get(
-                    "solution"):
+                "solution"
+            ):
                 cell["source"] = ANSWER
         path.write_text(json.dumps(notebook), "utf-8")

@@ -46,29 +46,38 @@ blocker, alphabeta = WinOrBlock(1), load_answer("study2").AlphaBeta()
 seen, game = example("1/18"), play([Greedy(), Greedy()], seed=1)"""
 CELLS = {  # what shows a widget -> cells that do
     "tictactoe.show.play_board.play_against": (
-        "play_against(blocker)", "play_against(blocker, start=Qubic())",
-        "play_against(blocker, start=ConnectFour())"),
+        "play_against(blocker)",
+        "play_against(blocker, start=Qubic())",
+        "play_against(blocker, start=ConnectFour())",
+    ),
     "tictactoe.show.watch_board.watch": ("watch({'x': blocker, 'o': blocker}, ConnectFour())",),
     "tictactoe.show.explorer.explore": ("explore(alphabeta, Board('x__ox__xo'))",),
     "tictactoe.show.counts.compare_counts": (
-        "compare_counts({'AlphaBeta': alphabeta}, Board('x___o____'))",),
+        "compare_counts({'AlphaBeta': alphabeta}, Board('x___o____'))",
+    ),
     "tictactoe.show.growth.growing_tree": (
-        "growing_tree(load_answer('study9').UCT(9, seed=1), Board('x___o___x'))",),
+        "growing_tree(load_answer('study9').UCT(9, seed=1), Board('x___o___x'))",
+    ),
     "tictactoe.show.knob.knob": (
-        "knob('board', 'xo', lambda who: boards([Board().after('xo'.index(who))], [who]))",),
+        "knob('board', 'xo', lambda who: boards([Board().after('xo'.index(who))], [who]))",
+    ),
     "tictactoe.show.weights.weights_on_board": (
         "weights_on_board([('first', {'a': 1}), ('last', {'a': 2})], Board('x___o____'),"
-        " lambda weights: {3: weights['a']})",),
+        " lambda weights: {3: weights['a']})",
+    ),
     "sequence.widget.play": ("sequence.widget.play()",),
     "sequence.widget.replay": ("sequence.widget.replay(game)",),
     "sequence.widget.watch": ("sequence.widget.watch([Greedy(), Greedy()])",),
     "sequence.widget.hidden_hand.hidden_hand": ("hidden_hand(game.states)",),
     "sequence.widget.rays.read_along": (
-        "read_along('m' * 100, (4, 1), {'right': (0, 1)}, lambda text: [len(text)], ['cells'])",),
+        "read_along('m' * 100, (4, 1), {'right': (0, 1)}, lambda text: [len(text)], ['cells'])",
+    ),
     "sequence.widget.replies.reply_board": (
-        "reply_board(seen, seen.legal_actions()[:2], lambda action: {action: 1})",),
+        "reply_board(seen, seen.legal_actions()[:2], lambda action: {action: 1})",
+    ),
     "sequence.widget.scores.score_board": (
-        "score_board(seen, [(4, 4)], lambda cell, line: line, {'line': (1, 2)})",),
+        "score_board(seen, [(4, 4)], lambda cell, line: line, {'line': (1, 2)})",
+    ),
     "autograder.desk.marking.mark_answers": ("mark_answers('study2')",),
     "autograder.desk.buttons.desk": ("desk()",),
 }
@@ -76,8 +85,11 @@ SOURCES = [source for sources in CELLS.values() for source in sources]
 WHOLE = "explore("  # leaves the whole tree, and not the step that was shown
 PARTS = "button, input, select, [data-move]"
 CHANGES = {  # what changes a board or stops it, the first that there is -> by which key
-    "button[data-move='pause']": "Enter", "button[data-move='next']": "Enter",
-    ".knobs input": "ArrowRight", "svg [data-move]": "Enter"}
+    "button[data-move='pause']": "Enter",
+    "button[data-move='next']": "Enter",
+    ".knobs input": "ArrowRight",
+    "svg [data-move]": "Enter",
+}
 SAYS = """cell => [...cell.querySelectorAll(".jp-OutputArea-child")]
   .filter(output => getComputedStyle(output).display !== "none")
   .map(output => output.innerText).join(" ")"""
@@ -85,8 +97,10 @@ SAYS = """cell => [...cell.querySelectorAll(".jp-OutputArea-child")]
 
 def defined_in(package) -> Iterator[object]:
     """The public classes and functions of a package's modules, each where it is defined."""
-    for name in [package.__name__, *(found.name for found in pkgutil.walk_packages(
-            package.__path__, f"{package.__name__}."))]:
+    for name in [
+        package.__name__,
+        *(found.name for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")),
+    ]:
         for key, thing in vars(importlib.import_module(name)).items():
             if getattr(thing, "__module__", "") == name and not key.startswith("_"):
                 yield thing
@@ -105,8 +119,11 @@ def shown_by(function: object) -> object:
 def test_no_kind_of_widget_is_forgotten():
     """Each function that shows a widget has a cell here, and each kind of widget a function."""
     things = [thing for package in PACKAGES for thing in defined_in(package)]
-    makers = {f"{thing.__module__}.{thing.__name__}": shown_by(thing) for thing in things
-              if is_kind(shown_by(thing)) and thing.__module__ != layout.__name__}
+    makers = {
+        f"{thing.__module__}.{thing.__name__}": shown_by(thing)
+        for thing in things
+        if is_kind(shown_by(thing)) and thing.__module__ != layout.__name__
+    }
     assert set(CELLS) == makers.keys() | BY_COMMAND
     kinds = {thing for thing in things if is_kind(thing) and not thing.__subclasses__()}
     # ClickBoard is what all the others are on, and messages are parts of the overview.
@@ -135,12 +152,19 @@ def change(lab, number: int) -> str:
     part, key = next(item for item in CHANGES.items() if cell.locator(item[0]).count())
     cell.locator(part).first.focus()
     lab.page.keyboard.press(key)
-    lab.wait_until(lambda: before != (status.inner_text(), picture.get_attribute("aria-label"))
-                   and not cell.locator(".thinking").count(), f"cell {number} does not answer")
+    lab.wait_until(
+        lambda: (
+            before != (status.inner_text(), picture.get_attribute("aria-label"))
+            and not cell.locator(".thinking").count()
+        ),
+        f"cell {number} does not answer",
+    )
     left = cell.locator(".board-still img")
     if WHOLE not in SOURCES[number - 1]:
-        lab.wait_until(lambda: left.get_attribute("alt") == picture.get_attribute("aria-label"),
-                       f"the picture that cell {number} leaves is an old one")
+        lab.wait_until(
+            lambda: left.get_attribute("alt") == picture.get_attribute("aria-label"),
+            f"the picture that cell {number} leaves is an old one",
+        )
     return left.get_attribute("alt")
 
 
@@ -148,17 +172,23 @@ def reopen(lab, server) -> None:
     """Save the notebook, end its kernel, and open Lab anew."""
     lab.command("docmanager:save")
     for session in server.ask("sessions"):
-        urlopen(Request(f"{server.url}/api/sessions/{session['id']}", method="DELETE",
-                        headers={"Authorization": f"token {TOKEN}"}), timeout=10).close()
+        urlopen(
+            Request(
+                f"{server.url}/api/sessions/{session['id']}",
+                method="DELETE",
+                headers={"Authorization": f"token {TOKEN}"},
+            ),
+            timeout=10,
+        ).close()
     lab.open(server, lab_path(NOTEBOOK))
     lab.wait_for_lab()
     lab.page.wait_for_function(
-        "path => window.jupyterapp?.shell.currentWidget?.context?.path === path", arg=NOTEBOOK)
+        "path => window.jupyterapp?.shell.currentWidget?.context?.path === path", arg=NOTEBOOK
+    )
 
 
 def stop(lab, server) -> None:
-    """Restart the kernel: each widget that needs it is replaced by a sentence, or says so itself.
-    """
+    """Restart the kernel: each widget that needs it is replaced by a sentence, or says so itself."""
     lab.restart_kernel()
     lab.wait_for_notebook(server, NOTEBOOK)
     for number, source in enumerate(SOURCES, 1):
@@ -190,8 +220,10 @@ def test_every_widget_leaves_its_last_picture(opened):
     lab.run_cell(0)
     left = {number: change(lab, number) for number in range(1, len(SOURCES) + 1)}
     stop(lab, server)
-    lab.page.route("**/api/sessions*", lambda route: (
-        route.fallback() if route.request.method == "GET" else None))  # asked in vain for a kernel
+    lab.page.route(
+        "**/api/sessions*",
+        lambda route: route.fallback() if route.request.method == "GET" else None,
+    )  # asked in vain for a kernel
     reopen(lab, server)
     for number, words in left.items():
         look(lab, number, words)

@@ -36,8 +36,10 @@ STUDY = load_study("study3")
 NOTEBOOKS = [path.stem for path in notebook_texts(STUDY.folder)]
 FOLDER = "site"
 ENDLESS = "def lane_counts(board, player):\n    while True:\n        pass\n"
-POINTS = [sum(check.max_points for check in STUDY.checks.values() if check.extra_credit == extra)
-          for extra in (False, True)]
+POINTS = [
+    sum(check.max_points for check in STUDY.checks.values() if check.extra_credit == extra)
+    for extra in (False, True)
+]
 MADE = """from heuristic import TypeA, lane_counts
 from tictactoe import Board
 count, agent, board = lane_counts, TypeA(1), Board("x_o_x_o__")"""
@@ -115,8 +117,16 @@ def test_pyodide_is_the_one_that_its_kernel_was_made_for(site):
     """The two come from different registries, and are renewed together; the site has them."""
     fetched = fetch(CACHE)
     made_for = subprocess.run(
-        [fetched.python, "-c", "from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION\n"
-         "print(PYODIDE_VERSION)"], capture_output=True, text=True, check=True).stdout.strip()
+        [
+            fetched.python,
+            "-c",
+            "from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION\n"
+            "print(PYODIDE_VERSION)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     assert pyodide_server(fetched.pyodide).split("/")[-2] == f"v{made_for}"
 
 
@@ -128,9 +138,15 @@ def test_the_size_that_is_told_is_that_of_the_folder(made):
     assert abs(int(told[1]) - size / 1e6) <= 0.5, said
 
 
-@pytest.mark.parametrize(("typed", "meant"), [
-    ("quiescence", "quiescent"), ("quiescent", "quiescence"), ("quiesence", "quiescence"),
-    ("quiecsent", "quiescent")])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("quiescence", "quiescent"),
+        ("quiescent", "quiescence"),
+        ("quiesence", "quiescence"),
+        ("quiecsent", "quiescent"),
+    ],
+)
 def test_the_search_finds_words_of_the_same_stem(browser, site, typed, meant):
     """Quiescence and quiescent find each other, and either is found with a slip in typing."""
     browser.page.goto(f"{site}/index.html")
@@ -176,8 +192,9 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     live.write(f"{STUDY.assignment}/{STUDY.module}", answer_path(STUDY).read_text("utf-8"))
 
     said = [words for name in NOTEBOOKS for words in work_through(browser, name)]
-    assert all("points - all right" in words or "of extra credit - all right" in words
-               for words in said)
+    assert all(
+        "points - all right" in words or "of extra credit - all right" in words for words in said
+    )
     assert len(said) == len(STUDY.checks)
 
     page.goto(f"{site}/live/lab/index.html?path=start.ipynb")  # what was done is still there
@@ -194,7 +211,7 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     release(course, STUDY)
     with zipfile.ZipFile(download.value.path()) as archive:
         archive.extractall(tmp_path / "course" / "submitted" / "ada")
-    graded, = grade(course, STUDY)
+    (graded,) = grade(course, STUDY)
     assert (graded.status, graded.needs_a_look) == ("graded", False)
     with open_gradebook(course) as gradebook:
         marks = marks_of(gradebook, STUDY.assignment)["ada"]
@@ -206,10 +223,13 @@ def test_an_edit_takes_effect_in_the_next_cell(browser, site):
     """Also for a function and an agent that cells made before; a module that cannot be loaded costs
     one line. Nothing is restarted."""
     live, answer = Live(browser), answer_path(STUDY).read_text("utf-8")
-    module, path = (f"{STUDY.assignment}/{name}"
-                    for name in (STUDY.module, f"{NOTEBOOKS[-1]}.ipynb"))
-    written = [stub(answer, STUDY.module, keep=names) for names in (
-        [], ["lane_counts"], list(written_functions(answer)))]
+    module, path = (
+        f"{STUDY.assignment}/{name}" for name in (STUDY.module, f"{NOTEBOOKS[-1]}.ipynb")
+    )
+    written = [
+        stub(answer, STUDY.module, keep=names)
+        for names in ([], ["lane_counts"], list(written_functions(answer)))
+    ]
 
     def shown(text):
         live.write(module, text)
@@ -247,10 +267,13 @@ def test_page_live_course_and_boards_in_firefox(site, tmp_path):
     shutil.copy(answer_path(load_study("study2")), root)
     with serve(root, tmp_path / "private") as server:
         told = in_firefox(
-            site=f"{site}/{NOTEBOOKS[0]}.html", live=f"{STUDY.assignment}/{NOTEBOOKS[0]}.ipynb",
+            site=f"{site}/{NOTEBOOKS[0]}.html",
+            live=f"{STUDY.assignment}/{NOTEBOOKS[0]}.ipynb",
             board=PLAY,
-            lab=f"{server.url}/{lab_path(NOTEBOOK)}&token={TOKEN}", notebook=NOTEBOOK,
-            clicks=[["play_against", "4"], ["explore", "next"], ["replay", "next"]])
+            lab=f"{server.url}/{lab_path(NOTEBOOK)}&token={TOKEN}",
+            notebook=NOTEBOOK,
+            clicks=[["play_against", "4"], ["explore", "next"], ["replay", "next"]],
+        )
     assert told["version"].startswith("firefox")
     assert sorted(told["themes"]) == ["dark", "light"]
     assert told["live"].startswith("First plays cell 0")

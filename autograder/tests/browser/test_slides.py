@@ -71,8 +71,16 @@ def test_keys_turn_the_slides(browser, deck):
     page = browser.page
     page.goto(deck.as_uri())
     last = browser.evaluate("() => document.querySelectorAll('.slide').length") - 1
-    for key, number in [("ArrowLeft", 0), ("ArrowRight", 1), ("ArrowDown", 2), ("ArrowUp", 1),
-                        (" ", 2), ("End", last), ("ArrowRight", last), ("Home", 0)]:
+    for key, number in [
+        ("ArrowLeft", 0),
+        ("ArrowRight", 1),
+        ("ArrowDown", 2),
+        ("ArrowUp", 1),
+        (" ", 2),
+        ("End", last),
+        ("ArrowRight", last),
+        ("Home", 0),
+    ]:
         page.keyboard.press(key)
         assert browser.evaluate(NUMBER) == number, key
     notes = page.locator(".notes").first

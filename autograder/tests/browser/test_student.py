@@ -32,14 +32,20 @@ ANSWER = "Because a lane with two is one move from a win."
 
 def html_of(cell: dict) -> str:
     """The HTML that a cell has put out."""
-    return "".join("".join(output["data"].get("text/html", ""))
-                   for output in cell["outputs"] if "data" in output)
+    return "".join(
+        "".join(output["data"].get("text/html", ""))
+        for output in cell["outputs"]
+        if "data" in output
+    )
 
 
 def check_cell(cells: list[dict], name: str) -> int:
     """The number of the cell that runs a check."""
-    return next(n for n, cell in enumerate(cells)
-                if "".join(cell["source"]).startswith(f'check("{STUDY.name}.{name}")'))
+    return next(
+        n
+        for n, cell in enumerate(cells)
+        if "".join(cell["source"]).startswith(f'check("{STUDY.name}.{name}")')
+    )
 
 
 def test_a_students_afternoon(browser, tmp_path):
@@ -52,7 +58,7 @@ def test_a_students_afternoon(browser, tmp_path):
         write_and_check(browser, server, desk)
         submit(browser, server, desk)
     assert browser.elsewhere == []
-    handed_in, = (course.exchange() / COURSE_ID / "inbound").iterdir()
+    (handed_in,) = (course.exchange() / COURSE_ID / "inbound").iterdir()
     module = desk / STUDY.assignment / STUDY.module
     assert (handed_in / STUDY.module).read_bytes() == module.read_bytes()
     assert ANSWER in (handed_in / f"{NOTEBOOK}.ipynb").read_text("utf-8")
@@ -120,7 +126,8 @@ def submit(browser, server, desk):
     list_of_assignments(browser)
     page.locator("#nbgrader-assignment-list").get_by_text("Submit", exact=True).click()
     page.locator("#nbgrader-assignment-list #submitted_assignments_list").get_by_text(
-        STUDY.assignment).first.wait_for()
+        STUDY.assignment
+    ).first.wait_for()
     browser.screenshot("student-submitted")
     page.get_by_role("tab", name=PAGE).click()
     browser.wait_for_notebook(server, PAGE)

@@ -41,8 +41,9 @@ def test_every_page_can_be_used_by_everybody(browser, pages):
     for theme, path in product(("light", "dark"), pages):
         browser.page.emulate_media(color_scheme=theme)
         browser.page.goto(path.as_uri())
-        browser.evaluate("() => { for (const e of document.querySelectorAll('details')) "
-                         "e.open = true }")
+        browser.evaluate(
+            "() => { for (const e of document.querySelectorAll('details')) e.open = true }"
+        )
         if found := [one for one in findings(browser.page) if one.impact in GRAVE]:
             grave[path.name, theme] = found
         if lost := browser.evaluate(EMPTY):

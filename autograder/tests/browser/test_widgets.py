@@ -133,8 +133,10 @@ def test_a_large_tree_and_a_fast_hand(lab):
     for x in range(0, int(box["width"] * 0.6), 5):
         mouse.move(box["x"] + 8 + x, y)
     mouse.up()
-    lab.wait_until(lambda: tree.status().startswith(f"Step {slider.input_value()} of"),
-                   "the picture is not at the slider's step")
+    lab.wait_until(
+        lambda: tree.status().startswith(f"Step {slider.input_value()} of"),
+        "the picture is not at the slider's step",
+    )
     assert int(slider.input_value()) > 500  # about as far as the mouse went
     lab.screenshot("widget-large-tree")
 
@@ -145,8 +147,10 @@ def test_counts_follow_the_position(lab):
     counts.wait_for("Type A visits")
     before = counts.root.locator("svg").first.get_attribute("aria-label")
     counts.part("8").click()
-    lab.wait_until(lambda: counts.root.locator("svg").first.get_attribute("aria-label") != before,
-                   "the counts did not change")
+    lab.wait_until(
+        lambda: counts.root.locator("svg").first.get_attribute("aria-label") != before,
+        "the counts did not change",
+    )
     lab.screenshot("widget-counts")
     counts.part("agent Type A").click()
     counts.root.locator("button", has_text="☐ Type A").wait_for()
@@ -162,8 +166,7 @@ def test_qubic_is_played(lab):
 
 
 def test_sequence_is_played_by_mouse_and_by_keyboard(lab):
-    """A card, a cell and a card of the row make an action; the agent answers; undo takes it back.
-    """
+    """A card, a cell and a card of the row make an action; the agent answers; undo takes it back."""
     game = Widget(lab, "sequence")
     game.part("card 4d").first.click()
     game.wait_for("click a lit cell")

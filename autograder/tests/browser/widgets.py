@@ -18,8 +18,9 @@ PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimatio
 
 
 @contextlib.contextmanager
-def open_notebook(root: Path, private: Path,
-                  sources: Sequence[str]) -> Iterator[tuple[Browser, Server]]:
+def open_notebook(
+    root: Path, private: Path, sources: Sequence[str]
+) -> Iterator[tuple[Browser, Server]]:
     """A browser with a new notebook of code cells, which are not run yet, and its server."""
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
@@ -52,8 +53,9 @@ def window(browser: Browser, size: str) -> Iterator[None]:
             browser.command("application:toggle-left-area")
 
 
-def faults(browser: Browser, numbers: dict[str, int], prefix: str, *,
-           fits: bool = True) -> dict[tuple[str, str, str], list]:
+def faults(
+    browser: Browser, numbers: dict[str, int], prefix: str, *, fits: bool = True
+) -> dict[tuple[str, str, str], list]:
     """What keeps people from reading the widgets of cells that were run: in windows of all sizes,
     in both themes, in the words of `flaws` and axe. On a telephone, pictures are to fit.
 
@@ -74,7 +76,8 @@ def faults(browser: Browser, numbers: dict[str, int], prefix: str, *,
                     found[name, size, theme] = told
                 widget.root.evaluate("root => root.scrollIntoView()")
                 browser.screenshot(
-                    f"{prefix}-{name.replace(' ', '-')}-{size}-{theme.lower()}", rest=0)
+                    f"{prefix}-{name.replace(' ', '-')}-{size}-{theme.lower()}", rest=0
+                )
     browser.use_theme("Light")
     return found
 
@@ -93,7 +96,8 @@ class Widget:
         """What keeps somebody from seeing it whole, in the words of `flaws`."""
         right = self.root.evaluate("root => root.getBoundingClientRect().right")
         ends = self.root.locator("button, input, output").evaluate_all(
-            "all => all.map(one => one.getBoundingClientRect().right)")
+            "all => all.map(one => one.getBoundingClientRect().right)"
+        )
         return flaws(self.root, fits=fits) + (["a button is cut"] if max(ends) > right + 1 else [])
 
     def grave(self) -> list:
@@ -117,7 +121,8 @@ class Widget:
     def moves(self) -> list[str]:
         """The moves of all that can be clicked in the picture."""
         return self.root.locator("svg [data-move]").evaluate_all(
-            "parts => parts.map(part => part.dataset.move)")
+            "parts => parts.map(part => part.dataset.move)"
+        )
 
     def focused(self) -> str | None:
         """The move that Enter would send."""

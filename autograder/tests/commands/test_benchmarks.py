@@ -58,9 +58,11 @@ def test_a_new_module_is_a_new_benchmark(fake):
 
 def test_the_list_is_made_without_importing_a_benchmark():
     """A new process that lists them has imported the package alone, and shows the docstrings."""
-    code = ("import sys; from autograder import benchmarks; found = benchmarks.available(); "
-            "print({name.rpartition('.')[2] for name in sys.modules "
-            "if name.startswith('autograder.benchmarks.')} & found.keys(), len(found))")
+    code = (
+        "import sys; from autograder import benchmarks; found = benchmarks.available(); "
+        "print({name.rpartition('.')[2] for name in sys.modules "
+        "if name.startswith('autograder.benchmarks.')} & found.keys(), len(found))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found = benchmarks.available()
     assert done.stdout == f"set() {len(found)}\n"
@@ -143,7 +145,12 @@ def test_an_unknown_name_is_one_sentence(fake, capsys):
 def test_run_gives_results_or_a_lookup_error(fake):
     """`run` is the same for programs in Python."""
     assert [result.name for result in benchmarks.run(fake)] == [
-        "speed", "size", "missing", "remark", "plain"]
+        "speed",
+        "size",
+        "missing",
+        "remark",
+        "plain",
+    ]
     with pytest.raises(LookupError, match="no benchmark 'nonsense'"):
         benchmarks.run("nonsense")
 
@@ -175,8 +182,9 @@ def test_pairs_alternate_and_give_the_median_ratio(monkeypatch):
         return durations[order[-1]]
 
     monkeypatch.setattr(search, "seconds", fake_seconds)
-    ratio, ours, theirs = search.time_pairs(lambda: order.append("ours"),
-                                            lambda: order.append("theirs"))
+    ratio, ours, theirs = search.time_pairs(
+        lambda: order.append("ours"), lambda: order.append("theirs")
+    )
     assert (ratio, ours, theirs) == pytest.approx((3, 0.002, 0.006))
     timed = order[2:]  # after one warm-up each
     assert timed[:4] == ["ours", "theirs", "theirs", "ours"]
@@ -206,6 +214,7 @@ def test_without_open_spiel_there_are_no_made_up_numbers(monkeypatch, capsys):
 
 def test_counting_open_spiels_nodes_leaves_it_as_it_was():
     """The wrapper counts every entry into the recursive function, and is taken off again."""
+
     class Module:
         @staticmethod
         def _alpha_beta(depth):
@@ -230,8 +239,9 @@ def test_the_page_of_agents_names_them_all():
     rows = [line for line in lines if line.startswith("| **")]
     assert [row.split("**")[1] for row in rows] == names
     assert lines[4] == f"| | {' | '.join(names)} | ms a move | 99th percentile |"
-    assert all(row.count("(") >= len(names) - 1 and row.count("|") == len(names) + 4
-               for row in rows)
+    assert all(
+        row.count("(") >= len(names) - 1 and row.count("|") == len(names) + 4 for row in rows
+    )
 
 
 def test_the_page_of_positions_says_what_is_kept():
@@ -273,12 +283,19 @@ class A:
 '''
 
 
-@pytest.mark.parametrize(("old", "new", "is_other"), [
-    ('"""A module."""', '"""Ä\n\nmodule."""', False), ('"""A class."""', "r'''Ä'''", False),
-    ('"""A function."""', '"""A\n        function."""', False), ('"1"', '"2"', True),
-    ("STRENGTH = 1", "STRENGTH = 2", True), ('class."""', 'class."""; SIZE = 1', True),
-    ('module."""', 'module."""\n"""Another."""', True), ("class A", "class B", True),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "is_other"),
+    [
+        ('"""A module."""', '"""Ä\n\nmodule."""', False),
+        ('"""A class."""', "r'''Ä'''", False),
+        ('"""A function."""', '"""A\n        function."""', False),
+        ('"1"', '"2"', True),
+        ("STRENGTH = 1", "STRENGTH = 2", True),
+        ('class."""', 'class."""; SIZE = 1', True),
+        ('module."""', 'module."""\n"""Another."""', True),
+        ("class A", "class B", True),
+    ],
+)
 def test_docstrings_decide_nothing(tmp_path, old, new, is_other):
     """A sentence is put right without measuring anew; whatever else changes counts."""
     code = tmp_path / "agent.py"
@@ -296,8 +313,14 @@ def test_a_size_is_for_those_that_have_several(fake, capsys):
     assert (said.out, said.err) == ("", "bench: the benchmark 'fake_one' has one size only\n")
 
 
-@pytest.mark.parametrize("name", [name for name in benchmarks.available()
-                                  if "size" in signature(benchmarks._module(name).run).parameters])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in benchmarks.available()
+        if "size" in signature(benchmarks._module(name).run).parameters
+    ],
+)
 @pytest.mark.parametrize("size", [0, -1])
 def test_no_benchmark_is_of_nothing(capsys, name, size):
     """With nothing to measure, every target would be met."""

@@ -15,8 +15,11 @@ from sequence import Greedy, play
 from sequence.board.actions import PLACE
 from tictactoe import Board
 
-CLAIMS = [claim for source in tomllib.loads(_claims_page.TABLE.read_text("utf-8"))["source"]
-          for claim in source["claim"]]
+CLAIMS = [
+    claim
+    for source in tomllib.loads(_claims_page.TABLE.read_text("utf-8"))["source"]
+    for claim in source["claim"]
+]
 
 
 def test_the_page_has_the_numbers_of_the_last_run():
@@ -30,8 +33,11 @@ def test_the_places_are_there():
     """Notebooks, their headings and benchmarks that a claim names."""
     for claim in CLAIMS:
         where = claim["where"]
-        texts = "".join(path.read_text("utf-8") for number in re.findall(r"notebook (\d\d)", where)
-                        for path in COURSE.glob(f"study*/{number}_*.py"))
+        texts = "".join(
+            path.read_text("utf-8")
+            for number in re.findall(r"notebook (\d\d)", where)
+            for path in COURSE.glob(f"study*/{number}_*.py")
+        )
         for heading in re.findall(r"\*([^*]+)\*", where):
             assert re.search(rf"^# #+ {re.escape(heading)}", texts, re.MULTILINE), heading
         for name in re.findall(r"`bench (\w+)`", where):
@@ -48,19 +54,28 @@ def test_measurements_have_the_names_that_the_run_has():
         assert found.keys() <= _claims_page.measured().keys()
 
 
-@pytest.mark.parametrize(("name", "row"), [
-    ("evaluator_greedy",
-     r"\| original \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("blocking_greedy",
-     r"\| with the threat \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("linecounter_greedy",
-     r"\| `LineCounter`.* \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("layered_greedy", r"with layers has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("layeredblocking_greedy", r"both together ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("blocking_evaluator", r"it wins ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("linecounter_evaluator", r"the line counter has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
-    ("defendfirst_greedy", r"Stop first, and it has ()()(0.\d\d)()()"),
-])
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        (
+            "evaluator_greedy",
+            r"\| original \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)",
+        ),
+        (
+            "blocking_greedy",
+            r"\| with the threat \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)",
+        ),
+        (
+            "linecounter_greedy",
+            r"\| `LineCounter`.* \| (0.\d\d) \| (0.\d\d) \| (0.\d\d) \((0.\d\d) to (0.\d\d)\)",
+        ),
+        ("layered_greedy", r"with layers has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+        ("layeredblocking_greedy", r"both together ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+        ("blocking_evaluator", r"it wins ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+        ("linecounter_evaluator", r"the line counter has ()()(0.\d\d) \((0.\d\d) to (0.\d\d)\)"),
+        ("defendfirst_greedy", r"Stop first, and it has ()()(0.\d\d)()()"),
+    ],
+)
 def test_the_notebook_has_these_numbers(name, row):
     """What notebook 10 says of layers and threats is what the benchmark has measured."""
     text = (COURSE / "study6_evaluator" / "10_evaluator.py").read_text("utf-8").replace("\n# ", " ")
@@ -68,17 +83,21 @@ def test_the_notebook_has_these_numbers(name, row):
     wanted = [measured[f"{name}{part}"] for part in ("_first", "_second", "", "_low", "_high")]
     shown = re.search(row, text).groups()
     assert [number for number in shown if number] == [
-        f"{number:.2f}" for number, place in zip(wanted, shown, strict=True) if place]
+        f"{number:.2f}" for number, place in zip(wanted, shown, strict=True) if place
+    ]
 
 
-@pytest.mark.parametrize(("notebook", "name", "games", "said"), [
-    ("study7_lookahead/13_deeper.py", "look_without", 500, "Another 250 paired deals gave"),
-    ("study7_lookahead/13_deeper.py", "known_without", 500, "for possible cards and"),
-    ("study7_lookahead/13_deeper.py", "deep_look", 50, "over the best four, has"),
-    ("study8_sarsa/15_sarsa.py", "sarsa_greedy", 500, "*mixed* has"),
-    ("study8_sarsa/15_sarsa.py", "sarsa_reward", 500, "against `Greedy` and"),
-    ("study8_sarsa/15_sarsa.py", "neither_random", 100, "*neither* has"),
-])
+@pytest.mark.parametrize(
+    ("notebook", "name", "games", "said"),
+    [
+        ("study7_lookahead/13_deeper.py", "look_without", 500, "Another 250 paired deals gave"),
+        ("study7_lookahead/13_deeper.py", "known_without", 500, "for possible cards and"),
+        ("study7_lookahead/13_deeper.py", "deep_look", 50, "over the best four, has"),
+        ("study8_sarsa/15_sarsa.py", "sarsa_greedy", 500, "*mixed* has"),
+        ("study8_sarsa/15_sarsa.py", "sarsa_reward", 500, "against `Greedy` and"),
+        ("study8_sarsa/15_sarsa.py", "neither_random", 100, "*neither* has"),
+    ],
+)
 def test_later_notebooks_have_these_numbers(notebook, name, games, said):
     """What notebooks 13 and 15 say of many games is what the benchmark has measured."""
     text = " ".join((COURSE / notebook).read_text("utf-8").replace("\n#", " ").split())
@@ -89,16 +108,24 @@ def test_later_notebooks_have_these_numbers(notebook, name, games, said):
     assert f"ver {games // 2} paired deals" in text or f"{games // 2} paired deals gave" in text
 
 
-@pytest.mark.parametrize(("name", "agent"), [
-    ("original", "original"), ("blocking", "with the threat"), ("linecounter", "`LineCounter`"),
-    ("greedy", "`Greedy`"), ("random", "`Random`")])
+@pytest.mark.parametrize(
+    ("name", "agent"),
+    [
+        ("original", "original"),
+        ("blocking", "with the threat"),
+        ("linecounter", "`LineCounter`"),
+        ("greedy", "`Greedy`"),
+        ("random", "`Random`"),
+    ],
+)
 def test_the_notebook_has_the_price_of_the_seat(name, agent):
     """The last column of its table, for each agent."""
     text = (COURSE / "study6_evaluator" / "10_evaluator.py").read_text("utf-8")
     measured = _claims_page.measured()
     share, low, high = (measured[f"seats_{name}{part}"] for part in ("", "_low", "_high"))
-    assert re.search(rf"^# \| {agent}.* \| {share:.2f} \({low:.2f} to {high:.2f}\) \|$", text,
-                     re.MULTILINE)
+    assert re.search(
+        rf"^# \| {agent}.* \| {share:.2f} \({low:.2f} to {high:.2f}\) \|$", text, re.MULTILINE
+    )
     share, low, high = (measured[f"seats_original_random{part}"] for part in ("", "_low", "_high"))
     assert f"has {share:.2f} ({low:.2f} to {high:.2f})" in text.replace("\n# ", " ")
     assert f"{measured['seats_games']:,} games" in text
@@ -125,15 +152,26 @@ def test_layers_come_before_the_evaluator():
 @pytest.mark.slow
 def test_a_fork_cannot_be_stopped():
     """Whatever the opponent replies, the player completes a sequence."""
-    states = [state for game in (play([Greedy(), Greedy()], seed=deal) for deal in range(40, 60))
-              for state in game.states[:-1]]
-    forks = [(state, cell) for state in states for cell in {
-        action.coords for action in state.legal_actions() if action.kind == PLACE}
-        if agents._is_fork(state, cell)]
+    states = [
+        state
+        for game in (play([Greedy(), Greedy()], seed=deal) for deal in range(40, 60))
+        for state in game.states[:-1]
+    ]
+    forks = [
+        (state, cell)
+        for state in states
+        for cell in {action.coords for action in state.legal_actions() if action.kind == PLACE}
+        if agents._is_fork(state, cell)
+    ]
     assert forks
     for state, cell in forks[:3]:
-        after = state.after(next(action for action in state.legal_actions()
-                                 if action.kind == PLACE and action.coords == cell))
+        after = state.after(
+            next(
+                action
+                for action in state.legal_actions()
+                if action.kind == PLACE and action.coords == cell
+            )
+        )
         reply = random.Random(1).choice(list(after.legal_actions()))
         assert agents.takes(after.after(reply).observation())
 

@@ -91,8 +91,10 @@ def released(release_run) -> Path:
 def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
     """Where a command may be pointed at, all in the current folder, and all precious."""
     root = (tmp_path / "places").resolve()
-    found = {name: root / name
-             for name in ("course", "unreleased", "foreign", "empty", "file", "missing")}
+    found = {
+        name: root / name
+        for name in ("course", "unreleased", "foreign", "empty", "file", "missing")
+    }
     shutil.copytree(released, found["course"])
     CourseFolder.create(found["unreleased"])
     for name in ("foreign", "empty"):
@@ -185,21 +187,28 @@ def test_bad_input_is_told_in_one_sentence_and_loses_nothing(places, command, se
 def test_bad_input_is_told_by_the_real_command(places, program, arguments, sentence):
     """It is the same in a process: as the installed program, and as a module."""
     before = contents(places["file"].parent)
-    done = subprocess.run([*program, *(word.format(**places) for word in arguments)],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*program, *(word.format(**places) for word in arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert is_one_sentence(done.stderr), done.stderr
     assert sentence.format(**places) in done.stderr
     assert contents(places["file"].parent) == before
 
 
-@pytest.mark.parametrize(("arguments", "problem"), [
-    ("grade", "Missing argument 'STUDY'"),
-    ("grades study2", "No such command 'grades'"),
-    ("grade study2 --everybody", "No such option: --everybody"),
-    ("grade study2 --jobs 0", "Invalid value for '--jobs'"),
-    ("demo --jobs many", "Invalid value for '--jobs'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("grade", "Missing argument 'STUDY'"),
+        ("grades study2", "No such command 'grades'"),
+        ("grade study2 --everybody", "No such option: --everybody"),
+        ("grade study2 --jobs 0", "Invalid value for '--jobs'"),
+        ("demo --jobs many", "Invalid value for '--jobs'"),
+    ],
+)
 def test_a_slip_of_the_pen_is_told(places, arguments, problem):
     """What the command line itself does not understand is named, with exit status 2."""
     before = contents(places["file"].parent)
@@ -210,13 +219,25 @@ def test_a_slip_of_the_pen_is_told(places, arguments, problem):
     assert contents(places["file"].parent) == before
 
 
-@pytest.mark.parametrize("kind", [
-    UnknownCheck, CourseFolderError, GradingError, NotebookError, ReleaseError,
-    SolutionRegionError, StudyTableError, PermissionError, NotADirectoryError,
-    IsADirectoryError, FileExistsError,
-])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        UnknownCheck,
+        CourseFolderError,
+        GradingError,
+        NotebookError,
+        ReleaseError,
+        SolutionRegionError,
+        StudyTableError,
+        PermissionError,
+        NotADirectoryError,
+        IsADirectoryError,
+        FileExistsError,
+    ],
+)
 def test_every_known_problem_is_told(places, monkeypatch, kind):
     """Each error that says what to do is printed as it stands, brackets and all."""
+
     def fail(*arguments):
         raise kind("the table [points] is odd")
 
@@ -228,6 +249,7 @@ def test_every_known_problem_is_told(places, monkeypatch, kind):
 
 def test_a_bug_is_not_hidden(places, monkeypatch):
     """What no user can cause keeps its traceback, also where it comes of a file that is missing."""
+
     def fail(*arguments):
         try:
             (places["course"] / "missing").read_text("utf-8")
@@ -287,7 +309,8 @@ def test_where_nothing_needs_a_look_the_exit_status_is_0(school):
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == (
         f"{ALPHA_BETA}: the limit of computing time is 2 s (20 times what the instructor's own "
-        f"solution needs, at least 2 s)\n{ALPHA_BETA}: 1 graded\n")
+        f"solution needs, at least 2 s)\n{ALPHA_BETA}: 1 graded\n"
+    )
 
 
 def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
@@ -310,8 +333,9 @@ def test_one_unknown_student_stops_the_others_too(school):
     """A misspelt name is told before anybody is graded again."""
     root, _ = school
     before = contents(root)
-    done = autograder("grade", "study2", "-c", str(root), "--student", "ada", "--student", "bo",
-                      "--force")
+    done = autograder(
+        "grade", "study2", "-c", str(root), "--student", "ada", "--student", "bo", "--force"
+    )
     assert done.exit_code == 2
     assert done.stderr == f"autograder: there is no submission to {ALPHA_BETA} by bo\n"
     assert contents(root) == before
@@ -323,7 +347,11 @@ def test_grades_for_machines(school):
     assert (done.exit_code, done.stderr) == (1, "")
     ada, bob = json.loads(done.stdout)
     assert (ada["student"], ada["status"], ada["problems"], ada["needs_a_look"]) == (
-        "ada", "unchanged", [], False)
+        "ada",
+        "unchanged",
+        [],
+        False,
+    )
     assert bob["problems"] == [BOB.partition(": ")[2].strip()]
     assert bob["needs_a_look"]
 
@@ -357,8 +385,9 @@ def test_progress_has_rate_time_and_failures(school, monkeypatch):
 
 def test_a_student_named_twice_counts_once(school):
     """One page is written, by one process."""
-    done = autograder("feedback", "study2", "-c", str(school[0]), "--student", "ada",
-                      "--student", "ada")
+    done = autograder(
+        "feedback", "study2", "-c", str(school[0]), "--student", "ada", "--student", "ada"
+    )
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("feedback for 1 students")
 
@@ -386,8 +415,9 @@ def test_feedback_says_where_it_is(school):
     for again in ("", ", 1 unchanged"):
         done = autograder("feedback", "study2", "-c", str(root), "--student", "ada")
         assert (done.exit_code, done.stderr) == (0, "")
-        assert done.stdout == (f"feedback for 1 students on {ALPHA_BETA}{again}: "
-                               f"{root / 'feedback'}\n")
+        assert done.stdout == (
+            f"feedback for 1 students on {ALPHA_BETA}{again}: {root / 'feedback'}\n"
+        )
     assert [path.name for path in root.glob("feedback/*/*/*.html")] == ["02_alpha_beta.html"]
 
 
@@ -406,8 +436,11 @@ def test_the_report_says_where_it_is(school):
 
 def written(root: Path) -> dict[str, bytes]:
     """The pages of feedback and the report, by path."""
-    return {str(path.relative_to(root)): path.read_bytes()
-            for stage in ("feedback", "reports") for path in (root / stage).rglob("*.*")}
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for stage in ("feedback", "reports")
+        for path in (root / stage).rglob("*.*")
+    }
 
 
 def test_an_evening_is_grade_feedback_and_report(school, tmp_path):
@@ -416,8 +449,10 @@ def test_an_evening_is_grade_feedback_and_report(school, tmp_path):
     for root in (alone, together):
         for stage in ("feedback", "reports"):
             shutil.rmtree(root / stage, ignore_errors=True)
-    apart = [autograder(command, "study2", "-c", str(alone))
-             for command in ("grade", "feedback", "report")]
+    apart = [
+        autograder(command, "study2", "-c", str(alone))
+        for command in ("grade", "feedback", "report")
+    ]
     done = autograder("evening", "study2", "-c", str(together))
     assert done.exit_code == max(each.exit_code for each in apart) == 1
     assert done.stderr == "".join(each.stderr for each in apart) == BOB
@@ -432,10 +467,12 @@ def test_an_evening_for_machines(school):
     assert (done.exit_code, done.stderr) == (1, "")
     found = json.loads(done.stdout)
     assert found["grades"] == json.loads(
-        autograder("grade", "study2", "-c", str(school[0]), "--json").stdout)
+        autograder("grade", "study2", "-c", str(school[0]), "--json").stdout
+    )
     assert [(page["student"], page["problem"]) for page in found["feedback"]] == [("ada", None)]
     assert list(map(Path, found["report"])) == [
-        school[0] / "reports" / f"{ALPHA_BETA}.{kind}" for kind in ("html", "csv")]
+        school[0] / "reports" / f"{ALPHA_BETA}.{kind}" for kind in ("html", "csv")
+    ]
 
 
 def test_an_evening_with_nothing_to_grade_still_has_a_report(school):
@@ -447,8 +484,9 @@ def test_an_evening_with_nothing_to_grade_still_has_a_report(school):
 
 
 @pytest.mark.parametrize(("problem", "status"), [(None, 0), ("no room", 1)])
-def test_a_page_that_fails_at_the_end_of_an_evening_needs_a_look(school, monkeypatch, problem,
-                                                                status):
+def test_a_page_that_fails_at_the_end_of_an_evening_needs_a_look(
+    school, monkeypatch, problem, status
+):
     """As with `feedback` alone; the report is written all the same."""
     page = Feedback("ada", school[0], problem)
     monkeypatch.setattr(watch, "write_feedback", lambda *arguments, **options: [page])
@@ -492,11 +530,14 @@ def test_the_demo_may_be_stopped_while_it_clears_its_folder(tmp_path, monkeypatc
 
 def test_bad_input_costs_no_heavy_imports():
     """A command that refuses at once has not imported nbgrader."""
-    program = ("import sys\nfrom autograder.commands.cli import app\n"
-               "try:\n    app(['grade', 'study2', '-c', 'nowhere'])\nexcept SystemExit as end:\n"
-               "    print(end.code, [m for m in sys.modules if m in ('nbgrader', 'nbformat')])")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          check=True)
+    program = (
+        "import sys\nfrom autograder.commands.cli import app\n"
+        "try:\n    app(['grade', 'study2', '-c', 'nowhere'])\nexcept SystemExit as end:\n"
+        "    print(end.code, [m for m in sys.modules if m in ('nbgrader', 'nbformat')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "2 []\n"
 
 
@@ -511,9 +552,15 @@ def test_nothing_is_imported_from_the_current_folder(released, tmp_path):
     here.mkdir()
     for name in sys.stdlib_module_names:
         (here / f"{name}.py").write_text(
-            f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + ' ')", "utf-8")
-    done = subprocess.run([*PROGRAM, "grade", STUDY.name, "-c", str(course)], cwd=here,
-                          capture_output=True, text=True, check=False)
+            f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + ' ')", "utf-8"
+        )
+    done = subprocess.run(
+        [*PROGRAM, "grade", STUDY.name, "-c", str(course)],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text("utf-8")
     assert "1 graded" in done.stdout, done.stderr
 
@@ -521,8 +568,13 @@ def test_nothing_is_imported_from_the_current_folder(released, tmp_path):
 @pytest.mark.slow
 def test_notebooks_that_the_installed_command_runs_import_what_is_beside_them(tmp_path):
     """That nothing is imported from the current folder does not go for a notebook's own."""
-    done = subprocess.run([*PROGRAM, "book", str(tmp_path / "book"), "--notebook", "01_minimax"],
-                          cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*PROGRAM, "book", str(tmp_path / "book"), "--notebook", "01_minimax"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "book" / "index.html").is_file()
 
@@ -543,8 +595,9 @@ def derived(tmp_path, monkeypatch) -> list[Path]:
     paths = [tmp_path / name for name in ("fresh.py", "stale.py", "unbuilt.py")]
     for path, was in zip(paths, ["now", "before"], strict=False):
         path.write_text(was, "utf-8")
-    monkeypatch.setattr(derive, "derived_files",
-                        lambda only, tick: [(path, "now") for path in paths])
+    monkeypatch.setattr(
+        derive, "derived_files", lambda only, tick: [(path, "now") for path in paths]
+    )
     return paths
 
 
@@ -576,8 +629,10 @@ def test_study2_is_ready_to_release():
     assert re.fullmatch(r"study2: \d+ mutants, 0 modules .* 0 other .*: ready to release", last)
 
 
-WELL, SICK = (Finding(name, 15, 15, {}, should, True)
-              for name, should in [("reference", {}), ("odd_slip", {"alpha_beta": ("nodes",)})])
+WELL, SICK = (
+    Finding(name, 15, 15, {}, should, True)
+    for name, should in [("reference", {}), ("odd_slip", {"alpha_beta": ("nodes",)})]
+)
 
 
 @pytest.mark.parametrize(("findings", "complaints", "said"), [
@@ -629,11 +684,15 @@ def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
 ARGUMENTS = {  # of every command: what its usage line ends with, and its options
     "build": ("[STUDY]", {"--check", "--machine"}),
     "release": ("[STUDY]...", {"--course", "--kit", "--worker", "--output"}),
-    "grade": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation", "--scheduler",
-                        "--json"}),
+    "grade": (
+        "STUDY",
+        {"--course", "--student", "--force", "--jobs", "--isolation", "--scheduler", "--json"},
+    ),
     "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
-    "evening": ("STUDY", {"--course", "--student", "--force", "--jobs", "--isolation",
-                          "--scheduler", "--json"}),
+    "evening": (
+        "STUDY",
+        {"--course", "--student", "--force", "--jobs", "--isolation", "--scheduler", "--json"},
+    ),
     "report": ("STUDY", {"--course"}),
     "solutions": ("STUDY", {"--course", "--output", "--before-deadline"}),
     "roster": ("FILE", {"--course"}),
@@ -654,8 +713,10 @@ ARGUMENTS = {  # of every command: what its usage line ends with, and its option
 
 def commands() -> dict[str, str]:
     """The first line that each command says of itself."""
-    return {command.name or command.callback.__name__: command.callback.__doc__.splitlines()[0]
-            for command in app.registered_commands}
+    return {
+        command.name or command.callback.__name__: command.callback.__doc__.splitlines()[0]
+        for command in app.registered_commands
+    }
 
 
 def test_no_command_is_without_a_test_of_its_help():
@@ -669,7 +730,7 @@ def test_help_names_every_argument(command):
     done = autograder(command, "--help")
     assert (done.exit_code, done.stderr) == (0, "")
     argument, options = ARGUMENTS[command]
-    usage, = re.findall(rf"Usage: autograder {command} \[OPTIONS\](.*)", done.stdout)
+    (usage,) = re.findall(rf"Usage: autograder {command} \[OPTIONS\](.*)", done.stdout)
     assert usage.strip(" {}") == argument  # some versions put braces around what must be given
     assert commands()[command] in text(done.stdout)
     rows = dict(re.findall(r"^│[\s*]+(--[a-z-]+)(.+)│$", done.stdout, re.MULTILINE))
@@ -689,8 +750,9 @@ def test_no_arguments_print_help(arguments):
         assert f"{name} {sentence}" in text(done.stdout)
 
 
-@pytest.mark.parametrize("command", ["release", "grade", "feedback", "report", "evening", "late",
-                                     "export"])
+@pytest.mark.parametrize(
+    "command", ["release", "grade", "feedback", "report", "evening", "late", "export"]
+)
 def test_the_course_is_looked_for_in_the_same_place(command):
     """Every command that needs a course folder takes the same one unless told otherwise."""
     assert "[default: (the kit's build/course)]" in text(autograder(command, "--help").stdout)

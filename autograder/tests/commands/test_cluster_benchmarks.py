@@ -59,8 +59,11 @@ def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
     monkeypatch.setattr(_journal, "FOLDER", tmp_path / "build")
 
     def found(**where: str) -> list:
-        return [result for result in (*agents.run(**where), *training.run(2, **where))
-                if result.unit not in CLOCKED]
+        return [
+            result
+            for result in (*agents.run(**where), *training.run(2, **where))
+            if result.unit not in CLOCKED
+        ]
 
     with local_cluster(tmp_path, workers=1) as there:
         assert found(scheduler=there.address) == found()
@@ -92,8 +95,7 @@ def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_
 
 @pytest.mark.slow
 def test_a_league_there_has_the_table_of_a_league_here(monkeypatch):
-    """Three agents, one from a file, over a few deals: every row, and every action of every game.
-    """
+    """Three agents, one from a file, over a few deals: every row, and every action of every game."""
     need_module("distributed", "a league on a cluster")
     monkeypatch.setattr(league, "AGENTS", league.AGENTS[1:4])
     table, games, *_ = league.run(4)

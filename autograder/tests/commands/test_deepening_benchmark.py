@@ -24,8 +24,11 @@ def test_openings_are_different_and_the_same_again():
 
 def test_the_table_is_written_and_read(monkeypatch, tmp_path):
     """Two orders, with and without the parts, and every budget."""
-    monkeypatch.setattr(deepening, "played", lambda parts, order, budget: shown.Entry(
-        parts, order, budget, 2.5, 100, 0.5, 0.4, 0.6))
+    monkeypatch.setattr(
+        deepening,
+        "played",
+        lambda parts, order, budget: shown.Entry(parts, order, budget, 2.5, 100, 0.5, 0.4, 0.6),
+    )
     monkeypatch.setattr(deepening, "TABLE", tmp_path / "table.json")
     results = deepening.run()
     rows = json.loads(deepening.TABLE.read_text("utf-8"))

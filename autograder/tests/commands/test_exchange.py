@@ -22,7 +22,8 @@ from autograder.grading.handed_in import look_at
 from course.probes import load_study
 
 SLIPS = pytest.mark.filterwarnings(  # both are nbgrader's own
-    "ignore:.*unrecognized arguments:DeprecationWarning", "ignore:unclosed file:ResourceWarning")
+    "ignore:.*unrecognized arguments:DeprecationWarning", "ignore:unclosed file:ResourceWarning"
+)
 pytestmark = SLIPS
 STUDY = load_study("study2")
 
@@ -48,8 +49,10 @@ def page_of(folder: CourseFolder, student: str, *files: str) -> Path:
 
 def handed_back(folder: CourseFolder) -> list[str]:
     """Whose pages are in the exchange."""
-    return sorted(path.read_text("utf-8")
-                  for path in (folder.exchange() / COURSE_ID / "feedback").glob("*.html"))
+    return sorted(
+        path.read_text("utf-8")
+        for path in (folder.exchange() / COURSE_ID / "feedback").glob("*.html")
+    )
 
 
 def test_who_did_not_submit_through_the_exchange_is_named(folder):
@@ -66,8 +69,12 @@ def test_who_did_not_submit_through_the_exchange_is_named(folder):
 def place_of(folder: CourseFolder, page: Path, name: str) -> Path:
     """Where a student looks in the exchange for the page of a notebook of this name."""
     secret = (page.parent / "submission_secret.txt").read_text("utf-8")
-    return folder.exchange() / COURSE_ID / "feedback" / (
-        notebook_hash(secret=secret, notebook_id=name) + ".html")
+    return (
+        folder.exchange()
+        / COURSE_ID
+        / "feedback"
+        / (notebook_hash(secret=secret, notebook_id=name) + ".html")
+    )
 
 
 def test_only_what_arrived_counts(folder):
@@ -77,8 +84,11 @@ def test_only_what_arrived_counts(folder):
     page_of(folder, "bob", *BY_EXCHANGE)
     with pytest.raises(Refused, match=r"students: 1; nothing arrived for ann: nbgrader did not r"):
         exchange(folder, STUDY, "hand-back")
-    assert "bob" in [path.read_text("utf-8") for path in (
-        folder.exchange() / COURSE_ID / "feedback").glob("*.html") if path.is_file()]
+    assert "bob" in [
+        path.read_text("utf-8")
+        for path in (folder.exchange() / COURSE_ID / "feedback").glob("*.html")
+        if path.is_file()
+    ]
 
 
 def submitted(folder: CourseFolder, student: str, *names: str) -> None:
@@ -123,8 +133,11 @@ def test_feedback_that_can_be_handed_back_to_nobody_is_refused(folder):
 
 def test_what_stopped_nbgrader_is_the_reason(folder, monkeypatch):
     """Not the last line of what it was doing: of a full disk its log says nothing."""
-    stopped = {"success": False, "log": "[INFO] Destination: there",
-               "error": "Traceback\nOSError: [Errno 28] No space left on device"}
+    stopped = {
+        "success": False,
+        "log": "[INFO] Destination: there",
+        "error": "Traceback\nOSError: [Errno 28] No space left on device",
+    }
     monkeypatch.setattr(NbGraderAPI, "release_assignment", lambda *arguments: stopped)
     with pytest.raises(Refused, match=r"did not hand out .*: OSError: \[Errno 28\] No space left"):
         exchange(folder, STUDY, "hand-out")
@@ -175,8 +188,11 @@ def test_collecting_follows_no_link(released, tmp_path):
     hand_in(released, named("bob"))
     assert "from new students: 2" in exchange(released, STUDY, "collect")
     ann = released.submission(STUDY.assignment, "ann")
-    real = {path.relative_to(ann).as_posix(): path.read_text("utf-8")
-            for path in ann.rglob("*") if path.is_file() and not path.is_symlink()}
+    real = {
+        path.relative_to(ann).as_posix(): path.read_text("utf-8")
+        for path in ann.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
     assert real == {"timestamp.txt": "2026-03-02 10:00:00 UTC", "deep/own.py": "mine"}
     told = [*look_at(ann, STUDY, released.release(STUDY.assignment)).problems()]
     assert sum("is a link and was ignored" in line for line in told) == 3
@@ -195,24 +211,33 @@ def make(place: Path, kind: str, name: str, secret: Path) -> None:
             at = inner
         os.close(at)
         return
-    {"link": lambda: path.symlink_to(secret), "folder link": lambda: path.symlink_to(secret.parent),
-     "loop": lambda: path.symlink_to(path), "hard link": lambda: os.link(secret, path),
-     "fifo": lambda: os.mkfifo(path), "file": lambda: path.write_text("mine"),
-     "inside": lambda: (path.mkdir(), (path / "x.py").symlink_to(secret)),
-     "none may read": lambda: (path.write_text("mine"), path.chmod(0))}[kind]()
+    {
+        "link": lambda: path.symlink_to(secret),
+        "folder link": lambda: path.symlink_to(secret.parent),
+        "loop": lambda: path.symlink_to(path),
+        "hard link": lambda: os.link(secret, path),
+        "fifo": lambda: os.mkfifo(path),
+        "file": lambda: path.write_text("mine"),
+        "inside": lambda: (path.mkdir(), (path / "x.py").symlink_to(secret)),
+        "none may read": lambda: (path.write_text("mine"), path.chmod(0)),
+    }[kind]()
 
 
-KINDS = st.sampled_from(["link", "folder link", "loop", "hard link", "fifo", "file", "inside",
-                         "none may read", "deep"])
-NAMES = st.one_of(st.sampled_from([STUDY.module, "a\nb", "\x1b[2J", "was not collected\n",
-                                   "\udcff"]),
-                  st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]),
-                          min_size=1, max_size=40).filter(lambda name: name not in (".", "..")))
+KINDS = st.sampled_from(
+    ["link", "folder link", "loop", "hard link", "fifo", "file", "inside", "none may read", "deep"]
+)
+NAMES = st.one_of(
+    st.sampled_from([STUDY.module, "a\nb", "\x1b[2J", "was not collected\n", "\udcff"]),
+    st.text(
+        st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=40
+    ).filter(lambda name: name not in (".", "..")),
+)
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.dictionaries(NAMES, KINDS, max_size=5))
 def test_nothing_that_a_student_makes_brings_an_answer_or_stops_others(released, tmp_path, made):
     """Whatever lies in a folder of the exchange, under whatever names."""
@@ -272,9 +297,14 @@ def test_nobody_hands_in_for_a_classmate(released, monkeypatch):
     assert (released.submission(STUDY.assignment, me) / STUDY.module).read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", [
-    f"x+{STUDY.assignment}+yesterday+random", f"x+{STUDY.assignment}+",
-    f"\x1b[2J+{STUDY.assignment}+soon+random"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"x+{STUDY.assignment}+yesterday+random",
+        f"x+{STUDY.assignment}+",
+        f"\x1b[2J+{STUDY.assignment}+soon+random",
+    ],
+)
 def test_an_odd_name_stops_nobody(released, name):
     """Every student can make one, and nothing in it reaches a terminal."""
     hand_in(released, named("ann"))

@@ -26,8 +26,9 @@ def positions(count, most=90):
         for _ in range(chance.randrange(most)):
             if state.is_over:
                 break
-            state = state.after(chance.choice(ranked(state, 8)) if chance.random() < 0.3
-                                else best_action(state))
+            state = state.after(
+                chance.choice(ranked(state, 8)) if chance.random() < 0.3 else best_action(state)
+            )
         yield state
 
 
@@ -47,8 +48,10 @@ def counted(state, side):
         held = [cell for cell in missing if card_at(cell) in hand]
         taken = [cell for cell in missing if card_at(cell) in row and cell not in held]
         if missing:
-            found[f"{'heart' if heart else 'line'}, {len(missing)} missing, {len(held)} held, "
-                  f"{len(taken)} in the row"] += 1
+            found[
+                f"{'heart' if heart else 'line'}, {len(missing)} missing, {len(held)} held, "
+                f"{len(taken)} in the row"
+            ] += 1
     found["a two-eyed jack"] = sum(card in ("jd", "jc") for card in hand)
     found["a one-eyed jack"] = sum(card in ("jh", "js") for card in hand)
     found["the side"] = 1
@@ -79,8 +82,13 @@ def test_chances_are_those_of_the_regression_and_add_up():
     moves = 1 / (1 + np.exp(-(features(states) @ weights)))
     for side in (0, 1):
         found = value.chances(states, side)
-        assert np.allclose(found, [chance if state.to_move == side else 1 - chance
-                                   for state, chance in zip(states, moves, strict=True)])
+        assert np.allclose(
+            found,
+            [
+                chance if state.to_move == side else 1 - chance
+                for state, chance in zip(states, moves, strict=True)
+            ],
+        )
     final = play([Greedy(), Random()], 1).final
     assert value.chances([final, states[0]], final.winner)[0] == 1
     assert value.chances([final], 1 - final.winner)[0] == 0
@@ -114,7 +122,8 @@ def test_the_log_loss_of_a_coin_is_log_two():
     won = np.array([1.0, 0.0, 0.5])
     assert fitting.log_loss(np.full(3, 0.5), won) == pytest.approx(np.log(2))
     assert fitting.log_loss(np.array([0.0]), np.array([1.0])) == pytest.approx(
-        -np.log(fitting.LEAST))
+        -np.log(fitting.LEAST)
+    )
 
 
 def test_generations_are_played_fitted_and_written(monkeypatch, tmp_path):
@@ -134,7 +143,11 @@ def test_generations_are_played_fitted_and_written(monkeypatch, tmp_path):
     first = fitting.FIRST_GAME
     assert asked == [(first, first + 6, False), (first + 6, first + 12, True)]
     assert [result.name.partition(",")[0] for result in results] == [
-        "generation 1", "generation 1", "generation 2", "generation 2"]
+        "generation 1",
+        "generation 1",
+        "generation 2",
+        "generation 2",
+    ]
     assert all(0 < result.value < 5 for result in results)
     tables = json.loads(_fitted.WEIGHTS.read_text("utf-8"))
     assert list(tables) == list(TABLES)
@@ -144,13 +157,16 @@ def test_generations_are_played_fitted_and_written(monkeypatch, tmp_path):
 
 def test_a_game_is_the_same_again_and_another_with_weights():
     """So that a run can be repeated; results are those of the game for who is to move."""
-    weights = np.array([list(table.values()) for table in json.loads(
-        _fitted.WEIGHTS.read_text("utf-8")).values()]).ravel()
+    weights = np.array(
+        [list(table.values()) for table in json.loads(_fitted.WEIGHTS.read_text("utf-8")).values()]
+    ).ravel()
     games = [fitting.play(4, given) for given in (None, None, weights)]
     for first, second in zip(games[0], games[1], strict=True):
         assert (first == second).all()
-    assert games[0].features.shape != games[2].features.shape or (
-        games[0].features != games[2].features).any()
+    assert (
+        games[0].features.shape != games[2].features.shape
+        or (games[0].features != games[2].features).any()
+    )
     assert set(games[0].won) <= {0, 0.5, 1}
 
 
@@ -161,15 +177,19 @@ def test_the_weights_say_what_lines_are_worth():
     for table in tables.values():
         assert table["a closed line"] == 0
         for more, fewer in pairwise((3, 2, 1)):
-            assert (table[f"line, {fewer} missing, {fewer} held, 0 in the row"]
-                    > table[f"line, {more} missing, 0 held, 0 in the row"])
+            assert (
+                table[f"line, {fewer} missing, {fewer} held, 0 in the row"]
+                > table[f"line, {more} missing, 0 held, 0 in the row"]
+            )
         for missing in (1, 2):
-            assert (table[f"line, {missing} missing, {missing} held, 0 in the row"]
-                    > table[f"line, {missing} missing, 0 held, 0 in the row"])
+            assert (
+                table[f"line, {missing} missing, {missing} held, 0 in the row"]
+                > table[f"line, {missing} missing, 0 held, 0 in the row"]
+            )
         assert table["a two-eyed jack"] > table["a one-eyed jack"] > 0
 
 
-@given(st.integers(0, 2 ** 32 - 1), st.integers(0, 60), st.sampled_from([1, 2, 3, 8]))
+@given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([1, 2, 3, 8]))
 @settings(max_examples=25, deadline=None)
 def test_an_agent_plays_by_the_rules_and_repeats_itself(seed, actions, width):
     """From any state the action is legal, and the same seed chooses it again."""
@@ -179,8 +199,9 @@ def test_an_agent_plays_by_the_rules_and_repeats_itself(seed, actions, width):
         if after.is_over:
             break
         state = after
-    chosen = [Fitted(width, looks=8, first=2, seed=seed).choose(state.observation())
-              for _ in range(2)]
+    chosen = [
+        Fitted(width, looks=8, first=2, seed=seed).choose(state.observation()) for _ in range(2)
+    ]
     assert chosen[0] == chosen[1]
     assert chosen[0] in state.legal_actions()
 
@@ -205,8 +226,7 @@ def test_hidden_cards_do_not_change_what_is_played():
     state = next(state for state in positions(9, 30) if len(state.legal_actions()) > 20)
     other = ISMCTS(iterations=1, seed=8)._sample(state.observation())
     assert other.hand_piles != state.hand_piles
-    assert (Fitted(seed=2).choose(state.observation())
-            == Fitted(seed=2).choose(other.observation()))
+    assert Fitted(seed=2).choose(state.observation()) == Fitted(seed=2).choose(other.observation())
 
 
 def test_who_asks_without_a_turn_is_told():
@@ -227,18 +247,22 @@ def test_games_of_the_summit_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(summit, "KEPT", tmp_path)
     monkeypatch.setattr(summit, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(_workers, "ProcessPoolExecutor", lambda *_, **__: ThreadPoolExecutor(1))
-    monkeypatch.setattr(summit, "played", lambda *key: asked.append(key) or [
-        15, 0, 5, 0.02, 0.17, 600])
+    monkeypatch.setattr(
+        summit, "played", lambda *key: asked.append(key) or [15, 0, 5, 0.02, 0.17, 600]
+    )
     summit.run(10)
     results = summit.run(20)
     first = summit.FIRST_DEAL
     assert asked == [(name, first + deal) for deal in (0, 10) for name in summit.ROWS]
     assert [(result.name, result.value) for result in results[::4]] == [
-        (name, 0.75) for name in summit.ROWS]
+        (name, 0.75) for name in summit.ROWS
+    ]
     page = summit.PAGE.read_text("utf-8")
     for row in summit.ROWS.values():
-        assert (f"| {row.words} | 0.75 (0.60 to 0.86) | {row.target or ''} | 40 | 0.75 | 20 ms | "
-                "**weaker** |") in page
+        assert (
+            f"| {row.words} | 0.75 (0.60 to 0.86) | {row.target or ''} | 40 | 0.75 | 20 ms | "
+            "**weaker** |"
+        ) in page
     summit._journal("value").measured((first + 20,), lambda: [0, 0, 20, 0.02, 0.17, 600])
     page = summit.page()
     assert f"| {summit.ROWS['value'].words} | 0.50 (0.38 to 0.62) |  | 60 | 0.75 | 20 ms |" in page
@@ -255,8 +279,11 @@ def test_the_agents_of_the_summit_are_made_and_play(monkeypatch):
     monkeypatch.setattr(summit, "CHUNK", 1)
     monkeypatch.setattr(summit, "SECONDS", 0.005)
     for name, row in summit.ROWS.items():
-        small = {"looks": 4, "first": 2, **{setting: min(value, 4) for setting, value
-                                            in row.settings.items()}}
+        small = {
+            "looks": 4,
+            "first": 2,
+            **{setting: min(value, 4) for setting, value in row.settings.items()},
+        }
         monkeypatch.setitem(summit.ROWS, name, row._replace(settings=small))
         found = summit.Played(*summit.played(name, 3))
         assert found.match().games == 2
@@ -266,8 +293,9 @@ def test_the_agents_of_the_summit_are_made_and_play(monkeypatch):
 
 def test_words_say_what_the_settings_are():
     """The page's words have the numbers that the agents are made with."""
-    given = {name: parameter.default for name, parameter in
-             inspect.signature(Fitted).parameters.items()}
+    given = {
+        name: parameter.default for name, parameter in inspect.signature(Fitted).parameters.items()
+    }
     for name in ("quick", "strong"):
         row = summit.ROWS[name]
         made = {**given, **row.settings}
@@ -290,7 +318,7 @@ def test_who_is_shown_what_is_hidden_meets_the_true_state(deck):
             assert found.observation() == observation
             assert found.hand_piles == state.hand_piles
             assert (found.deck == state.deck) or not deck
-            assert sorted(found.deck[found.dealt:]) == sorted(state.deck[state.dealt:])
+            assert sorted(found.deck[found.dealt :]) == sorted(state.deck[state.dealt :])
             orders.append(found.deck)
     assert len(set(orders)) == (1 if deck else len(orders))
 

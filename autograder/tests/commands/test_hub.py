@@ -25,9 +25,21 @@ from course.check import check
 for name in {list(STUDY.checks)!r}:
     check("study1." + name)
 """
-LOOP = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{
-    "cell_type": "code", "id": "loop", "metadata": {}, "execution_count": None, "outputs": [],
-    "source": "while True:\n    pass"}]}
+LOOP = {
+    "nbformat": 4,
+    "nbformat_minor": 5,
+    "metadata": {},
+    "cells": [
+        {
+            "cell_type": "code",
+            "id": "loop",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": "while True:\n    pass",
+        }
+    ],
+}
 GRADE = """
 import os, subprocess, sys
 done = subprocess.run([sys.executable, "-P", "-m", "autograder", "grade", "study1", "-c", ".",
@@ -103,6 +115,7 @@ def afternoon() -> Iterator[Afternoon]:
     drawn = secrets.token_hex(3)
     ann, ben, gia, gus = (f"{name}{drawn}" for name in ("ann", "ben", "gia", "gus"))
     with class_on_a_hub(STUDY, (ann, ben), (gia, gus)) as hub:
+
         def formgrader(user: str, action: str) -> None:
             place = f"/user/{user}/formgrader/api/assignment/{STUDY.assignment}"
             done = hub.ask(f"{place}/{action}", {})
@@ -120,11 +133,15 @@ def afternoon() -> Iterator[Afternoon]:
         for student in (ann, ben):
             assignments(student, "fetch")
         solved = workspace.module_texts(STUDY)["reference"]
-        hub.ask(f"/user/{ann}/api/contents/{STUDY.assignment}/{STUDY.module}",
-                {"type": "file", "format": "text", "content": solved}, "PUT")
+        hub.ask(
+            f"/user/{ann}/api/contents/{STUDY.assignment}/{STUDY.module}",
+            {"type": "file", "format": "text", "content": solved},
+            "PUT",
+        )
         checked = hub.run(ann, CHECKS)
-        hub.ask(f"/user/{ann}/api/contents/loop.ipynb",
-                {"type": "notebook", "content": LOOP}, "PUT")
+        hub.ask(
+            f"/user/{ann}/api/contents/loop.ipynb", {"type": "notebook", "content": LOOP}, "PUT"
+        )
         validated = json.dumps(hub.ask(f"/user/{ann}/assignments/validate?path=loop.ipynb", {}))
         for student in (ann, ben):
             assignments(student, "submit")
@@ -132,11 +149,21 @@ def afternoon() -> Iterator[Afternoon]:
         assignments(ann, "submit")
         formgrader(gia, "collect")  # in the place of what gus collected
         replaced.append(json.loads(hub.run(ben, replace)))
-        places = [str(path) for path in (
-            hub.home(ann), hub.home(ann) / STUDY.assignment / STUDY.module,
-            hub.place / "course", hub.place / "course/gradebook.db", hub.place / "staff",
-            hub.place / "staff/autograder/answers", hub.place / "hub_config.py",
-            hub.place / "hub", hub.database, hub.place / "exchange" / COURSE_ID / "inbound")]
+        places = [
+            str(path)
+            for path in (
+                hub.home(ann),
+                hub.home(ann) / STUDY.assignment / STUDY.module,
+                hub.place / "course",
+                hub.place / "course/gradebook.db",
+                hub.place / "staff",
+                hub.place / "staff/autograder/answers",
+                hub.place / "hub_config.py",
+                hub.place / "hub",
+                hub.database,
+                hub.place / "exchange" / COURSE_ID / "inbound",
+            )
+        ]
         tried = json.loads(hub.run(ben, TRY % (places, f"{hub.url}/user/{ann}/api/contents")))
         with ThreadPoolExecutor() as at_once:
             graded = list(at_once.map(lambda user: hub.run(user, GRADE), (gia, gus)))
@@ -146,7 +173,7 @@ def afternoon() -> Iterator[Afternoon]:
         pages = {}
         for student in (ann, ben):
             assignments(student, "fetch_feedback")
-            page, = (hub.home(student) / STUDY.assignment / "feedback").glob("*/*.html")
+            (page,) = (hub.home(student) / STUDY.assignment / "feedback").glob("*/*.html")
             path = page.relative_to(hub.home(student)).as_posix().replace(" ", "%20")
             pages[student] = hub.ask(f"/user/{student}/api/contents/{path}?type=file")["content"]
         course = CourseFolder.open(hub.place / "course")
@@ -188,11 +215,15 @@ def test_a_student_cannot_take_the_place_of_the_exchange(afternoon):
 def test_two_graders_mark_at_once(afternoon):
     """Both commands grade the whole class, and the gradebook holds what each submission earns."""
     assert all(said.startswith("0 ") and "2 graded" in said for said in afternoon.graded), (
-        afternoon.graded)
+        afternoon.graded
+    )
     ann, ben = afternoon.names
     assert set(afternoon.marks) == {ann, ben}
     checks = [check.grade_id for check in STUDY.checks.values()]
-    earned = {student: sum(points or 0 for name, (points, _) in cells.items()
-                           if name.partition("/")[2] in checks)
-              for student, cells in afternoon.marks.items()}
+    earned = {
+        student: sum(
+            points or 0 for name, (points, _) in cells.items() if name.partition("/")[2] in checks
+        )
+        for student, cells in afternoon.marks.items()
+    }
     assert earned == {ann: sum(check.max_points for check in STUDY.checks.values()), ben: 0}

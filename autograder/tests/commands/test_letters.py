@@ -30,6 +30,7 @@ def test_marks_are_utf_8_on_any_pipe(folder, monkeypatch):
     monkeypatch.setattr(export, "read_marks", lambda folder: export.Roster(folder, []))
     monkeypatch.setattr(export, "export", lambda marks, kind: "student,Zoë\n")
     done = CliRunner(charset="ascii").invoke(
-        app, ["export", "-c", str(folder.root), "--output", "-"])
+        app, ["export", "-c", str(folder.root), "--output", "-"]
+    )
     assert done.exit_code == 0, done.exception
     assert done.stdout_bytes == "student,Zoë\n".encode()

@@ -25,16 +25,21 @@ def test_what_is_played_is_named():
 
 def test_the_table_is_written_and_read(monkeypatch, tmp_path):
     """All six kinds of search with ten iterations, two others, and more iterations."""
-    monkeypatch.setattr(mcts, "played", lambda name, agent, deals, leaf=None, width=None,
-                        iterations=None: shown.Entry(name, leaf, width, iterations, 2 * deals,
-                                                     0.5, 0.25, 0.75))
+    monkeypatch.setattr(
+        mcts,
+        "played",
+        lambda name, agent, deals, leaf=None, width=None, iterations=None: shown.Entry(
+            name, leaf, width, iterations, 2 * deals, 0.5, 0.25, 0.75
+        ),
+    )
     monkeypatch.setattr(mcts, "TABLE", tmp_path / "table.json")
     results = mcts.run()
     rows = [shown.Entry(**row) for row in json.loads(mcts.TABLE.read_text("utf-8"))]
     assert [result.name for result in results] == [row.name for row in rows]
     assert len({row.name for row in rows}) == len(rows) == 6 + 2 + len(mcts.GROWTH)
     assert {(row.leaf, row.width) for row in rows if row.leaf and row.iterations == 10} == {
-        (leaf, width) for leaf in ("random", "judged", "quick") for width in (None, 5)}
+        (leaf, width) for leaf in ("random", "judged", "quick") for width in (None, 5)
+    }
 
 
 def test_the_quick_player_repeats_itself():

@@ -11,10 +11,15 @@ from autograder.benchmarks import main, notebooks
 @pytest.mark.slow
 def test_the_longest_silence_is_found(tmp_path):
     """Between two lines of one cell, between its last and its end; what it shows ends a silence."""
-    cells = ["import time", "for _ in range(3):\n    time.sleep(0.4)\n    print('still here')",
-             "print('a long pause')\ntime.sleep(1.5)"]
-    source = SimpleNamespace(name="made_up", read=lambda: new_notebook(
-        cells=[new_markdown_cell("Text"), *map(new_code_cell, cells)]))
+    cells = [
+        "import time",
+        "for _ in range(3):\n    time.sleep(0.4)\n    print('still here')",
+        "print('a long pause')\ntime.sleep(1.5)",
+    ]
+    source = SimpleNamespace(
+        name="made_up",
+        read=lambda: new_notebook(cells=[new_markdown_cell("Text"), *map(new_code_cell, cells)]),
+    )
     seconds, silence = notebooks.timed(source, tmp_path)
     assert silence.cell == 4
     assert 1.2 <= silence.seconds <= seconds - 1.2  # what the other cell took is not in it
@@ -23,14 +28,18 @@ def test_the_longest_silence_is_found(tmp_path):
 def test_a_notebook_that_fails_is_named(monkeypatch, capsys):
     """One sentence with the cell and its error, and the exit status of what cannot be measured."""
     source = SimpleNamespace(
-        name="made_up", study=SimpleNamespace(assignment="study3_type_a"),
-        read=lambda: new_notebook(cells=[new_code_cell("1 / 0")]))
+        name="made_up",
+        study=SimpleNamespace(assignment="study3_type_a"),
+        read=lambda: new_notebook(cells=[new_code_cell("1 / 0")]),
+    )
     monkeypatch.setattr(notebooks, "sources", lambda: [source])
     assert main(["notebooks"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == ("bench: made_up.ipynb, cell 1: with the reference answers every cell must "
-                        "run, but this one raised ZeroDivisionError: division by zero\n")
+    assert said.err == (
+        "bench: made_up.ipynb, cell 1: with the reference answers every cell must "
+        "run, but this one raised ZeroDivisionError: division by zero\n"
+    )
 
 
 def test_every_number_has_its_target():

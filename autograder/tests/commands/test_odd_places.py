@@ -76,16 +76,19 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(("command", "where"), [
-    ("export --course=~/course", "there is no gradebook in {home}/course yet"),
-    ("solutions study2 --course=~/none", "{home}/none is not a course folder"),
-    ("solutions study2 --output=~/none/page.html", "there is no folder {home}/none"),
-    ("roster ~/none.csv --course=~/new", "there is no file {home}/none.csv"),
-    ("plan 6 --first-day 2027-01-11 --roster=~/none.csv --course=~/new", "{home}/none.csv"),
-    ("doctor study2 --course=~/none", "{home}/none is not a course folder"),
-    ("demo --course=~/full", "{home}/full is not empty"),
-    ("export --course=~who-is-this/course", "there is no home folder ~who-is-this"),
-])
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [
+        ("export --course=~/course", "there is no gradebook in {home}/course yet"),
+        ("solutions study2 --course=~/none", "{home}/none is not a course folder"),
+        ("solutions study2 --output=~/none/page.html", "there is no folder {home}/none"),
+        ("roster ~/none.csv --course=~/new", "there is no file {home}/none.csv"),
+        ("plan 6 --first-day 2027-01-11 --roster=~/none.csv --course=~/new", "{home}/none.csv"),
+        ("doctor study2 --course=~/none", "{home}/none is not a course folder"),
+        ("demo --course=~/full", "{home}/full is not empty"),
+        ("export --course=~who-is-this/course", "there is no home folder ~who-is-this"),
+    ],
+)
 def test_a_tilde_is_the_home_folder(home, command, where):
     """Also where a shell leaves it, and no folder of that name is made."""
     CourseFolder.create(home / "course")

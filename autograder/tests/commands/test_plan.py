@@ -35,8 +35,9 @@ def test_the_plans_are_those_of_their_pages():
     for weeks, text in pages.items():
         rows = ROW.findall(text)
         assert [int(week) for week, _ in rows] == list(range(1, weeks + 1))
-        assert PLANS[weeks] == {named[page]: int(week) for week, due in rows
-                                for page in LINK.findall(due)}
+        assert PLANS[weeks] == {
+            named[page]: int(week) for week, due in rows for page in LINK.findall(due)
+        }
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -66,11 +67,13 @@ def test_a_plan_makes_the_course(tmp_path, monkeypatch):
         root = tmp_path / "course"
         told = planned(root, FIRST, "--roster", str(roster), "--percent-a-day", "10")
         assert "put on the roster" in told
-        assert ("study6_evaluator is due 2027-02-21 23:59 +01:00 (Europe/Berlin), "
-                "2027-02-21 22:59 UTC") in told
+        assert (
+            "study6_evaluator is due 2027-02-21 23:59 +01:00 (Europe/Berlin), 2027-02-21 22:59 UTC"
+        ) in told
         folder = CourseFolder.open(root)
         assert {load_study(name).assignment for name in PLANS[6]} == {
-            path.name for path in (root / "release").iterdir()}
+            path.name for path in (root / "release").iterdir()
+        }
         assert rule_of(folder) == {"percent_a_day": 10, "at_most": 100}
         released = folder.release("study1_minimax").stat().st_mtime_ns
         assert "released" not in planned(root, FIRST + timedelta(weeks=20))

@@ -32,23 +32,37 @@ def rows(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize("text", [
-    CANVAS, "\ufeff" + CANVAS, CANVAS.replace("\n", "\r\n"),
-    unicodedata.normalize("NFD", CANVAS), CANVAS.replace('"Student, Test"', "Test Student")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        CANVAS,
+        "\ufeff" + CANVAS,
+        CANVAS.replace("\n", "\r\n"),
+        unicodedata.normalize("NFD", CANVAS),
+        CANVAS.replace('"Student, Test"', "Test Student"),
+    ],
+)
 def test_canvas_gradebook(text):
     """Ids, names and Canvas's ids; neither points, nor notes, nor the test student."""
-    found = [{key: value for key, value in student.items() if key != "canvas"}
-             for student in read_roster(text)]
+    found = [
+        {key: value for key, value in student.items() if key != "canvas"}
+        for student in read_roster(text)
+    ]
     assert found == [
         {"id": "ada", "first_name": "Ada", "last_name": "Byron", "lms_user_id": "4711"},
-        {"id": "grace@example.org", "first_name": "Grace Brewster", "last_name": "Hopper",
-         "lms_user_id": "4712"},
-        {"id": "Zoë", "first_name": "Zoë", "last_name": "Õunapuu", "lms_user_id": "4713"}]
+        {
+            "id": "grace@example.org",
+            "first_name": "Grace Brewster",
+            "last_name": "Hopper",
+            "lms_user_id": "4712",
+        },
+        {"id": "Zoë", "first_name": "Zoë", "last_name": "Õunapuu", "lms_user_id": "4713"},
+    ]
 
 
 def test_canvas_without_logins():
     """Canvas hides them from some teachers; its own id is then the only one."""
-    found, = read_roster('Student,ID,Section\n"Byron, Ada",4711,Friday\n')
+    (found,) = read_roster('Student,ID,Section\n"Byron, Ada",4711,Friday\n')
     assert (found["id"], found["lms_user_id"], found["last_name"]) == ("4711", "4711", "Byron")
 
 
@@ -76,8 +90,9 @@ def canvas_course(tmp_path_factory) -> CourseFolder:
 
 def test_what_canvas_exported_comes_back(canvas_course):
     """The columns that identify students are the same, row by row; the import finds them all."""
-    done = CliRunner().invoke(app, ["export", "-c", str(canvas_course.root), "--format", "canvas",
-                                    "--output", "-"])
+    done = CliRunner().invoke(
+        app, ["export", "-c", str(canvas_course.root), "--format", "canvas", "--output", "-"]
+    )
     assert done.exit_code == 0, done.output
     head, points, *lines = rows(done.stdout)
     assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "week7"]
@@ -98,8 +113,19 @@ def test_more_columns_of_canvas_are_kept_in_their_order(tmp_path):
     add_roster(folder, read_roster(f'{head},HW\n"Byron, Ada",1,2,ada,3,x.edu,A,5\n'))
     from autograder.telling import export
 
-    text = export.export(export.Roster(folder, [type("Row", (), {
-        "id": "ada", "first_name": "Ada", "last_name": "Byron", "lms_user_id": "1"})()]), "canvas")
+    text = export.export(
+        export.Roster(
+            folder,
+            [
+                type(
+                    "Row",
+                    (),
+                    {"id": "ada", "first_name": "Ada", "last_name": "Byron", "lms_user_id": "1"},
+                )()
+            ],
+        ),
+        "canvas",
+    )
     assert text.splitlines()[0] == head
     assert text.splitlines()[2] == '"Byron, Ada",1,2,ada,3,x.edu,A'
 
@@ -116,14 +142,24 @@ def test_moodles_separators_and_encodings(tmp_path, encoding, text):
         with pytest.raises(Refused):
             load_roster(tmp_path / "class.csv")
         return
-    assert load_roster(tmp_path / "class.csv") == [{
-        "first_name": "Zoë", "last_name": "Ada", "id": "zoe", "lms_user_id": "12",
-        "email": "z@x.org"}]
+    assert load_roster(tmp_path / "class.csv") == [
+        {
+            "first_name": "Zoë",
+            "last_name": "Ada",
+            "id": "zoe",
+            "lms_user_id": "12",
+            "email": "z@x.org",
+        }
+    ]
 
 
-@pytest.mark.parametrize("head", [
-    "First name,Last name,ID number,Institution,Department,Email address,Quiz",
-    "Vorname,Nachname,ID-Nummer,Institution,Abteilung,E-Mail-Adresse,Quiz"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "First name,Last name,ID number,Institution,Department,Email address,Quiz",
+        "Vorname,Nachname,ID-Nummer,Institution,Abteilung,E-Mail-Adresse,Quiz",
+    ],
+)
 def test_moodle_without_usernames_is_refused_with_what_to_do(head):
     """Which column names the students' folders is the instructor's to say."""
     with pytest.raises(Refused, match=r"has no column id in its head.*call the column id"):
@@ -147,7 +183,7 @@ def test_a_name_is_the_same_in_both_forms(tmp_path):
     twin = folder.root / "submitted" / "Zoë" / "week7"
     twin.mkdir(parents=True)
     assert folder.submitted("week7") == {"Zoë": twin}
-    why, = folder.misnamed("week7").values()
+    (why,) = folder.misnamed("week7").values()
     assert "another Unicode form" in why
 
 

@@ -143,8 +143,10 @@ def the_sentence(capsys) -> str:
 
 def pretend(run: ModuleType, monkeypatch, **changes) -> None:
     """Let run.py see another `sys`: only what it uses, with changes."""
-    seen = {name: getattr(sys, name) for name in ("executable", "stderr", "version",
-                                                  "version_info", "_base_executable")}
+    seen = {
+        name: getattr(sys, name)
+        for name in ("executable", "stderr", "version", "version_info", "_base_executable")
+    }
     monkeypatch.setattr(run, "sys", SimpleNamespace(**(seen | changes)))
 
 
@@ -178,8 +180,10 @@ def test_an_old_python_is_told_so(bare, monkeypatch, capsys, version, command):
     pretend(bare.run, monkeypatch, version_info=(*version, 1, "final", 0))
     assert bare.main(command) == 2
     assert the_sentence(capsys) == (
-        "this needs Python 3.11 or newer, and python3 is {}.{}: run it with a newer one"
-        .format(*version))
+        "this needs Python 3.11 or newer, and python3 is {}.{}: run it with a newer one".format(
+            *version
+        )
+    )
     assert bare.calls.installing == bare.calls.running == []
 
 
@@ -229,13 +233,22 @@ def test_bad_input_is_told_in_one_sentence(bare, capsys, arguments, sentence):
     assert not bare.environment.exists()
 
 
-@pytest.mark.parametrize(("argument", "status", "start"), [
-    ("help", 0, "usage: python3 run.py COMMAND"), ("tset", 2, "run.py: there is no command 'tset'"),
-])
+@pytest.mark.parametrize(
+    ("argument", "status", "start"),
+    [
+        ("help", 0, "usage: python3 run.py COMMAND"),
+        ("tset", 2, "run.py: there is no command 'tset'"),
+    ],
+)
 def test_the_real_command_says_the_same(bare, tmp_path, argument, status, start):
     """It is the same in a process, whatever folder it is started in."""
-    done = subprocess.run([sys.executable, "-W", "error", bare.root / "run.py", argument],
-                          cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", bare.root / "run.py", argument],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == status
     assert (done.stderr if status else done.stdout).startswith(start)
     assert (done.stdout if status else done.stderr) == ""
@@ -265,14 +278,15 @@ PASSED_ON = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "module", "rest"), PASSED_ON,
-                         ids=[" ".join(row[0]) for row in PASSED_ON])
+@pytest.mark.parametrize(
+    ("arguments", "module", "rest"), PASSED_ON, ids=[" ".join(row[0]) for row in PASSED_ON]
+)
 def test_a_command_is_run_by_the_environments_python(ready, arguments, module, rest):
     """Its arguments are passed on as they are; the autograder runs in the caller's folder, from
     which it imports nothing, and the rest in the checkout."""
     ours = module == "autograder"
     assert ready.main(*arguments) == 0
-    (command, folder, _), = ready.calls.running
+    ((command, folder, _),) = ready.calls.running
     assert command == [ready.run.PYTHON, *(["-P"] if ours else []), "-m", module, *rest]
     assert Path(command[0]).is_relative_to(ready.environment)
     assert folder == (None if ours else str(ready.root))
@@ -283,7 +297,7 @@ def test_the_environments_programs_come_first(ready, programs, monkeypatch):
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")
     monkeypatch.setenv("HOME_TOWN", "Dartmouth")
     ready.main("demo")
-    (_, _, environment), = ready.calls.running
+    ((_, _, environment),) = ready.calls.running
     assert environment["PATH"].split(os.pathsep) == [ready.run.BIN, str(programs)]
     assert Path(ready.run.BIN) == Path(ready.run.PYTHON).parent
     assert environment["VIRTUAL_ENV"] == str(ready.environment)
@@ -292,13 +306,12 @@ def test_the_environments_programs_come_first(ready, programs, monkeypatch):
 
 
 def test_products_have_one_thread_unless_somebody_says_otherwise(ready, monkeypatch):
-    """With BLAS's own threads an agent's small products took four times as long beside other work.
-    """
+    """With BLAS's own threads an agent's small products took four times as long beside other work."""
     for name in ready.run.THREADS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     ready.main("demo")
-    (_, _, environment), = ready.calls.running
+    ((_, _, environment),) = ready.calls.running
     assert [environment[name] for name in ready.run.THREADS] == ["3", "1", "1"]
 
 
@@ -309,9 +322,17 @@ def test_how_long_the_tests_take_is_told_at_once(bare, capsys):
     for arguments in ([], ["--all"], ["-m", "not slow"]):
         assert bare.main("test", *arguments) == 0
     quick, every = bare.run.TEST_MINUTES
-    assert said[0] == said[1] == ("", (
-        f"On two cores, the quick tests take about {quick} minutes; all of them, with `python3 "
-        f"run.py test --all`, about {every}\n"))
+    assert (
+        said[0]
+        == said[1]
+        == (
+            "",
+            (
+                f"On two cores, the quick tests take about {quick} minutes; all of them, with `python3 "
+                f"run.py test --all`, about {every}\n"
+            ),
+        )
+    )
     assert said[2] == ("", "")
     page = (RUN.parent / "CONTRIBUTING.md").read_text("utf-8")
     assert f"runs the quick tests, in about {quick} minutes" in page.replace("\n", " ")
@@ -337,8 +358,9 @@ def test_a_command_takes_the_place_of_run_py(ready):
     python = Path(ready.run.PYTHON)
     python.write_text(f"#!{sys.executable}\nimport os\nprint(os.getpid())\n", "utf-8")
     python.chmod(0o755)
-    command = subprocess.Popen([sys.executable, ready.root / "run.py", "demo"], text=True,
-                               stdout=subprocess.PIPE)
+    command = subprocess.Popen(
+        [sys.executable, ready.root / "run.py", "demo"], text=True, stdout=subprocess.PIPE
+    )
     assert int(command.communicate()[0]) == command.pid
 
 
@@ -368,7 +390,7 @@ def test_lab_opens_a_folder(ready, arguments, opener, folder, rest):
     (ready.root / "build" / "desk").mkdir()
     (ready.root / "build" / "desk" / STUDENT_FILE).touch()
     assert ready.main("lab", *arguments) == 0
-    (command, where, _), = ready.calls.running
+    ((command, where, _),) = ready.calls.running
     path = ready.root / folder
     assert command == [ready.run.PYTHON, "-P", "-m", opener, str(path), *rest]
     assert Path(where) == path
@@ -378,16 +400,24 @@ def test_lab_opens_a_new_course(ready, tmp_path, monkeypatch, capsys):
     """The folder is made where the caller is, and opened with the staff's overview."""
     monkeypatch.chdir(tmp_path)
     assert ready.main("lab", "--new", "teaching/ai", "--no-browser") == 0
-    (command, where, _), = ready.calls.running
+    ((command, where, _),) = ready.calls.running
     path = tmp_path / "teaching" / "ai"
     assert path.is_dir()
-    assert command == [ready.run.PYTHON, "-P", "-m", "autograder.desk.overview", str(path),
-                       "--no-browser"]
+    assert command == [
+        ready.run.PYTHON,
+        "-P",
+        "-m",
+        "autograder.desk.overview",
+        str(path),
+        "--no-browser",
+    ]
     assert Path(where) == path
     (tmp_path / "file").touch()
     assert [ready.main("lab", "--new"), ready.main("lab", "--new", "file")] == [2, 2]
-    assert capsys.readouterr().err == ("run.py: --new needs the folder of the new course\n"
-                                       "run.py: cannot make 'file': File exists\n")
+    assert capsys.readouterr().err == (
+        "run.py: --new needs the folder of the new course\n"
+        "run.py: cannot make 'file': File exists\n"
+    )
 
 
 def test_lab_explains_itself(ready, capsys):
@@ -404,7 +434,8 @@ def test_lab_opens_one_folder(ready, capsys):
     """Of two, none is opened."""
     assert ready.main("lab", "course", "build") == 2
     assert capsys.readouterr().err == (
-        "run.py: JupyterLab opens one folder, not 'course' and 'build'\n")
+        "run.py: JupyterLab opens one folder, not 'course' and 'build'\n"
+    )
     assert ready.calls.running == []
 
 
@@ -415,15 +446,18 @@ def test_lab_looks_for_a_folder_here_first(ready, tmp_path, monkeypatch):
     ready.main("lab", "course")
     ready.main("lab")
     assert [Path(where) for _, where, _ in ready.calls.running] == [
-        tmp_path / "elsewhere" / "course", ready.root / "course"]
+        tmp_path / "elsewhere" / "course",
+        ready.root / "course",
+    ]
 
 
 @pytest.mark.parametrize("folder", ["build/demo", "README.md"])
 def test_lab_needs_a_folder(ready, capsys, folder):
     """Where there is none, the sentence says how to make one."""
     assert ready.main("lab", folder) == 2
-    assert capsys.readouterr().err == (f"run.py: there is no folder '{folder}'; "
-                                       "`python3 run.py demo` makes build/demo\n")
+    assert capsys.readouterr().err == (
+        f"run.py: there is no folder '{folder}'; `python3 run.py demo` makes build/demo\n"
+    )
     assert ready.calls.running == []
 
 
@@ -432,8 +466,11 @@ def test_lab_needs_a_folder(ready, capsys, folder):
 
 def locks(calls: Recorder) -> list[str]:
     """The locks that were installed, in order; an extra's is given after the one that it fits."""
-    return [Path(pins[-1]).name for command in calls.installing
-            if (pins := [b for a, b in pairwise(command) if a == "-r"])]
+    return [
+        Path(pins[-1]).name
+        for command in calls.installing
+        if (pins := [b for a, b in pairwise(command) if a == "-r"])
+    ]
 
 
 def test_the_first_command_sets_up(bare, capsys):
@@ -449,7 +486,8 @@ def test_the_first_command_sets_up(bare, capsys):
     assert len(bare.calls.running) == 1
     assert bare.stamps() == ["installed"]
     assert capsys.readouterr().err == (
-        f"Setting up {bare.environment} from requirements.lock ...\n")
+        f"Setting up {bare.environment} from requirements.lock ...\n"
+    )
 
 
 @pytest.mark.parametrize("watched", [True, False])
@@ -481,16 +519,19 @@ def test_the_extra_is_installed_beside_what_is_there(bare):
     assert bare.stamps() == ["installed", f"installed-{EXTRA}"]
 
 
-@pytest.mark.parametrize(("name", "setups", "command"), [
-    ("requirements.lock", BOTH, ["demo"]),
-    ("pyproject.toml", BOTH, ["demo"]),
-    ("requirements.lock", BOTH, ["setup", EXTRA]),
-    (f"requirements-{EXTRA}.lock", BOTH[1:], ["setup", EXTRA]),
-    (f"requirements-{EXTRA}.lock", BOTH[1:], ["demo"]),
-    ("README.md", [], ["demo"]),
-    ("python", BOTH, ["demo"]),
-    (".venv/installed", BOTH, ["demo"]),
-])
+@pytest.mark.parametrize(
+    ("name", "setups", "command"),
+    [
+        ("requirements.lock", BOTH, ["demo"]),
+        ("pyproject.toml", BOTH, ["demo"]),
+        ("requirements.lock", BOTH, ["setup", EXTRA]),
+        (f"requirements-{EXTRA}.lock", BOTH[1:], ["setup", EXTRA]),
+        (f"requirements-{EXTRA}.lock", BOTH[1:], ["demo"]),
+        ("README.md", [], ["demo"]),
+        ("python", BOTH, ["demo"]),
+        (".venv/installed", BOTH, ["demo"]),
+    ],
+)
 def test_what_has_changed_is_installed_again(ready, name, setups, command):
     """A lock, the project's own data, a lost or odd environment; nothing else, and only once. An
     extra that was set up once stays."""
@@ -675,12 +716,16 @@ def test_a_failing_uv_is_told(bare, uv, capsys):
 def test_lock_renews_every_lock(bare, uv):
     """All are compiled with hashes for every platform, and nothing is set up for it."""
     (bare.root / "requirements.lock").write_text(
-        "numpy==2.1 \\\n    --hash=sha256:0\ntyper==0.15 ; python_version < '3.14' \\\n", "utf-8")
+        "numpy==2.1 \\\n    --hash=sha256:0\ntyper==0.15 ; python_version < '3.14' \\\n", "utf-8"
+    )
     assert bare.main("lock") == 0
     calls = asked(uv)
     assert [Path(call[call.index("-o") + 1]).name for call in calls] == [
-        "requirements.lock", "build.lock", "browser.lock",
-        *(f"requirements-{extra}.lock" for extra in bare.run.EXTRAS)]
+        "requirements.lock",
+        "build.lock",
+        "browser.lock",
+        *(f"requirements-{extra}.lock" for extra in bare.run.EXTRAS),
+    ]
     assert EXTRA in bare.run.EXTRAS
     for call in calls:
         assert call[:2] == ["pip", "compile"]
@@ -714,8 +759,24 @@ def test_tests_of_one_group_share_a_worker(tmp_path):
     """What is made once for a group is made once: a pytest that xdist does not know lost that."""
     (tmp_path / "test_grouped.py").write_text(GROUPED, "utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-v", "-p",
-         "no:cacheprovider", "."], cwd=tmp_path, capture_output=True, text=True, check=True,
-        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")})
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "2",
+            "--dist",
+            "loadgroup",
+            "-v",
+            "-p",
+            "no:cacheprovider",
+            ".",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
+    )
     assert done.stdout.count("PASSED") == 6
     assert len({worker for worker in ("[gw0]", "[gw1]") if worker in done.stdout}) == 1, done.stdout

@@ -18,8 +18,16 @@ from autograder.tests.needs import need_isolation, need_module
 from autograder.workspace import module_texts
 from course.probes import load_study
 
-LOCAL = {"trusted", "sandboxes", "time", "gradebook", "files", "memory", "files open",
-         "sandbox memory"}
+LOCAL = {
+    "trusted",
+    "sandboxes",
+    "time",
+    "gradebook",
+    "files",
+    "memory",
+    "files open",
+    "sandbox memory",
+}
 SPENT = 0.3  # seconds of computing
 BUSY = f"import sys, time\nwhile time.process_time() < {SPENT} + 0.02:\n    pass\n"
 
@@ -53,14 +61,14 @@ def test_the_table_is_read_as_it_was_written():
     assert page.startswith("before\n") and page.endswith("\nafter\n")
     assert section(read(page)) == text
     assert [[*column] for column in read(page).values()] == [
-        [name for name in _scale_page.ROWS if name in column] for column in found.values()]
+        [name for name in _scale_page.ROWS if name in column] for column in found.values()
+    ]
 
 
 def test_what_follows_is_computed():
     """100,000 times a submission's computing, bytes and time, in the units of the text."""
     known = {"trusted": 0.36, "sandboxes": 0.72, "gradebook": 2, "files": 50}
-    found = {title: made_up(case) | known
-             for title, case in scale.cases(1_000).items()}
+    found = {title: made_up(case) | known for title, case in scale.cases(1_000).items()}
     text = section(found)
     assert "20 core-hours in sandboxes" in text and "10 of the trusted side" in text
     assert "0.2 GB in the gradebook and 5 GB in the course folder" in text
@@ -70,7 +78,13 @@ def test_what_follows_is_computed():
 def test_classes_by_size():
     """Up to the size that was asked for, and the variants with the smallest class."""
     assert [case.students for case in scale.cases(10_000).values()] == [
-        100, 1_000, 10_000, 100, 100, 100]
+        100,
+        1_000,
+        10_000,
+        100,
+        100,
+        100,
+    ]
     assert [case.students for case in scale.cases(1_000).values()] == [100, 1_000, 100, 100, 100]
     assert [case.students for case in scale.cases(2).values()] == [2, 2, 2, 2]
     with pytest.raises(LookupError, match="two or more"):
@@ -97,7 +111,10 @@ def test_a_run_writes_the_page_and_goes_on_where_it_stopped(tmp_path, monkeypatc
     results = scale.run(1_000)
     assert [*dict.fromkeys(done)] == [*scale.cases(1_000).values()] and len(done) == 6
     assert {result.name for result in results if result.target} == {
-        "peak memory, ratio", "open files, ratio", "time per submission, ratio"}
+        "peak memory, ratio",
+        "open files, ratio",
+        "time per submission, ratio",
+    }
     written = page.read_text("utf-8")
     assert [*read(written)] == [*scale.cases(1_000)]
     scale.run(4)
@@ -108,8 +125,17 @@ def test_computing_is_that_of_all_processes():
     """Of one that it started, too, after that has ended; and none of it is a sandbox's."""
     child = f"{BUSY}sys.stdout.write('x')\nsys.stdout.flush()\nsys.stdin.readline()\n"
     process = psutil.Popen(
-        [sys.executable, "-c", f"import subprocess, sys\nsubprocess.run(sys.argv[1:])\n{child}",
-         sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        [
+            sys.executable,
+            "-c",
+            f"import subprocess, sys\nsubprocess.run(sys.argv[1:])\n{child}",
+            sys.executable,
+            "-c",
+            child,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     use = Use(process)
     for _ in range(2):
         process.stdout.read(1)  # it has computed, and waits
@@ -124,6 +150,7 @@ def test_computing_is_that_of_all_processes():
 
 def test_a_relay_counts_both_ways():
     """What a client sends arrives, what a server answers comes back, and each is counted."""
+
     class Doubled(socketserver.StreamRequestHandler):
         def handle(self):
             self.wfile.write(2 * self.rfile.readline())
@@ -133,8 +160,10 @@ def test_a_relay_counts_both_ways():
         thread.start()
         with relay(f"tcp://127.0.0.1:{server.server_address[1]}") as between:
             port = int(between.address.rpartition(":")[2])
-            with socket.create_connection(("127.0.0.1", port)) as client, \
-                    client.makefile("rb") as answer:
+            with (
+                socket.create_connection(("127.0.0.1", port)) as client,
+                client.makefile("rb") as answer,
+            ):
                 client.sendall(b"hello\n")
                 assert answer.read() == b"hello\nhello\n"
             assert (between.sent, between.received) == (6, 12)

@@ -84,8 +84,11 @@ def test_growth_is_measured_and_drawn(monkeypatch, tmp_path, capsys):
 
 def test_the_page_of_agents_has_the_studies_of_today():
     """Its columns are the agents that the command would measure, with their studies' numbers."""
-    _, *columns, _ = next(line.split("|") for line in agents.PAGE.read_text("utf-8").splitlines()
-                          if line.startswith("| |"))
+    _, *columns, _ = next(
+        line.split("|")
+        for line in agents.PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| |")
+    )
     assert [column.strip() for column in columns[1:-2]] == list(agents.agents(dict))
     assert agents.numbered("LookAhead", "lookahead") == "LookAhead (7)"
 
@@ -93,21 +96,32 @@ def test_the_page_of_agents_has_the_studies_of_today():
 def test_who_sees_every_card_sees_the_game_that_is_played(monkeypatch):
     """Whatever the deal and the seat, its only sample is the state that the game is in."""
     seen = []
-    monkeypatch.setattr(strength.Seer, "choose", lambda seer, observation: seen.append(
-        seer._sample(observation)) or observation.legal_actions()[-1])
+    monkeypatch.setattr(
+        strength.Seer,
+        "choose",
+        lambda seer, observation: (
+            seen.append(seer._sample(observation)) or observation.legal_actions()[-1]
+        ),
+    )
     compare(strength.contestant(1, sees=True), Greedy, deals=3)
-    played = [state for deal in range(3) for seat in (0, 1)
-              for state in _states(deal, seat) if state.to_move == seat]
+    played = [
+        state
+        for deal in range(3)
+        for seat in (0, 1)
+        for state in _states(deal, seat)
+        if state.to_move == seat
+    ]
     assert seen == played
 
 
 def _states(deal, seat):
     """The states in which somebody moved in the game of that deal, against Greedy."""
+
     class Last:
         def choose(self, observation):
             return observation.legal_actions()[-1]
 
-    return play([Last(), Greedy()][::-1 if seat else 1], deal).states[:-1]
+    return play([Last(), Greedy()][:: -1 if seat else 1], deal).states[:-1]
 
 
 def test_strength_is_kept_match_by_match(monkeypatch, tmp_path):
@@ -121,7 +135,10 @@ def test_strength_is_kept_match_by_match(monkeypatch, tmp_path):
     monkeypatch.setattr("autograder.benchmarks._journal.FOLDER", tmp_path)
     monkeypatch.setattr(strength, "_played", lambda title, *_: played.append(title) or (9, 0, 1))
     second = strength.run(5)
-    assert played == ["1,000 iterations", "100 iterations and every card in sight",
-                      "1,000 iterations and every card in sight"]
+    assert played == [
+        "1,000 iterations",
+        "100 iterations and every card in sight",
+        "1,000 iterations and every card in sight",
+    ]
     assert [result.value for result in second[:6:3]] == [result.value for result in first[::3]]
     assert [result.target for result in second] == [">= 0.6", *[None] * 8]

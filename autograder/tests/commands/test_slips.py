@@ -35,7 +35,8 @@ def test_a_slip_in_the_configuration_is_told_with_its_line(folder, slip, why):
     done = export(folder)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(
-        f"autograder: line {LAST} of {folder.root / CONFIG_FILE} cannot be used ({why}")
+        f"autograder: line {LAST} of {folder.root / CONFIG_FILE} cannot be used ({why}"
+    )
 
 
 @pytest.mark.parametrize("name", ["Exchange.root", "CourseDirectory.db_url"])
@@ -44,8 +45,9 @@ def test_what_is_no_text_is_told(folder, name):
     (folder.root / CONFIG_FILE).write_text(f"{CONFIG_TEXT}c.{name} = 7\n", "utf-8")
     done = export(folder)
     assert done.exit_code == 2
-    assert done.stderr == (f"autograder: {folder.root / CONFIG_FILE}: c.{name} must be a text in "
-                           "quotes, not 7\n")
+    assert done.stderr == (
+        f"autograder: {folder.root / CONFIG_FILE}: c.{name} must be a text in quotes, not 7\n"
+    )
 
 
 def test_a_configuration_without_configure_is_refused(folder):
@@ -83,6 +85,7 @@ def test_a_slip_in_the_late_rule_is_told(folder, text, where):
 
 def test_a_setting_of_a_wrong_kind_is_told(folder, monkeypatch):
     """What nbgrader says of a setting is passed on in one line, with the name of the file."""
+
     class Step(HasTraits):
         seconds = Float()
 

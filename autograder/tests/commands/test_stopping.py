@@ -100,8 +100,11 @@ def test_what_a_command_has_started_ends_with_it(number):
 def test_a_command_that_does_not_end_is_ended(tmp_path, grace, ends):
     """A gradebook's lock does not delay the end; without the limit it does."""
     with adopting():
-        command = Command([sys.executable, "-c", LOCKED, str(tmp_path / "gradebook.db"),
-                           str(grace)], stdout=subprocess.PIPE, text=True)
+        command = Command(
+            [sys.executable, "-c", LOCKED, str(tmp_path / "gradebook.db"), str(grace)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert command.process.stdout.readline() == "waiting\n"
         ending = command.end(signal.SIGTERM, most=60, patience=600 if ends else 5)
     assert bool(ending.left) != ends, ending
@@ -116,17 +119,33 @@ run.become([sys.executable, "-P", "-m", *sys.argv[2:]], None,
 
 
 @posix
-@pytest.mark.parametrize(("module", "begun"), [
-    ("autograder", "sitecustomize"), ("autograder", "typer"),
-    ("autograder.benchmarks", "sitecustomize"), ("sequence.league", "sitecustomize")])
+@pytest.mark.parametrize(
+    ("module", "begun"),
+    [
+        ("autograder", "sitecustomize"),
+        ("autograder", "typer"),
+        ("autograder.benchmarks", "sitecustomize"),
+        ("sequence.league", "sitecustomize"),
+    ],
+)
 def test_ctrl_c_while_a_command_starts(tmp_path, module, begun):
     """As Python starts, and as the command imports what it needs: one line at most, and 130."""
     (tmp_path / f"{begun}.py").write_text(INTERRUPT, "utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", BECOME, tmp_path, module,
-         *(["Random", "Greedy"] if module == "sequence.league" else [])],
-        cwd=KIT, env=os.environ | {"PYTHONPATH": str(KIT)}, capture_output=True, text=True,
-        check=False)
+        [
+            sys.executable,
+            "-c",
+            BECOME,
+            tmp_path,
+            module,
+            *(["Random", "Greedy"] if module == "sequence.league" else []),
+        ],
+        cwd=KIT,
+        env=os.environ | {"PYTHONPATH": str(KIT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (130, "")
     assert len(done.stderr.splitlines()) <= 1
     assert "Traceback" not in done.stderr

@@ -9,15 +9,26 @@ from rich.console import Console
 from autograder.tables import print_table
 
 WORDS = st.text(st.sampled_from("abc xyz"), max_size=200)
-ROWS = st.lists(st.tuples(st.text("0123456789,", min_size=1, max_size=9),
-                          st.text("abc", min_size=1, max_size=20), WORDS), min_size=1, max_size=8)
+ROWS = st.lists(
+    st.tuples(
+        st.text("0123456789,", min_size=1, max_size=9),
+        st.text("abc", min_size=1, max_size=20),
+        WORDS,
+    ),
+    min_size=1,
+    max_size=8,
+)
 
 
 def printed(rows, terminal: bool) -> list[str]:
     """The lines that are printed on 80 columns, or into a pipe."""
     file = io.StringIO()
-    print_table(("value", "unit", "what"), rows, right=[0],
-                console=Console(file=file, force_terminal=terminal, width=80, color_system=None))
+    print_table(
+        ("value", "unit", "what"),
+        rows,
+        right=[0],
+        console=Console(file=file, force_terminal=terminal, width=80, color_system=None),
+    )
     return file.getvalue().splitlines()
 
 

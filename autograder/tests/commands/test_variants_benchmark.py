@@ -55,17 +55,21 @@ def test_a_variant_does_something_else_than_the_given_one(variant):
         games = [play([agent, Greedy()], 3).states[-1].history for agent in agents]
         assert games[0] != games[1]
     else:
-        assert any(len({agent.choose(state.observation()) for agent in agents}) == 2
-                   for state in positions(30))
+        assert any(
+            len({agent.choose(state.observation()) for agent in agents}) == 2
+            for state in positions(30)
+        )
 
 
 def test_the_given_agent_is_what_it_was():
     """What a variant may change is a method now, and the given one plays as if it were none."""
+
     class Plain(ISMCTS):
         """Nothing is changed."""
 
-    first, second = (play([agent(iterations=5), Greedy()], 11).states[-1].history
-                     for agent in (Plain, ISMCTS))
+    first, second = (
+        play([agent(iterations=5), Greedy()], 11).states[-1].history for agent in (Plain, ISMCTS)
+    )
     assert first == second
 
 
@@ -92,14 +96,16 @@ def test_the_turns_before_are_those_of_the_game():
     """Whatever the game, going back gives the chips and the hand that the player had then."""
     seen = 0
     for seed in range(12):
-        states = play([Random(), Greedy()][::-1 if seed % 2 else 1], seed).states
+        states = play([Random(), Greedy()][:: -1 if seed % 2 else 1], seed).states
         now = states[min(len(states) - 2, 6 * seed)]
         for player in (0, 1):
             before = {len(state.history): state for state in states if state.to_move == player}
             turns = list(_variants._turns(now, now.observation(), player))
-            real = [state for length, state in sorted(before.items(), reverse=True)
-                    if length < len(now.history)
-                    and states[length + 1].history[-1].coords]
+            real = [
+                state
+                for length, state in sorted(before.items(), reverse=True)
+                if length < len(now.history) and states[length + 1].history[-1].coords
+            ]
             for (then, action), state in zip(turns, real, strict=False):
                 assert action == states[len(state.history) + 1].history[-1]
                 assert then.hand_piles[player] == state.hand_piles[player]
@@ -141,13 +147,19 @@ def test_the_scale_of_values_is_the_best_of_seven():
         while not state.is_over:
             if chance.random() < 0.1:
                 seen.append(state)
-            action = (best_action(state) if chance.random() > 0.1
-                      else chance.choice(ranked(state, 8)))
+            action = (
+                best_action(state) if chance.random() > 0.1 else chance.choice(ranked(state, 8))
+            )
             state = state.after(action)
         for position in seen:
             value = max(_variants._values(position.observation(), ranked(position, 8)))
-            found.append((value, chances(position)[position.to_move],
-                          0.5 + 0.5 * state.utility(position.to_move)))
+            found.append(
+                (
+                    value,
+                    chances(position)[position.to_move],
+                    0.5 + 0.5 * state.utility(position.to_move),
+                )
+            )
     values, given, results = map(np.array, zip(*found, strict=True))
 
     def loss(chance):
@@ -155,8 +167,9 @@ def test_the_scale_of_values_is_the_best_of_seven():
         chance = np.clip(chance, 0.01, 0.99)
         return -np.mean(results * np.log(chance) + (1 - results) * np.log(1 - chance))
 
-    losses = {scale: loss(0.5 + 0.5 * np.tanh(values / scale))
-              for scale in (3, 6, 8, 12, 16, 24, 40)}
+    losses = {
+        scale: loss(0.5 + 0.5 * np.tanh(values / scale)) for scale in (3, 6, 8, 12, 16, 24, 40)
+    }
     assert min(losses, key=losses.get) == _variants.VALUE_SCALE
     assert loss(given) < losses[_variants.VALUE_SCALE] < math.log(2)
 
@@ -186,8 +199,12 @@ def test_ctrl_c_ends_a_run_and_keeps_what_was_played(tmp_path):
     """It waits neither for games that have not been begun nor for those that have, and says so."""
     program = tmp_path / "slow_run.py"
     program.write_text(SLOW_RUN, "utf-8")
-    run = subprocess.Popen([sys.executable, program, tmp_path], stderr=subprocess.PIPE,
-                           start_new_session=True, text=True)
+    run = subprocess.Popen(
+        [sys.executable, program, tmp_path],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
     while not list(tmp_path.glob("*.jsonl")):
         assert run.poll() is None
         time.sleep(0.1)
@@ -226,17 +243,27 @@ def test_games_are_kept_and_a_run_goes_on(monkeypatch, tmp_path):
     variants.run(20)
     results = variants.run(40)
     names, first = [variant.__name__ for variant in VARIANTS[:2]], variants.FIRST_DEAL
-    assert asked == [(name, first + deal) for deals in ((0,), (10,), (20, 30)) for name in names
-                     for deal in deals]
-    assert [(result.name, result.value) for result in results[::3]] == [(name, 0.75)
-                                                                       for name in names]
+    assert asked == [
+        (name, first + deal)
+        for deals in ((0,), (10,), (20, 30))
+        for name in names
+        for deal in deals
+    ]
+    assert [(result.name, result.value) for result in results[::3]] == [
+        (name, 0.75) for name in names
+    ]
     page = variants.PAGE.read_text("utf-8")
     assert f"| {VARIANTS[0].__doc__} | 0.75 (0.65 to 0.83) | 80 | 2.0 | **weaker** |" in page
 
 
-@pytest.mark.parametrize(("match", "said"), [
-    (Match(55, 0, 45), "no difference shown"), (Match(240, 0, 160), "**weaker**"),
-    (Match(160, 0, 240), "stronger")])
+@pytest.mark.parametrize(
+    ("match", "said"),
+    [
+        (Match(55, 0, 45), "no difference shown"),
+        (Match(240, 0, 160), "**weaker**"),
+        (Match(160, 0, 240), "stronger"),
+    ],
+)
 def test_verdicts_are_those_of_the_intervals(match, said):
     """Of the given agent, where the interval leaves one half out."""
     assert variants.verdict(match) == said
@@ -248,5 +275,6 @@ def test_the_page_is_made_of_the_games_that_are_kept():
     assert page == variants.page()
     assert all(f"| {variant.__doc__} |" in page for variant in VARIANTS)
     assert len(VARIANTS) == 11  # as its title says, and docs/teaching/league.md: one of them helps
-    assert [name for name, so_far in variants.kept().items()
-            if so_far.match().interval[0] > 0.5] == ["PromisesFirst"]
+    assert [
+        name for name, so_far in variants.kept().items() if so_far.match().interval[0] > 0.5
+    ] == ["PromisesFirst"]

@@ -14,7 +14,9 @@ def test_the_notebooks_code_learns_and_plays(capsys):
     code = weights.definitions()
     entries = weights.learned(code, "lines", games=(4, 8), held_out=4, deals=1)
     assert [(one.features, one.games, one.matches) for one in entries] == [
-        ("lines", 4, 2), ("lines", 8, 2)]
+        ("lines", 4, 2),
+        ("lines", 8, 2),
+    ]
     for one in entries:
         assert 0 < one.loss_seen < np.log(2)
         assert one.loss_held_out > 0
@@ -35,13 +37,19 @@ def test_more_and_worse_lines_are_told_apart():
 
 def test_the_table_is_written_and_read(monkeypatch, tmp_path):
     """Both kinds of features, with every number of games."""
-    monkeypatch.setattr(weights, "learned", lambda code, name: [
-        shown.Entry(name, games, 0.6, 0.7, 200, 0.5, 0.4, 0.6) for games in weights.GAMES])
+    monkeypatch.setattr(
+        weights,
+        "learned",
+        lambda code, name: [
+            shown.Entry(name, games, 0.6, 0.7, 200, 0.5, 0.4, 0.6) for games in weights.GAMES
+        ],
+    )
     monkeypatch.setattr(weights, "TABLE", tmp_path / "table.json")
     results = weights.run()
     rows = [shown.Entry(**row) for row in json.loads(weights.TABLE.read_text("utf-8"))]
     assert [(row.features, row.games) for row in rows] == [
-        (name, games) for name in ("lines", "patterns") for games in weights.GAMES]
+        (name, games) for name in ("lines", "patterns") for games in weights.GAMES
+    ]
     assert len(results) == len(rows)
 
 

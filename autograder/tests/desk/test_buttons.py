@@ -61,8 +61,7 @@ def desk(with_study2, tmp_path) -> Desk:
 def set_due(folder: CourseFolder, study: Study, when: str) -> None:
     """Set a due date outside the overview; `when` is in UTC."""
     with Gradebook(db_url(folder)) as book:
-        book.update_or_create_assignment(
-            study.assignment, duedate=datetime.fromisoformat(when))
+        book.update_or_create_assignment(study.assignment, duedate=datetime.fromisoformat(when))
 
 
 def started(monkeypatch, status=0, lines=(), stopped=False) -> list[list[str]]:
@@ -97,7 +96,8 @@ def test_grading_by_a_button(desk):
     assert any(note.startswith("Grading study2: 1 of 1") for note in notes), notes
     assert any(note.startswith("Feedback study2: 1") for note in notes), notes
     assert message.text.startswith(
-        f"Autograde, feedback and report ({STUDY.title}): Autograded: 1 of 1 submissions.")
+        f"Autograde, feedback and report ({STUDY.title}): Autograded: 1 of 1 submissions."
+    )
     assert message.shown["done"] == message.shown["total"]
     assert not message.shown["open"]
     assert f"{STUDY.assignment}: 1 graded" in message.shown["log"]
@@ -119,15 +119,17 @@ def test_stop_is_ctrl_c(desk):
     assert desk.runner.job.wait(MINUTES) == 130
     assert desk.messages["steps"].text == (
         f"Autograde ({STUDY.title}): Stopped. Finished work is kept; click the button again to "
-        "continue.")
+        "continue."
+    )
     assert "the same command continues from there" in desk.messages["steps"].shown["log"]
 
 
 @pytest.mark.slow
 def test_the_command_stops_with_the_kernel():
     """When the notebook's process is killed, nobody is left who could stop what it started."""
-    kernel = subprocess.Popen([sys.executable, "-P", "-c", KERNEL], stdout=subprocess.PIPE,
-                              text=True)
+    kernel = subprocess.Popen(
+        [sys.executable, "-P", "-c", KERNEL], stdout=subprocess.PIPE, text=True
+    )
     try:
         command = psutil.Process(int(kernel.stdout.readline()))
         kernel.stdout.readline()  # until it is at work
@@ -147,7 +149,8 @@ def test_a_refusal_is_one_sentence(desk, with_study2):
     assert desk.runner.job.wait(MINUTES) == 2
     assert desk.messages["steps"].kind == "failed"
     assert desk.messages["steps"].text.startswith(
-        f"Release ({STUDY.title}): Not done. The exchange folder")
+        f"Release ({STUDY.title}): Not done. The exchange folder"
+    )
 
 
 STEPS_FIRST = [
@@ -164,12 +167,14 @@ STEPS_FIRST = [
     ("study2", "Generate feedback", "autograded yet. Click Autograde"),
     ("study2", "Generate report", "autograded yet. Click Autograde"),
     ("study2", "Release feedback", "autograded yet. Click Autograde"),
-    ("study2", buttons.MARK, "autograded yet. Click Autograde")]
+    ("study2", buttons.MARK, "autograded yet. Click Autograde"),
+]
 
 
 @pytest.mark.parametrize(("study", "button", "said"), STEPS_FIRST)
 def test_a_button_that_is_clicked_too_early_names_the_next_step(
-        desk, monkeypatch, study, button, said):
+    desk, monkeypatch, study, button, said
+):
     """In one sentence, in the message next to it; no command is started."""
     given = started(monkeypatch)
     desk.assignment.value = study
@@ -197,7 +202,8 @@ def test_a_new_course_has_nothing_to_work_with(tmp_path, monkeypatch):
         if name != "Generate":
             button.click()
             assert [message.kind for message in shown.runner.messages if message.text] == [
-                "refused"], name
+                "refused"
+            ], name
     assert given == []
     assert "There are no assignments yet" in shown._overview()
     assert shown.wizard.box.selected_index == 0
@@ -233,14 +239,20 @@ def test_each_button_runs_its_command(desk, monkeypatch):
     given = started(monkeypatch)
     (desk.folder.root / "autograded" / "ada" / STUDY.assignment).mkdir(parents=True)
     desk.format.value = "canvas"
-    names = {"Autograde": "grade", "Generate feedback": "feedback", "Generate report": "report",
-             "Autograde, feedback and report": "evening"}
+    names = {
+        "Autograde": "grade",
+        "Generate feedback": "feedback",
+        "Generate report": "report",
+        "Autograde, feedback and report": "evening",
+    }
     for name, command in names.items():
         desk.made[name].click()
         assert f" {command} study2 --course " in desk.made[name].tooltip
     desk.made["Export"].click()
     assert [arguments[:-2] for arguments in given] == [
-        *([command, "study2"] for command in names.values()), ["export", "--format", "canvas"]]
+        *([command, "study2"] for command in names.values()),
+        ["export", "--format", "canvas"],
+    ]
 
 
 def test_late_penalties_by_a_button(desk, monkeypatch):
@@ -250,9 +262,19 @@ def test_late_penalties_by_a_button(desk, monkeypatch):
     button.click()
     desk.due.value, desk.percent.value = "2026-03-02 10:00 UTC", 10
     button.click()
-    assert [arguments[:-2] for arguments in given] == [["late", "study2"], [
-        "late", "study2", "--due", "2026-03-02 10:00 UTC", "--percent-a-day", "10",
-        "--at-most", "100"]]
+    assert [arguments[:-2] for arguments in given] == [
+        ["late", "study2"],
+        [
+            "late",
+            "study2",
+            "--due",
+            "2026-03-02 10:00 UTC",
+            "--percent-a-day",
+            "10",
+            "--at-most",
+            "100",
+        ],
+    ]
 
 
 def test_fields_follow_the_assignment(desk, monkeypatch):
@@ -290,8 +312,14 @@ def test_a_date_that_was_changed_elsewhere_is_not_overwritten(desk, monkeypatch)
     assert "20 % per day, at most 60 %" in message.text
     assert given == []
     desk.made[buttons.LATE].click()
-    assert given[0][2:-2] == ["--due", "2026-03-02 10:00 UTC", "--percent-a-day", "5",
-                              "--at-most", "100"]
+    assert given[0][2:-2] == [
+        "--due",
+        "2026-03-02 10:00 UTC",
+        "--percent-a-day",
+        "5",
+        "--at-most",
+        "100",
+    ]
 
 
 @pytest.mark.parametrize("typed", ["tomorrow", "2026-13-45", "<b>"])
@@ -319,8 +347,9 @@ def test_a_due_date_is_not_removed(desk, monkeypatch):
     assert given == []
 
 
-@pytest.mark.parametrize(("name", "command"), [
-    ("Release", "hand-out"), ("Release feedback", "hand-back")])
+@pytest.mark.parametrize(
+    ("name", "command"), [("Release", "hand-out"), ("Release feedback", "hand-back")]
+)
 def test_what_reaches_students_asks_first(desk, monkeypatch, name, command):
     """Nothing is put into the exchange without a yes, and one yes is for one step."""
     given, message = started(monkeypatch), desk.messages["steps"]
@@ -339,8 +368,14 @@ def test_what_reaches_students_asks_first(desk, monkeypatch, name, command):
 def test_a_command_keeps_its_assignment(desk, monkeypatch):
     """What is chosen or clicked while it runs changes neither the command nor its message."""
     made = []
-    monkeypatch.setattr(runner, "Job", lambda arguments, changed: made.append(
-        (arguments, changed)) or SimpleNamespace(stop=lambda: None, wait=lambda _seconds: 0))
+    monkeypatch.setattr(
+        runner,
+        "Job",
+        lambda arguments, changed: (
+            made.append((arguments, changed))
+            or SimpleNamespace(stop=lambda: None, wait=lambda _seconds: 0)
+        ),
+    )
     steps, export = desk.messages["steps"], desk.messages["export"]
     desk.made["Autograde"].click()
     desk.made["Autograde"].click()  # a double click
@@ -352,7 +387,7 @@ def test_a_command_keeps_its_assignment(desk, monkeypatch):
     again.assignment.value = "study2"
     again.made["Autograde"].click()
     assert "Another overview of this course" in again.messages["steps"].text
-    (arguments, changed), = made
+    ((arguments, changed),) = made
     assert arguments[:2] == ["grade", "study2"]
     changed(SimpleNamespace(status=0, stopped=False, lines=["study2: 1 graded"], progress={}))
     assert steps.text.startswith(f"Autograde ({STUDY.title}): ")
@@ -361,15 +396,25 @@ def test_a_command_keeps_its_assignment(desk, monkeypatch):
     assert desk.assignment.value == "study3"
 
 
-TRACEBACK = ["begun", "Traceback (most recent call last):", '  File "x.py", line 1, in <module>',
-             "    1 / 0", "    ~~^~~", "ZeroDivisionError: division by zero"]
+TRACEBACK = [
+    "begun",
+    "Traceback (most recent call last):",
+    '  File "x.py", line 1, in <module>',
+    "    1 / 0",
+    "    ~~^~~",
+    "ZeroDivisionError: division by zero",
+]
 
 
-@pytest.mark.parametrize(("status", "lines", "said"), [
-    (2, ["autograder: there is no such thing"], "Not done. There is no such thing."),
-    (1, TRACEBACK, "It stopped unexpectedly (ZeroDivisionError: division by zero)"),
-    (3, [], "It stopped unexpectedly (exit status 3)"),
-    (-9, ["grading"], "It stopped unexpectedly (ended by the system with SIGKILL")])
+@pytest.mark.parametrize(
+    ("status", "lines", "said"),
+    [
+        (2, ["autograder: there is no such thing"], "Not done. There is no such thing."),
+        (1, TRACEBACK, "It stopped unexpectedly (ZeroDivisionError: division by zero)"),
+        (3, [], "It stopped unexpectedly (exit status 3)"),
+        (-9, ["grading"], "It stopped unexpectedly (ended by the system with SIGKILL"),
+    ],
+)
 def test_a_command_that_fails(desk, monkeypatch, status, lines, said):
     """One sentence says why; a traceback is never shown."""
     started(monkeypatch, 70 if status == 1 else status, lines)
@@ -386,14 +431,15 @@ def test_a_command_that_fails(desk, monkeypatch, status, lines, said):
 def test_an_internal_error_is_one_sentence(tmp_path, monkeypatch):
     """With a file that holds the traceback."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nsys.modules['autograder.commands.cli'] = None\n", "utf-8")
+        "import sys\nsys.modules['autograder.commands.cli'] = None\n", "utf-8"
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     job = Job(["report", "study2", "--course", str(tmp_path)], lambda job: None)
     assert job.wait(MINUTES) == INTERNAL_ERROR
-    line, = job.lines
+    (line,) = job.lines
     assert line.startswith("autograder: internal error (ModuleNotFoundError: ")
-    written, = tmp_path.glob("autograder-error-*.txt")
+    (written,) = tmp_path.glob("autograder-error-*.txt")
     assert str(written) in line
     assert "Traceback" in written.read_text("utf-8")
 
@@ -424,7 +470,8 @@ def test_through_the_exchange(desk):
     with pytest.raises(Refused, match=r"^nbgrader did not hand out .* already exists.*"):
         exchange(folder, STUDY, "hand-out")
     assert exchange(folder, STUDY, "collect") == (
-        f"collected {STUDY.assignment}; submissions in all: 1, from new students: 0")
+        f"collected {STUDY.assignment}; submissions in all: 1, from new students: 0"
+    )
     with pytest.raises(Refused, match=r"there is no feedback on .* yet"):
         exchange(folder, STUDY, "hand-back")
     (folder.root / EXCHANGE).rename(folder.root / "away")
@@ -438,14 +485,17 @@ def test_the_roster_by_a_button(desk, monkeypatch):
     desk.made["Add to the roster"].click()
     assert "Paste the roster into the field" in desk.wizard.message.text
     desk.wizard.students.value = (
-        "\ufeffUsername;Surname;E-Mail\nada;Lovelace;a@example.org\nben;;\n")
+        "\ufeffUsername;Surname;E-Mail\nada;Lovelace;a@example.org\nben;;\n"
+    )
     desk.made["Add to the roster"].click()
     path = desk.folder.root / "roster.csv"
     assert [arguments[:2] for arguments in given] == [["roster", str(path)]]
     add_roster(desk.folder, load_roster(path))
     with open_gradebook(desk.folder) as gradebook:
         assert [tuple(student)[:4] for student in students_of(gradebook)] == [
-            ("ada", None, "Lovelace", "a@example.org"), ("ben", None, None, None)]
+            ("ada", None, "Lovelace", "a@example.org"),
+            ("ben", None, None, None),
+        ]
 
 
 def test_a_roster_of_ones_own_is_not_lost(desk, monkeypatch):
@@ -489,9 +539,19 @@ def test_a_course_is_set_up_by_a_button(desk, monkeypatch):
     button.click()
     beside = root.parent / "next"
     assert CourseFolder.open(beside)
-    assert given[1:] == [[*plan, "--percent-a-day", "10", "--at-most", "100", "--roster",
-                          str(beside / "roster.csv"), "--course", str(beside)]]
-
+    assert given[1:] == [
+        [
+            *plan,
+            "--percent-a-day",
+            "10",
+            "--at-most",
+            "100",
+            "--roster",
+            str(beside / "roster.csv"),
+            "--course",
+            str(beside),
+        ]
+    ]
 
     assert message.shown["link"] == (wizard.OPEN, 1234, "lab?next")
 
@@ -512,25 +572,35 @@ def test_a_roster_that_is_none_leaves_no_course(tmp_path):
     assert not (tmp_path / "course").exists()
 
 
-@pytest.mark.parametrize(("table", "said"), [
-    ("", "needs a head with a column id"), ("name\nada\n", "needs a head with a column id"),
-    ("id\n../ada\n", "line 2 of the roster: '../ada' cannot be"),
-    ("id,first_name\nada,A\n,B\n", "line 3 of the roster: '' cannot be"),
-    ("id\nada\nada\n", "line 3 of the roster: ada is there twice"),
-    ("\n\nid\nada\n\n\n..\n", "line 7 of the roster: '..' cannot be"),
-    ("id,first\nada,\"Ada\nben,Ben\n", "from line 2 on the roster is no table"),
-    ("id,first\nada,\"A\nda\"\n", "'A.nda' has a line break"),
-    ("id\n" + 129 * "a", "line 2 of the roster: 'a+' cannot be"),
-    ("id,username\n1,ada\n", "two columns for the same thing in its head 'id,username'")])
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("", "needs a head with a column id"),
+        ("name\nada\n", "needs a head with a column id"),
+        ("id\n../ada\n", "line 2 of the roster: '../ada' cannot be"),
+        ("id,first_name\nada,A\n,B\n", "line 3 of the roster: '' cannot be"),
+        ("id\nada\nada\n", "line 3 of the roster: ada is there twice"),
+        ("\n\nid\nada\n\n\n..\n", "line 7 of the roster: '..' cannot be"),
+        ('id,first\nada,"Ada\nben,Ben\n', "from line 2 on the roster is no table"),
+        ('id,first\nada,"A\nda"\n', "'A.nda' has a line break"),
+        ("id\n" + 129 * "a", "line 2 of the roster: 'a+' cannot be"),
+        ("id,username\n1,ada\n", "two columns for the same thing in its head 'id,username'"),
+    ],
+)
 def test_a_roster_that_is_none_is_refused(table, said):
     """In a sentence that names the line."""
     with pytest.raises(Refused, match=said):
         read_roster(table)
 
 
-@pytest.mark.parametrize("table", [
-    b"\xef\xbb\xbfid,first\r\n\r\nada,Ada\r\n", b"id;first\nada;Ada\n;\n \n",
-    b"id\tfirst\rada\tAda\r"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        b"\xef\xbb\xbfid,first\r\n\r\nada,Ada\r\n",
+        b"id;first\nada;Ada\n;\n \n",
+        b"id\tfirst\rada\tAda\r",
+    ],
+)
 def test_a_roster_may_be_written_by_any_program(tmp_path, table):
     """Marks of byte order, ends of lines, blank lines and lines of blank cells are no students."""
     path = tmp_path / "roster.csv"
@@ -540,9 +610,12 @@ def test_a_roster_may_be_written_by_any_program(tmp_path, table):
 
 def test_a_roster_from_canvas():
     """Its column Student is a name next to the ID; alone such a column is the id."""
-    student, = read_roster("Student,ID,Section\n\"Lovelace, Ada\",ada,1\n")
+    (student,) = read_roster('Student,ID,Section\n"Lovelace, Ada",ada,1\n')
     assert (student["id"], student["first_name"], student["last_name"]) == (
-        "ada", "Ada", "Lovelace")
+        "ada",
+        "Ada",
+        "Lovelace",
+    )
     assert read_roster("Student\nada\n") == [{"id": "ada"}]
 
 
@@ -572,17 +645,18 @@ def test_marking_follows_the_assignment(with_study2, tmp_path):
 def test_what_a_command_says_is_no_html(desk):
     """The page sets it as text; the progress is in words, too."""
     assert "innerHTML" not in Message._esm._path.read_text("utf-8")
-    assert runner._progress({"what": "Grading", "done": 1, "total": 4, "left": 120.0,
-                             "note": "<b>"}) == {
-        "done": 1, "total": 4, "note": "Grading: 1 of 4, 2 min left. <b>"}
+    assert runner._progress(
+        {"what": "Grading", "done": 1, "total": 4, "left": 120.0, "note": "<b>"}
+    ) == {"done": 1, "total": 4, "note": "Grading: 1 of 4, 2 min left. <b>"}
     assert runner._progress({}) == {}
 
 
 def test_the_desk_is_shown_in_a_notebook(desk, monkeypatch):
     """A table that any page shows, the buttons below it, and what is said when they are gone."""
     shown = []
-    monkeypatch.setattr(displaypub.DisplayPublisher, "publish",
-                        lambda self, data, **more: shown.append(data))
+    monkeypatch.setattr(
+        displaypub.DisplayPublisher, "publish", lambda self, data, **more: shown.append(data)
+    )
     monkeypatch.setattr(buttons, "display", lambda what, **more: shown.append(what))
     desk.show()
     table, box, words = shown

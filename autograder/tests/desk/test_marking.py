@@ -29,25 +29,34 @@ STUDY = load_study("study2")
 NAME, NOTEBOOK = STUDY.assignment, "02_alpha_beta"
 WRITTEN = next(iter(STUDY.written))
 CELL = (NOTEBOOK, answer_id(WRITTEN))
-HOSTILE = ("<script>attack()</script><img src=x onerror='attack()'>\n\n**bold** "
-           "<a href='javascript:attack()'>here</a> <style>* {display: none}</style>")
-CLASS = {"ada": ("Ada", "Lovelace", "Because the window is empty."),
-         "ben": ("Ben", "Hostile", HOSTILE), "cy": ("Cy", "Empty", "  \n")}
+HOSTILE = (
+    "<script>attack()</script><img src=x onerror='attack()'>\n\n**bold** "
+    "<a href='javascript:attack()'>here</a> <style>* {display: none}</style>"
+)
+CLASS = {
+    "ada": ("Ada", "Lovelace", "Because the window is empty."),
+    "ben": ("Ben", "Hostile", HOSTILE),
+    "cy": ("Cy", "Empty", "  \n"),
+}
 with_each_database = pytest.mark.parametrize(
-    "released", ["SQLite", "PostgreSQL"], indirect=True, scope="module")
+    "released", ["SQLite", "PostgreSQL"], indirect=True, scope="module"
+)
 
 
 @pytest.fixture(scope="module")
 def released(request, with_study2, tmp_path_factory) -> CourseFolder:
     """A course in which three students' answers wait for a mark; nobody changes it."""
-    folder = CourseFolder.open(shutil.copytree(
-        with_study2.root, tmp_path_factory.mktemp("released") / "course"))
+    folder = CourseFolder.open(
+        shutil.copytree(with_study2.root, tmp_path_factory.mktemp("released") / "course")
+    )
     if getattr(request, "param", "SQLite") == "PostgreSQL":
         move_to(folder, request.getfixturevalue("postgres").new_url())
         release(folder, STUDY)
     add_students(folder, [(student, first, last) for student, (first, last, _) in CLASS.items()])
-    with (Gradebook(folder.config().CourseDirectory.db_url) as book,
-          book.db.no_autoflush):  # else SQLAlchemy warns of what nbgrader does
+    with (
+        Gradebook(folder.config().CourseDirectory.db_url) as book,
+        book.db.no_autoflush,
+    ):  # else SQLAlchemy warns of what nbgrader does
         for student in CLASS:
             book.add_submission(NAME, student)
     for student, (_, _, text) in CLASS.items():
@@ -119,8 +128,11 @@ def booked(folder: CourseFolder, student: str) -> tuple:
     where = (CELL[1], NOTEBOOK, NAME, student)
     with Gradebook(folder.config().CourseDirectory.db_url) as book:
         grade = book.find_grade(*where)
-        return (grade.manual_score, grade.needs_manual_grade,
-                book.find_comment(*where).manual_comment)
+        return (
+            grade.manual_score,
+            grade.needs_manual_grade,
+            book.find_comment(*where).manual_comment,
+        )
 
 
 def by_formgrader(folder: CourseFolder, student: str, points: float, comment: str) -> None:
@@ -158,9 +170,15 @@ def test_a_question_is_what_students_read(course):
     assert json.dumps(found.model.splitlines()[0])[1:-1] not in released
 
 
-@pytest.mark.parametrize(("points", "step", "marks_"), [
-    (2, 1, [0, 1, 2]), (1.5, 0.5, [0, 0.5, 1, 1.5]), (2.25, 0.5, [0, 0.5, 1, 1.5, 2, 2.25]),
-    (0, 1, [0])])
+@pytest.mark.parametrize(
+    ("points", "step", "marks_"),
+    [
+        (2, 1, [0, 1, 2]),
+        (1.5, 0.5, [0, 0.5, 1, 1.5]),
+        (2.25, 0.5, [0, 0.5, 1, 1.5, 2, 2.25]),
+        (0, 1, [0]),
+    ],
+)
 def test_marks_go_up_to_the_questions_points(points, step, marks_):
     """In steps of a rubric's whole points, or of halves; the full marks are always among them."""
     assert list(allowed(points, step)) == marks_
@@ -281,7 +299,7 @@ def test_a_student_who_left_is_told_of(course, page):
 @with_each_database
 def test_a_mark_that_is_already_there_is_no_quarrel(course):
     """Two graders of one mind."""
-    seen, = (a for a in marks.answers(course, STUDY, CELL) if a.student == "ada")
+    (seen,) = (a for a in marks.answers(course, STUDY, CELL) if a.student == "ada")
     marks.give(course, seen, 1, 2, 1)
     assert marks.give(course, seen, 1, 2, 1).points == 1
     with pytest.raises(Overtaken):
@@ -307,8 +325,9 @@ def test_pictures_of_an_answer_are_shown(course, page):
     """One alongside the notebook; a long one that is written out, which is no part of the text's
     length; and for one that is missing the reason."""
     long = base64.b64encode(DOT + bytes(60_000)).decode("ascii")
-    write(course, "ada", f"![t](img/my tree.png) ![l](data:image/png;base64,{long}) "
-                         "![](no.png) end")
+    write(
+        course, "ada", f"![t](img/my tree.png) ![l](data:image/png;base64,{long}) ![](no.png) end"
+    )
     place = course.root / "autograded" / "ada" / NAME / "img"
     place.mkdir()
     (place / "my tree.png").write_bytes(DOT)
@@ -319,14 +338,24 @@ def test_pictures_of_an_answer_are_shown(course, page):
     assert "[The picture no.png is not shown: there is no such file" in html and "end" in html
 
 
-@pytest.mark.parametrize("text", ["> " * 15_000, "[" * 19_000, "* a\n" + "  " * 9_000 + "* b",
-                                  "`" * 19_999, "<" * 19_999, "**a " * 4_000, "x" * 10**6],
-                         ids=["quotes", "brackets", "lists", "ticks", "tags", "stars", "letters"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 15_000,
+        "[" * 19_000,
+        "* a\n" + "  " * 9_000 + "* b",
+        "`" * 19_999,
+        "<" * 19_999,
+        "**a " * 4_000,
+        "x" * 10**6,
+    ],
+    ids=["quotes", "brackets", "lists", "ticks", "tags", "stars", "letters"],
+)
 def test_whatever_was_written_is_shown_in_time(course, page, text):
     """Text that is nested beyond reason, or endless, costs its own page and no more."""
     write(course, "ada", text)
     read(page, "ada")
-    sent, = page.sent
+    (sent,) = page.sent
     assert len(sent["html"]) < 500_000
 
 
@@ -338,7 +367,10 @@ def test_names_are_hidden_until_they_are_asked_for(page):
     assert [line["id"] for line in page.shown["answers"]] == sorted(page._answers)
     ask(page, "anonymous", on=False)
     assert [line["who"] for line in page.shown["answers"]] == [
-        "Ada Lovelace", "Ben Hostile", "Cy Empty"]
+        "Ada Lovelace",
+        "Ben Hostile",
+        "Cy Empty",
+    ]
 
 
 def test_one_can_go_from_question_to_question(course, page):

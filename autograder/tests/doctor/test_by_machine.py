@@ -37,11 +37,21 @@ def test_every_kind_of_change_is_made():
     """Comparisons, signs, constants, players, arguments, branches, orders and statements."""
     made = {(mutant.line, mutant.what) for mutant in machine_mutants(ANSWER)}
     assert {
-        (7, "<= becomes <"), (7, "<= becomes >="), (7, "+ becomes -"), (7, "1 becomes 2"),
-        (7, "1 becomes 0"), (7, "'x' becomes 'o'"), (7, "== becomes !="), (7, "or becomes and"),
-        (7, "without not"), (6, "'state' backwards"), (8, "min becomes max"),
-        (8, "'min(move, player)' with its arguments swapped"), (9, "without -"),
-        (8, "move becomes found"), (7, "without 'found = min(move, player)'"),
+        (7, "<= becomes <"),
+        (7, "<= becomes >="),
+        (7, "+ becomes -"),
+        (7, "1 becomes 2"),
+        (7, "1 becomes 0"),
+        (7, "'x' becomes 'o'"),
+        (7, "== becomes !="),
+        (7, "or becomes and"),
+        (7, "without not"),
+        (6, "'state' backwards"),
+        (8, "min becomes max"),
+        (8, "'min(move, player)' with its arguments swapped"),
+        (9, "without -"),
+        (8, "move becomes found"),
+        (7, "without 'found = min(move, player)'"),
     } <= made
 
 
@@ -101,8 +111,11 @@ def test_second_answers_agree_on_fresh_positions(seed):
     texts = workspace.module_texts(study)
     check = study.checks["alpha_beta"]
     drawn = fresh_cases(check, list(check.cases), random.Random(seed))
-    fresh = replace(study, checks={"alpha_beta": replace(check, cases=[
-        next(drawn) for _ in range(20)])})
-    first, second = (workspace.ask_all(fresh, texts[name], 60)["alpha_beta"].observations
-                     for name in ("reference", "second"))
+    fresh = replace(
+        study, checks={"alpha_beta": replace(check, cases=[next(drawn) for _ in range(20)])}
+    )
+    first, second = (
+        workspace.ask_all(fresh, texts[name], 60)["alpha_beta"].observations
+        for name in ("reference", "second")
+    )
     assert first == second

@@ -35,8 +35,11 @@ NEEDS = st.sets(st.tuples(st.sampled_from("abcdefgh"), st.just("")))
 def test_what_is_kept_sees_as_much_as_everything(drawn):
     """Each mutant that was seen twice still is, each that was seen once too, in every check; and
     no case could be left out."""
-    seen = _Seen([(check, {"on": str(n)}) for n, (check, *_) in enumerate(drawn)],
-                 [needs for _, needs, _ in drawn], [nodes for *_, nodes in drawn])
+    seen = _Seen(
+        [(check, {"on": str(n)}) for n, (check, *_) in enumerate(drawn)],
+        [needs for _, needs, _ in drawn],
+        [nodes for *_, nodes in drawn],
+    )
     kept = _fewest(seen)
     counts = Counter(need for number in kept for need in seen.meets[number])
     assert kept == sorted(set(kept))
@@ -73,9 +76,15 @@ def test_portions_grow_to_the_sample(sample):
     assert all(later == 2 * size for size, later in itertools.pairwise(sizes[:-1]))
 
 
-@given(st.recursive(st.booleans() | st.integers(-10**6, 10**6) | st.text(
-    st.characters(codec="ascii", exclude_categories=["Cc"])) | st.floats(-10, 10),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["on", "cards"]), inner)))
+@given(
+    st.recursive(
+        st.booleans()
+        | st.integers(-(10**6), 10**6)
+        | st.text(st.characters(codec="ascii", exclude_categories=["Cc"]))
+        | st.floats(-10, 10),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["on", "cards"]), inner),
+    )
+)
 def test_a_case_is_written_as_toml(value):
     """What is written is read again as it was."""
     assert tomllib.loads(f"case = {_toml(value)}")["case"] == value
@@ -94,20 +103,22 @@ def test_a_module_that_remembers_is_seen(monkeypatch, seed):
     first, second, *_ = verdicts.hidden_study("study2").checks["alpha_beta"].cases
     mutant = load_mutants("study2")[0]
     text = mutant.apply(answer_path(load_study("study2")).read_text("utf-8"))
-    monkeypatch.setattr(choose, "_mutants",
-                        lambda study: ({mutant.name: text}, {mutant.name: mutant}, []))
+    monkeypatch.setattr(
+        choose, "_mutants", lambda study: ({mutant.name: text}, {mutant.name: mutant}, [])
+    )
 
     def look(portion, answers, left, named, seen, done):
         for check in portion.checks.values():
             for pair in itertools.pairwise([None, *check.cases]):
                 seen.cases.append((check.name, pair[1]))
-                seen.meets.append({need for need in _needs(mutant.name, named)
-                                   if pair == (first, second)})
+                seen.meets.append(
+                    {need for need in _needs(mutant.name, named) if pair == (first, second)}
+                )
                 seen.nodes.append(0)
 
     monkeypatch.setattr(choose, "_look", look)
     choice = choose_cases("study2", seed, sample=20)
-    chosen, = choice.checks
+    (chosen,) = choice.checks
     assert choice.missing == []
     assert (first, second) in itertools.pairwise(chosen.cases)
 
@@ -122,18 +133,28 @@ def test_a_seed_gives_a_set_that_sees_all(tmp_path, seed):
     choice = choose_cases("study1", seed, sample=100)
     assert choice.missing == []
     study = load_study("study1")
-    assert choice.mutants == sum(map(len, (
-        machine_mutants(answer_path(study).read_text("utf-8")), load_mutants(study.name),
-        [wrong for wrong in load_outsiders(study) if not wrong.accepted])))
+    assert choice.mutants == sum(
+        map(
+            len,
+            (
+                machine_mutants(answer_path(study).read_text("utf-8")),
+                load_mutants(study.name),
+                [wrong for wrong in load_outsiders(study) if not wrong.accepted],
+            ),
+        )
+    )
     file = tmp_path / "study1.toml"
     file.write_text(as_table(choice), "utf-8")
     checks = load_study("study1", file).checks
     assert {chosen.check.name: list(chosen.cases) for chosen in choice.checks} == {
-        name: list(check.cases) for name, check in checks.items()}
+        name: list(check.cases) for name, check in checks.items()
+    }
     assert sum(len(check.cases) for check in checks.values()) < 40
     present = verdicts.hidden_study("study1").checks
-    assert sum(case in present[name].cases for name, check in checks.items()
-               for case in check.cases) <= 5, "a position that last year's class has seen"
+    assert (
+        sum(case in present[name].cases for name, check in checks.items() for case in check.cases)
+        <= 5
+    ), "a position that last year's class has seen"
 
 
 @pytest.mark.slow
@@ -142,9 +163,9 @@ def test_the_present_positions_can_be_kept(tmp_path):
     need_isolation()
     choice = choose_cases("study2", 5, sample=60, keep=True)
     study = verdicts.hidden_study("study2")
-    chosen, = choice.checks
+    (chosen,) = choice.checks
     present = study.checks["alpha_beta"].cases
-    assert list(chosen.cases[:len(present)]) == list(present)
+    assert list(chosen.cases[: len(present)]) == list(present)
     assert choice.missing == []
     text = as_table(choice)
     assert "no number stands for infinity; sees" in text

@@ -22,15 +22,22 @@ from course.probes import StudyTableError, load_study, studies
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_once")
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[
-    pytest.mark.xdist_group(name), pytest.mark.content(name)]) for name in studies()])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.xdist_group(name), pytest.mark.content(name)])
+        for name in studies()
+    ],
+)
 def test_every_study_is_healthy(name):
     """Every module of the study is marked just as it should be, and nothing secret is public."""
     study = load_study(name)
     findings = doctor.examine(study)
     assert [f for f in findings if not f.healthy] == []
     assert {f.name: f.earned for f in findings if f.name in ("reference", "stub")} == {
-        "reference": findings[0].points, "stub": 0}
+        "reference": findings[0].points,
+        "stub": 0,
+    }
     assert doctor.leaks(study) == []
 
 
@@ -57,7 +64,8 @@ def test_a_mutant_that_fits_nowhere_is_an_error():
     """An edit whose old text is not in the answer just once is refused, by name."""
     with pytest.raises(StudyTableError, match="mutant odd: the text to replace must occur once"):
         Mutant("odd", "Odd.", {}, [("return", "yield")], Path("odd.toml")).apply(
-            "return 1\nreturn 2\n")
+            "return 1\nreturn 2\n"
+        )
 
 
 def test_a_sick_mutant_is_found(monkeypatch):
@@ -66,8 +74,15 @@ def test_a_sick_mutant_is_found(monkeypatch):
     harmless = [replace(m, loses={}) for m in load_mutants("study2") if m.name == "strict_cut"]
     monkeypatch.setattr(proof, "load_mutants", lambda name: harmless)
     texts = workspace.module_texts(study)
-    monkeypatch.setattr(workspace, "module_texts", lambda _: {
-        "reference": texts["reference"], "stub": texts["stub"], "strict_cut": texts["strict_cut"]})
+    monkeypatch.setattr(
+        workspace,
+        "module_texts",
+        lambda _: {
+            "reference": texts["reference"],
+            "stub": texts["stub"],
+            "strict_cut": texts["strict_cut"],
+        },
+    )
     findings = {f.name: f.healthy for f in doctor.examine(study)}
     assert findings == {"reference": True, "stub": True, "strict_cut": False}
 
@@ -90,8 +105,12 @@ def test_leaks_are_found(tmp_path, secret):
     answer = workspace.answer_path(study).read_text("utf-8")
     hidden = verdicts.hidden_study("study3").checks["type_a"].cases[0]["on"]
     lines = answer.split("### BEGIN SOLUTION\n")[1].splitlines()[1:4]
-    text = {"position": f'print("{hidden}")', "solution": answer, "marker": "### BEGIN SOLUTION",
-            "lines": ",\n".join(f'   "{line}\\n"' for line in lines)}[secret]
+    text = {
+        "position": f'print("{hidden}")',
+        "solution": answer,
+        "marker": "### BEGIN SOLUTION",
+        "lines": ",\n".join(f'   "{line}\\n"' for line in lines),
+    }[secret]
     path = tmp_path / "notes.ipynb"
     path.write_text(text, "utf-8")
     assert find_leaks(study, [path])
@@ -110,12 +129,23 @@ def test_squeezing_leaves_out_what_an_expression_would(without):
     """Of all characters that there are, as `\\s` counts white space."""
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
     assert leaks.squeezed(everything, without) == re.sub(
-        rf"[\s{re.escape(without)}]+", "", everything)
+        rf"[\s{re.escape(without)}]+", "", everything
+    )
 
 
-@pytest.mark.parametrize(("text", "leaks"), [
-    ('"{}"', True), ("Board('{}')", True), ("on = four {}\n", True), ("x,{},o", True),
-    ("four __{}_xo", False), ("{}x", False), ("_{}", False), ("xo{}, {}", True)])
+@pytest.mark.parametrize(
+    ("text", "leaks"),
+    [
+        ('"{}"', True),
+        ("Board('{}')", True),
+        ("on = four {}\n", True),
+        ("x,{},o", True),
+        ("four __{}_xo", False),
+        ("{}x", False),
+        ("_{}", False),
+        ("xo{}, {}", True),
+    ],
+)
 def test_a_position_is_no_piece_of_a_larger_board(tmp_path, text, leaks):
     """The nine cells of a hidden board may stand in a board of another game by chance."""
     hidden = verdicts.hidden_study("study3").checks["type_a"].cases[0]["on"]
@@ -142,7 +172,8 @@ def test_expected_replies_are_found(tmp_path, check, way):
     path = tmp_path / "notes.md"
     path.write_text(f"Expected:\n\n{way(expected[name])}\n", "utf-8")
     assert find_leaks(load_study(study), [path]) == [
-        f"notes.md holds expected replies to the hidden positions of {name}"]
+        f"notes.md holds expected replies to the hidden positions of {name}"
+    ]
 
 
 def test_a_worktrees_way_to_its_repository_is_not_public(tmp_path):
@@ -156,8 +187,15 @@ def test_all_but_the_staffs_is_searched():
     """Guides, scripts and locks may be handed out as well as the packages; what git ignores not."""
     root = Path(__file__).parents[3]
     found = {path.relative_to(root).as_posix() for path in public_files()}
-    assert {"README.md", "run.py", "docs/student.md", ".ci/run", "requirements.lock",
-            "course/check.py", "tictactoe/tests/test_board.py"} <= found
+    assert {
+        "README.md",
+        "run.py",
+        "docs/student.md",
+        ".ci/run",
+        "requirements.lock",
+        "course/check.py",
+        "tictactoe/tests/test_board.py",
+    } <= found
     parts = {part for name in found for part in name.split("/")}
     assert not parts & {"autograder", ".venv", ".git", "build", "__pycache__", ".hypothesis"}
 
@@ -165,9 +203,17 @@ def test_all_but_the_staffs_is_searched():
 def test_what_is_made_in_the_checkout_is_not_searched(tmp_path, monkeypatch):
     """Environments, caches and course folders with submissions are left out, by what they hold."""
     wanted = ["pyproject.toml", "docs/guide.md", "course/__init__.py", "course/autograder/x.py"]
-    others = ["autograder/answers/a.py", "build/demo/x", ".git/config", "course/__pycache__/x.pyc",
-              "env/pyvenv.cfg", "env/lib/x.py", "class/nbgrader_config.py", "class/submitted/x.py",
-              ".ruff_cache/x"]
+    others = [
+        "autograder/answers/a.py",
+        "build/demo/x",
+        ".git/config",
+        "course/__pycache__/x.pyc",
+        "env/pyvenv.cfg",
+        "env/lib/x.py",
+        "class/nbgrader_config.py",
+        "class/submitted/x.py",
+        ".ruff_cache/x",
+    ]
     for name in (*wanted, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()

@@ -28,8 +28,9 @@ def test_both_answers_agree_on_a_drawn_case(check):
         drawn = DRAWERS[check.ask](random.Random(seed))
         assert drawn == DRAWERS[check.ask](random.Random(seed))
         case = {**check.settings, **drawn}
-        expected, got = (reply(module, check.ask, case)
-                         for module in (load_answer("study4"), second))
+        expected, got = (
+            reply(module, check.ask, case) for module in (load_answer("study4"), second)
+        )
         assert "errors" not in expected
         assert QUESTIONS[check.ask].describe(case)
         assert all(is_right(check.ask, expected, got, aspect) for aspect in check.points), case

@@ -52,8 +52,10 @@ def test_both_answers_agree_on_fresh_cases(check):
 def test_fresh_cases_meet_what_is_rare():
     """Wins, draws and attempts on filled cells, ends of games, and images among other positions."""
     rng = random.Random(2)
-    steps = [FIRST.step(read_position(case["on"]), case["move"])[1]
-             for case in (DRAWERS["step"](rng) for _ in range(200))]
+    steps = [
+        FIRST.step(read_position(case["on"]), case["move"])[1]
+        for case in (DRAWERS["step"](rng) for _ in range(200))
+    ]
     assert {-5, 0, 0.5, 1} <= set(steps)
     assert any(read_position(DRAWERS["lane_values"](rng)["on"]).is_terminal() for _ in range(50))
     ways = FIRST.symmetries()

@@ -26,7 +26,8 @@ def test_both_answers_agree_on_a_drawn_case(check):
     for seed in range(3):
         case = DRAWERS[check.ask](random.Random(seed))
         assert case == DRAWERS[check.ask](random.Random(seed))
-        expected, got = (reply(module, check.ask, case)
-                         for module in (load_answer("study8"), second))
+        expected, got = (
+            reply(module, check.ask, case) for module in (load_answer("study8"), second)
+        )
         assert "errors" not in expected
         assert all(is_right(check.ask, expected, got, aspect) for aspect in check.points), case

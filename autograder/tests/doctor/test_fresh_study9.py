@@ -34,8 +34,9 @@ def test_both_answers_agree_on_a_drawn_case(check):
         drawn = DRAWERS[drawer_of(check)](random.Random(seed))
         assert drawn == DRAWERS[drawer_of(check)](random.Random(seed))
         case = {**check.settings, **drawn}
-        expected, got = (reply(module, check.ask, case)
-                         for module in (load_answer("study9"), second))
+        expected, got = (
+            reply(module, check.ask, case) for module in (load_answer("study9"), second)
+        )
         assert "errors" not in expected
         assert all(text in QUESTIONS[check.ask].describe(case) for text in positions_of(case))
         assert all(is_right(check.ask, expected, got, aspect) for aspect in check.points), case

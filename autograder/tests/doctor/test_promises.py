@@ -48,18 +48,28 @@ class Agent:
 def test_sentences_are_told_apart():
     """By capital letters, quotes and backquotes after a stop; hints and examples are left out."""
     assert list(promises.sentences(TEXT)) == [
-        ("module", "First line."), ("module", "It has two:"),
-        ("module", "`this` and that, e.g. here."), ("lanes", "How many (see figure 5)."),
-        ("lanes", "Is that all?"), ("lanes", "Yes!"), ("lanes", 'Returned as a "pair".'),
-        ("lanes", "1: one. 2: two."), ("Agent.choose", "It says:"), ("Agent.choose", '"Draws."')]
+        ("module", "First line."),
+        ("module", "It has two:"),
+        ("module", "`this` and that, e.g. here."),
+        ("lanes", "How many (see figure 5)."),
+        ("lanes", "Is that all?"),
+        ("lanes", "Yes!"),
+        ("lanes", 'Returned as a "pair".'),
+        ("lanes", "1: one. 2: two."),
+        ("Agent.choose", "It says:"),
+        ("Agent.choose", '"Draws."'),
+    ]
 
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     """A copy of the kit's tables in which study 2 promises two things, and its list of promises."""
     for name in PLACES:
-        shutil.copytree(homes.KIT / name, tmp_path / name,
-                        ignore=shutil.ignore_patterns("*.ipynb", "study[0-9]*_*"))
+        shutil.copytree(
+            homes.KIT / name,
+            tmp_path / name,
+            ignore=shutil.ignore_patterns("*.ipynb", "study[0-9]*_*"),
+        )
     monkeypatch.setattr(homes, "KIT", tmp_path)
     found = load_study("study2")
     found.folder.mkdir()
@@ -67,7 +77,7 @@ def study(tmp_path, monkeypatch):
     return found
 
 
-GOOD = '''
+GOOD = """
 [[promise]]
 of = "module"
 says = "It counts."
@@ -78,7 +88,7 @@ of = "module"
 says = "It is good."
 asked = []
 because = "who can say?"
-'''
+"""
 
 
 def test_a_whole_list_has_no_faults(study):
@@ -86,21 +96,30 @@ def test_a_whole_list_has_no_faults(study):
     promises.promises_file(study).write_text(GOOD, "utf-8")
     assert broken_promises(study) == (
         "study2: 2 sentences of its text, 1 are asked and broken by mutants, 1 cannot be asked",
-        [])
+        [],
+    )
 
 
-@pytest.mark.parametrize(("old", "new", "fault"), [
-    (GOOD, "promise = []", "the text says of module, but the list does not: It counts."),
-    ("counts.", "counts!", "the list has of module, but the text does not: It counts!"),
-    ("[[promise]]\nof", GOOD + "[[promise]]\nof", "but the text does not: It is good."),
-    ('= "module"\nsays = "It c', '= "Agent"\nsays = "It c', "the list has of Agent"),
-    ("alpha_beta.nodes", "alpha_beta.node", "there are no points for 'alpha_beta.node'"),
-    ("alpha_beta.nodes", "alpha_beta.move", "root_not_counted loses nothing of alpha_beta.move"),
-    ("root_not_counted", "root_lost", "there is no mutant 'root_lost'"),
-    ('["root_not_counted"]', "[]", "either mutants break it"),
-    ('because = "who can say?"', "", "either mutants break it"),
-    ('because = "who can say?"', 'because = "?"\nbroken_by = ["no_cut"]', "either mutants"),
-], ids=range(10))
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (GOOD, "promise = []", "the text says of module, but the list does not: It counts."),
+        ("counts.", "counts!", "the list has of module, but the text does not: It counts!"),
+        ("[[promise]]\nof", GOOD + "[[promise]]\nof", "but the text does not: It is good."),
+        ('= "module"\nsays = "It c', '= "Agent"\nsays = "It c', "the list has of Agent"),
+        ("alpha_beta.nodes", "alpha_beta.node", "there are no points for 'alpha_beta.node'"),
+        (
+            "alpha_beta.nodes",
+            "alpha_beta.move",
+            "root_not_counted loses nothing of alpha_beta.move",
+        ),
+        ("root_not_counted", "root_lost", "there is no mutant 'root_lost'"),
+        ('["root_not_counted"]', "[]", "either mutants break it"),
+        ('because = "who can say?"', "", "either mutants break it"),
+        ('because = "who can say?"', 'because = "?"\nbroken_by = ["no_cut"]', "either mutants"),
+    ],
+    ids=range(10),
+)
 def test_a_fault_is_told(study, old, new, fault):
     """What is missing, too much, not asked, or not broken."""
     assert old in GOOD

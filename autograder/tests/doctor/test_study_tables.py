@@ -17,8 +17,11 @@ from course.probes.ask import reply
 from course.probes.question import positions_of
 from course.probes.questions import MATCHES, QUESTIONS
 
-PLACES = {"probes": "course/probes", "verdicts": "autograder/verdicts",
-          "mutants": "autograder/mutants"}
+PLACES = {
+    "probes": "course/probes",
+    "verdicts": "autograder/verdicts",
+    "mutants": "autograder/mutants",
+}
 
 
 @pytest.fixture
@@ -72,16 +75,36 @@ MISTAKES = [
     ("verdicts", '{ on = "x_x_x_oo_" }', '"x_x_x_oo_"', "heuristic", "x_x_x_oo_"),
     ("verdicts", '{ on = "x_x_x_oo_" }', '{ no = "x_x_x_oo_" }', "heuristic", "'on'"),
     ("verdicts", "limit = 3 },", "limit = 3", "which cannot be read", "line"),
-    ("mutants", "if own + marks", "if one + marks", "mutant blocked_lanes_counted",
-     "must occur once in the answer, but 'if one + marks.count(EMPTY) == len(marks):' occurs 0"),
-    ("mutants", "loses = { lane_counts", "loses = { lane_count", "mutant blocked_lanes_counted",
-     "there is no check 'lane_count'"),
-    ("mutants", '["two", "one"]', '["tow", "one"]', "mutant blocked_lanes_counted",
-     "must be a list of some of two, one, but is ['tow', 'one']"),
+    (
+        "mutants",
+        "if own + marks",
+        "if one + marks",
+        "mutant blocked_lanes_counted",
+        "must occur once in the answer, but 'if one + marks.count(EMPTY) == len(marks):' occurs 0",
+    ),
+    (
+        "mutants",
+        "loses = { lane_counts",
+        "loses = { lane_count",
+        "mutant blocked_lanes_counted",
+        "there is no check 'lane_count'",
+    ),
+    (
+        "mutants",
+        '["two", "one"]',
+        '["tow", "one"]',
+        "mutant blocked_lanes_counted",
+        "must be a list of some of two, one, but is ['tow', 'one']",
+    ),
     ("mutants", "sentence =", "sentense =", "mutant blocked_lanes_counted", "no key 'sentense'"),
     ("mutants", "old =", "odl =", "mutant blocked_lanes_counted", "there is no key 'odl'"),
-    ("mutants", '"blocked_lanes_count_as_one"', '"blocked_lanes_counted"',
-     "mutant blocked_lanes_counted", "there are two mutants of this name"),
+    (
+        "mutants",
+        '"blocked_lanes_count_as_one"',
+        '"blocked_lanes_counted"',
+        "mutant blocked_lanes_counted",
+        "there are two mutants of this name",
+    ),
     ("mutants", "[[mutant]]", "[mutant]", "which cannot be read", "line"),
 ]
 
@@ -124,7 +147,8 @@ def test_a_case_on_which_the_reference_fails_is_told(edit):
         list(derive.derived_files("study2"))
     assert str(error.value).endswith(
         "/verdicts/study2.toml, alpha_beta: the reference fails on the case "
-        "{'on': '_o__xxox_', 'limt': 2}: TypeError: AlphaBeta() takes no arguments")
+        "{'on': '_o__xxox_', 'limt': 2}: TypeError: AlphaBeta() takes no arguments"
+    )
 
 
 @pytest.mark.parametrize("command", ["build", "build --check", "doctor"])
@@ -158,8 +182,12 @@ def test_every_question_has_its_aspects():
 def test_every_case_can_be_told(name):
     """Pages can say in words what any case asks, public or hidden, and no position is left out."""
     public, hidden = load_study(name), hidden_study(name)
-    asked = [(QUESTIONS[check.ask], {**check.settings, **case}) for study in (public, hidden)
-             for check in study.checks.values() for case in check.cases]
+    asked = [
+        (QUESTIONS[check.ask], {**check.settings, **case})
+        for study in (public, hidden)
+        for check in study.checks.values()
+        for case in check.cases
+    ]
     assert asked
     for question, case in asked:
         said = question.describe(case)

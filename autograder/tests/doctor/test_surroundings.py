@@ -44,7 +44,7 @@ def test_an_open_course_is_named_with_the_remedy(place):
         (folder.exchange() / f"handed{number}").touch(0o644)
     assert list(doctor.read_by_others(folder)) == []
     folder.root.chmod(0o755)
-    said, = doctor.read_by_others(folder)
+    (said,) = doctor.read_by_others(folder)
     assert "gradebook0.db" in said
     assert "and 3 more files" in said  # nbgrader_config.py among them
     cure = said.rpartition("run `")[2].removesuffix("`")
@@ -59,17 +59,23 @@ def test_answers_that_others_can_read_are_named(place, monkeypatch):
     answer.parent.mkdir(mode=0o755)
     answer.touch(0o644)
     monkeypatch.setattr(surroundings, "STAFF_ONLY", [answer.parent])
-    said, = doctor.answers_read_by_others()
+    (said,) = doctor.answers_read_by_others()
     assert str(answer) in said
 
 
-@given(names=st.lists(st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1,
-                              max_size=8).filter(lambda name: name not in (".", "..")),
-                      min_size=1, max_size=4),
-       modes=st.lists(MODES, min_size=4, max_size=4), mode=st.sampled_from([0o600, 0o640, 0o644]))
+@given(
+    names=st.lists(
+        st.text(
+            st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=8
+        ).filter(lambda name: name not in (".", "..")),
+        min_size=1,
+        max_size=4,
+    ),
+    modes=st.lists(MODES, min_size=4, max_size=4),
+    mode=st.sampled_from([0o600, 0o640, 0o644]),
+)
 def test_a_file_is_named_if_every_folder_above_lets_others_in(names, modes, mode):
-    """A walk that knows no names comes to a file just when every folder can be listed and entered.
-    """
+    """A walk that knows no names comes to a file just when every folder can be listed and entered."""
     with tempfile.TemporaryDirectory() as base:
         root = Path(base).resolve()
         root.chmod(0o755)
@@ -84,5 +90,6 @@ def test_a_file_is_named_if_every_folder_above_lets_others_in(names, modes, mode
         for each, chosen in zip(above, modes, strict=False):
             each.chmod(chosen)
         open_to_all = mode & stat.S_IROTH and all(
-            each.stat().st_mode & 0o005 == 0o005 for each in above)
+            each.stat().st_mode & 0o005 == 0o005 for each in above
+        )
         assert (list(readable(root)) == [file]) == bool(open_to_all)

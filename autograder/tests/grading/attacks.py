@@ -369,16 +369,48 @@ MODULES = {
 
 # ---- Files that would be imported in the place of real ones, or run by Python or IPython.
 SHADOW = "import sys; sys.modules['builtins'].owned = True; raise ImportError('owned')"
-SHADOWS = {name: SHADOW.encode() for name in (
-    "json.py", "matplotlib.py", "numpy.py", "tictactoe.py", "statistics.py", "socket.py",
-    "inside.py",
-    "course/__init__.py", "tictactoe/__init__.py", "IPython/__init__.py", "sitecustomize.py",
-    "usercustomize.py", "conftest.py", "ipython_config.py", "startup/00-first.py",
-    "profile_default/startup/00-first.py", ".ipython/profile_default/startup/00-first.py",
-    "profile_default/ipython_config.py", "pyseccomp.py", "antigravity.py", "bleach.py",
-    "nbgrader_config.py", "jupyter_config.py")} | {
-    "own.pth": b"import builtins; builtins.owned = True", "python311._pth": b".\nimport site",
-    "pyvenv.cfg": b"home = /tmp", "matplotlibrc": b"backend: nonsense", "tictactoe.zip": b"PK"}
+SHADOWS = {
+    name: SHADOW.encode()
+    for name in (
+        "json.py",
+        "matplotlib.py",
+        "numpy.py",
+        "tictactoe.py",
+        "statistics.py",
+        "socket.py",
+        "inside.py",
+        "course/__init__.py",
+        "tictactoe/__init__.py",
+        "IPython/__init__.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "conftest.py",
+        "ipython_config.py",
+        "startup/00-first.py",
+        "profile_default/startup/00-first.py",
+        ".ipython/profile_default/startup/00-first.py",
+        "profile_default/ipython_config.py",
+        "pyseccomp.py",
+        "antigravity.py",
+        "bleach.py",
+        "nbgrader_config.py",
+        "jupyter_config.py",
+    )
+} | {
+    "own.pth": b"import builtins; builtins.owned = True",
+    "python311._pth": b".\nimport site",
+    "pyvenv.cfg": b"home = /tmp",
+    "matplotlibrc": b"backend: nonsense",
+    "tictactoe.zip": b"PK",
+}
 
-SLOW = {"deaf by catching", "patched signals", "error without end", "shown without end",
-        "huge number", "flood of displays", "loop", "floods"}  # stopped by time alone
+SLOW = {
+    "deaf by catching",
+    "patched signals",
+    "error without end",
+    "shown without end",
+    "huge number",
+    "flood of displays",
+    "loop",
+    "floods",
+}  # stopped by time alone

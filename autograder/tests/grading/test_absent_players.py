@@ -84,8 +84,10 @@ def sandbox():
 
 def program(way: str, name: str) -> str:
     """A program that raises an error with what it found."""
-    return f"NAME, WHAT = {name!r}, {PLAYERS[name]!r}\n{START}{WAYS[way]}\n" \
-           "raise ValueError(f'found: {bool(found)}')\n"
+    return (
+        f"NAME, WHAT = {name!r}, {PLAYERS[name]!r}\n{START}{WAYS[way]}\n"
+        "raise ValueError(f'found: {bool(found)}')\n"
+    )
 
 
 def said_by_agent(sandbox: Sandbox, text: str) -> str:
@@ -127,15 +129,19 @@ def test_where_the_files_are_left_they_are_found(sandbox, monkeypatch, way):
 def test_a_player_that_is_loaded_is_found_in_memory(sandbox):
     """The search of the memory can find something."""
     text = "import sequence.agents.worth\n" + program("memory", "ismcts").replace(
-        "'ismcts'", "'worth'", 1)
+        "'ismcts'", "'worth'", 1
+    )
     assert "found: True" in said_by_agent(sandbox, text)
 
 
 def test_an_absent_module_says_so(sandbox):
     """The message names the player, or states that the module is not available."""
-    for source in ("from sequence import Greedy", "from sequence.agents.ismcts import Node",
-                   "import sequence\nsequence.ISMCTS", "from sequence import example\n"
-                   "example('7/3')"):
+    for source in (
+        "from sequence import Greedy",
+        "from sequence.agents.ismcts import Node",
+        "import sequence\nsequence.ISMCTS",
+        "from sequence import example\nexample('7/3')",
+    ):
         assert "is not available to a graded agent" in said_by_agent(sandbox, source)
     for source in ("from sequence import ISMCTS", "import sequence.agents.greedy"):
         assert "is not available to graded code" in said_by_module(sandbox, source)
@@ -151,7 +157,15 @@ def test_a_check_with_sampled_games_has_what_plays_them(sandbox):
 
 def test_notebooks_have_the_given_players(sandbox):
     """A notebook plays against them, and imports them in every way that it could before."""
-    ran = sandbox.run_cells({}, ["from sequence import *\nfrom sequence import Greedy\n"
-                                 "from tictactoe.solver import value\n"
-                                 "print(Greedy.__module__, ISMCTS.__module__)"], 60, 60, 60)
+    ran = sandbox.run_cells(
+        {},
+        [
+            "from sequence import *\nfrom sequence import Greedy\n"
+            "from tictactoe.solver import value\n"
+            "print(Greedy.__module__, ISMCTS.__module__)"
+        ],
+        60,
+        60,
+        60,
+    )
     assert ran.outputs[0][0]["text"] == "sequence.agents.greedy sequence.agents.ismcts\n"

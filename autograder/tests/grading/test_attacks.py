@@ -53,8 +53,15 @@ from sequence.league import clock
 
 pytestmark = pytest.mark.xdist_group("attacks")  # one sandbox and one course for all of them
 
-LIMITS = Limits(cpu_seconds=5, memory_mb=256, processes=32, files_mb=16, files=200, descriptors=64,
-                characters=100_000)
+LIMITS = Limits(
+    cpu_seconds=5,
+    memory_mb=256,
+    processes=32,
+    files_mb=16,
+    files=200,
+    descriptors=64,
+    characters=100_000,
+)
 STUDY = load_study("study2")
 HIDDEN = verdicts.hidden_study("study2")
 CHECK = HIDDEN.checks["alpha_beta"]
@@ -68,8 +75,10 @@ BRIEF = 2.0  # seconds, for what may never end
 
 def rows(table) -> list:
     """The names of a table's rows, those that take seconds marked as slow."""
-    return [pytest.param(name, marks=[pytest.mark.slow] if name in attacks.SLOW else [])
-            for name in table]
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if name in attacks.SLOW else [])
+        for name in table
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -100,15 +109,24 @@ def names(tmp_path_factory):
     for path in host.iterdir():
         path.chmod(0o666)
     abstract = f"grader-{os.getpid()}"
-    with socket.create_server(("127.0.0.1", 0)) as listening, \
-            socket.socket(socket.AF_UNIX) as nameless, pytest.MonkeyPatch.context() as patch:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.socket(socket.AF_UNIX) as nameless,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         if sys.platform == "linux":
             nameless.bind("\0" + abstract)
             nameless.listen()
         patch.setenv("GRADERS_SECRET", "a token")
-        wanted = {"AUTOGRADER": str(launch.AUTOGRADER), "GRADEBOOK": str(book), "HOST": str(host),
-                  "OTHER": str(host / "other.py"), "PORT": listening.getsockname()[1],
-                  "ABSTRACT": abstract, "SECRET": "GRADERS_SECRET"}
+        wanted = {
+            "AUTOGRADER": str(launch.AUTOGRADER),
+            "GRADEBOOK": str(book),
+            "HOST": str(host),
+            "OTHER": str(host / "other.py"),
+            "PORT": listening.getsockname()[1],
+            "ABSTRACT": abstract,
+            "SECRET": "GRADERS_SECRET",
+        }
         yield "".join(f"{name} = {value!r}\n" for name, value in wanted.items()) + "import os\n"
 
 
@@ -119,14 +137,21 @@ def run(sandbox: Sandbox, *cells: str, files=None, seconds: float = ENOUGH):
 
 def shown(ran) -> str:
     """All that cells put out, as text."""
-    return "\n".join(str(output.get("text") or output.get("evalue") or output.get("data"))
-                     for outputs in ran.outputs for output in outputs or [])
+    return "\n".join(
+        str(output.get("text") or output.get("evalue") or output.get("data"))
+        for outputs in ran.outputs
+        for output in outputs or []
+    )
 
 
 def errors(ran) -> set[str]:
     """The names of the errors that cells ended with."""
-    return {output.ename for outputs in ran.outputs for output in outputs or []
-            if output.output_type == "error"}
+    return {
+        output.ename
+        for outputs in ran.outputs
+        for output in outputs or []
+        if output.output_type == "error"
+    }
 
 
 def ask(sandbox: Sandbox, module: str | bytes, seconds: float = ENOUGH, **files: bytes):
@@ -153,14 +178,22 @@ def memory(sandbox: Sandbox) -> int:
 def assert_next_student_is_well(sandbox: Sandbox) -> None:
     """The next one finds an empty folder, whole modules and an honest check; nobody is left."""
     assert processes(sandbox) == WARM
-    ran = run(sandbox, "import json, math, socket, numpy, matplotlib.pyplot as plt, os, builtins\n"
-              "assert not hasattr(builtins, 'owned'), 'owned'\n"
-              "assert os.listdir('.') == [] and os.listdir('/dev/shm') == []\n"
-              "assert os.listdir('/tmp') and set(os.listdir('/tmp')) <= "
-              "{'submission', '.stdout', '.stderr', 'matplotlib'}, os.listdir('/tmp')\n"
-              "assert json.loads(json.dumps([len('xy')])) == [2]", "print(6 * 7)", "7 / 2", "1 / 0")
-    assert [[o.get("text") or o.get("ename") or o.data["text/plain"] for o in outputs]
-            for outputs in ran.outputs] == [[], ["42\n"], ["3.5"], ["ZeroDivisionError"]]
+    ran = run(
+        sandbox,
+        "import json, math, socket, numpy, matplotlib.pyplot as plt, os, builtins\n"
+        "assert not hasattr(builtins, 'owned'), 'owned'\n"
+        "assert os.listdir('.') == [] and os.listdir('/dev/shm') == []\n"
+        "assert os.listdir('/tmp') and set(os.listdir('/tmp')) <= "
+        "{'submission', '.stdout', '.stderr', 'matplotlib'}, os.listdir('/tmp')\n"
+        "assert json.loads(json.dumps([len('xy')])) == [2]",
+        "print(6 * 7)",
+        "7 / 2",
+        "1 / 0",
+    )
+    assert [
+        [o.get("text") or o.get("ename") or o.data["text/plain"] for o in outputs]
+        for outputs in ran.outputs
+    ] == [[], ["42\n"], ["3.5"], ["ZeroDivisionError"]]
     assert (ran.stopped, ran.late, ran.counts) == (None, {}, [1, 2, 3, 4])
 
 
@@ -182,19 +215,29 @@ def test_without_the_sandbox_it_is_taken(names, name, sandbox):
     """The same program in a plain process gets what it is after: the rows can fail."""
     if name in ("root", "bounding set", "core limit") and os.geteuid() != 0:
         pytest.skip("this one needs a grader who is root")
-    ran = subprocess.run([sys.executable, "-c", names + attacks.READS[name][1]], check=False,
-                         capture_output=True, text=True, timeout=600)
+    ran = subprocess.run(
+        [sys.executable, "-c", names + attacks.READS[name][1]],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert "taken" in ran.stdout.split(), ran.stderr
 
 
 def test_modules_are_asked_behind_the_same_walls(sandbox, names):
     """A module under a check reaches no more than a notebook's cell does."""
     tries = [program for _, program in attacks.READS.values()]
-    module = names + "import contextlib, io, os\nfound = []\nout = io.StringIO()\n" + (
-        f"for number, program in enumerate({tries!r}):\n"
-        "    with contextlib.suppress(BaseException), contextlib.redirect_stdout(out):\n"
-        "        exec(program, globals())\n"
-        "raise ValueError(f'tried: {out.getvalue()!r}')\n")
+    module = (
+        names
+        + "import contextlib, io, os\nfound = []\nout = io.StringIO()\n"
+        + (
+            f"for number, program in enumerate({tries!r}):\n"
+            "    with contextlib.suppress(BaseException), contextlib.redirect_stdout(out):\n"
+            "        exec(program, globals())\n"
+            "raise ValueError(f'tried: {out.getvalue()!r}')\n"
+        )
+    )
     outcome = ask(sandbox, module)
     assert outcome.problem.startswith("ValueError: tried: ''")
 
@@ -223,16 +266,21 @@ found = [sum(text[::-1] in texts for text in some) for some in ({hidden!r}, {ask
 raise ValueError(f"found {{replies}} replies, {{found[0]}} hidden, {{found[1]}} asked")
 """
     assert ask(sandbox, module).problem.startswith(
-        f"ValueError: found 0 replies, 0 hidden, {len(asked)} asked")
+        f"ValueError: found 0 replies, 0 hidden, {len(asked)} asked"
+    )
 
 
 def test_two_at_once_do_not_see_each_other(sandbox, names):
     """One student's socket and files are not there for another who is graded at the same time."""
-    serve = ("import socket; s = socket.socket(socket.AF_UNIX)\ns.bind('\\0meet'); s.listen()"
-             "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close()")
-    meet = ("import socket, os; assert not os.path.exists('/tmp/left')\n"
-            "assert os.listdir('/dev/shm') == []\n"
-            "socket.socket(socket.AF_UNIX).connect('\\0meet')")
+    serve = (
+        "import socket; s = socket.socket(socket.AF_UNIX)\ns.bind('\\0meet'); s.listen()"
+        "\nopen('/tmp/left', 'w').close(); open('/dev/shm/left', 'w').close()"
+    )
+    meet = (
+        "import socket, os; assert not os.path.exists('/tmp/left')\n"
+        "assert os.listdir('/dev/shm') == []\n"
+        "socket.socket(socket.AF_UNIX).connect('\\0meet')"
+    )
     request = {"cells": [serve, "import time; time.sleep(999)"], "characters": LIMITS.characters}
     with Sandbox(LIMITS) as second, sandbox.job("cells", {}, request, 1 << 20) as serving:
         _, served = (serving.receive(serving.clock(ENOUGH)) for _ in ("begin", "end"))
@@ -257,11 +305,14 @@ def test_the_next_student_notices_nothing(sandbox, name):
     assert_next_student_is_well(sandbox)
 
 
-@pytest.mark.parametrize(("name", "reason"), [
-    ("hogs", "stopped: it used more than 256 MB of memory"),
-    ("segfault", "a cell ended the Python process (Segmentation fault)"),
-    ("end in the middle", "a cell ended the Python process"),
-])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("hogs", "stopped: it used more than 256 MB of memory"),
+        ("segfault", "a cell ended the Python process (Segmentation fault)"),
+        ("end in the middle", "a cell ended the Python process"),
+    ],
+)
 def test_why_it_was_stopped_is_told(sandbox, name, reason):
     """The reason is told in one sentence."""
     assert run(sandbox, "import os", *attacks.NUISANCES[name]).stopped == reason
@@ -309,27 +360,41 @@ def test_the_reference_still_earns_all(sandbox):
 @pytest.mark.parametrize("name", attacks.SHADOWS)
 def test_a_file_shadows_nothing(sandbox, name):
     """What is named like a real module, or like a file that Python or IPython runs, is not run."""
-    ran = run(sandbox, "import json, numpy, statistics, socket, matplotlib.pyplot, tictactoe"
-              "\nimport course.check, subprocess, sys, IPython, bleach\n"
-              "import builtins; assert not hasattr(builtins, 'owned')\n"
-              "assert json.dumps([1]) == '[1]' and statistics.mean([1, 3]) == 2\n"
-              "done = subprocess.run([sys.executable, '-c', "
-              "'import builtins; assert not hasattr(builtins, \"owned\")'])\n"
-              "assert done.returncode == 0\nmatplotlib.pyplot.figure().savefig('x.png')\n"
-              "matplotlib.pyplot.close()\nprint('ok')",
-              files={name: attacks.SHADOWS[name]})
+    ran = run(
+        sandbox,
+        "import json, numpy, statistics, socket, matplotlib.pyplot, tictactoe"
+        "\nimport course.check, subprocess, sys, IPython, bleach\n"
+        "import builtins; assert not hasattr(builtins, 'owned')\n"
+        "assert json.dumps([1]) == '[1]' and statistics.mean([1, 3]) == 2\n"
+        "done = subprocess.run([sys.executable, '-c', "
+        "'import builtins; assert not hasattr(builtins, \"owned\")'])\n"
+        "assert done.returncode == 0\nmatplotlib.pyplot.figure().savefig('x.png')\n"
+        "matplotlib.pyplot.close()\nprint('ok')",
+        files={name: attacks.SHADOWS[name]},
+    )
     assert shown(ran) == "ok\n"
     outcome = ask(sandbox, MODULES["reference"], **{name: attacks.SHADOWS[name]})
     assert outcome.earned == CHECK.max_points
 
 
-@pytest.mark.parametrize("files", [
-    {f"{n}.txt": b"x" for n in range(500)},
-    {"/".join([str(n)] * 50): b"x" for n in range(50)},
-    {"big.bin": bytes(19_000_000)},
-    {"new\nline.txt": b"", "\udcff\udcfe.txt": b"", "é\u202e\U0001f600": b"", "x" * 255: b"",
-     "-rf *": b"", "$(echo taken)": b"", "{AUTOGRADER}": b""},
-], ids=["many", "deep", "big", "odd names"])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {f"{n}.txt": b"x" for n in range(500)},
+        {"/".join([str(n)] * 50): b"x" for n in range(50)},
+        {"big.bin": bytes(19_000_000)},
+        {
+            "new\nline.txt": b"",
+            "\udcff\udcfe.txt": b"",
+            "é\u202e\U0001f600": b"",
+            "x" * 255: b"",
+            "-rf *": b"",
+            "$(echo taken)": b"",
+            "{AUTOGRADER}": b"",
+        },
+    ],
+    ids=["many", "deep", "big", "odd names"],
+)
 def test_files_are_no_fault_of_the_machinery(sandbox, files):
     """Too many, too large or strange files cost neither the module's marks nor the notebook."""
     outcome = ask(sandbox, MODULES["reference"], **files)
@@ -340,8 +405,18 @@ def test_files_are_no_fault_of_the_machinery(sandbox, files):
 
 def test_the_tree_holds_what_programs_are_made_of_and_nothing_else(sandbox):
     """Of the system's folders only those of the list; what others put beside them is not there."""
-    listed = [Path(path) for path in (*launch.SYSTEM, launch.KIT, "/tmp", "/dev", "/proc",
-                                      sys.base_prefix, Path(sys.executable).resolve().parents[1])]
+    listed = [
+        Path(path)
+        for path in (
+            *launch.SYSTEM,
+            launch.KIT,
+            "/tmp",
+            "/dev",
+            "/proc",
+            sys.base_prefix,
+            Path(sys.executable).resolve().parents[1],
+        )
+    ]
     above = {parent for path in listed for parent in path.parents}
     program = f"""
 import os
@@ -387,7 +462,8 @@ WEAKER = {  # what is taken away: file, replacements, what a program then gets
 }  # fmt: skip
 PROGRAMS = {name: program for name, (_, program) in attacks.READS.items()} | {
     "hard limit": "import resource\nif resource.getrlimit(resource.RLIMIT_NPROC)[1] != 32:\n"
-                  "    print('taken')"}
+    "    print('taken')"
+}
 
 
 @pytest.mark.parametrize("name", WEAKER)
@@ -403,30 +479,44 @@ def test_without_a_wall(sandbox, names, monkeypatch, tmp_path_factory, name):
 
 def test_without_own_network(sandbox, names, monkeypatch, tmp_path_factory):
     """In the grader's network, the grader's services would be there."""
-    monkeypatch.setattr(launch, "NAMESPACES", tuple(
-        name for name in launch.NAMESPACES if name != "--unshare-net"))
-    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
-                  ("NEWUTS | NEWIPC | NEWNET |", "NEWUTS | NEWIPC |"),
-                  ("        self.calls.load()\n", "")) as weak:
+    monkeypatch.setattr(
+        launch, "NAMESPACES", tuple(name for name in launch.NAMESPACES if name != "--unshare-net")
+    )
+    with weakened(
+        monkeypatch,
+        tmp_path_factory.mktemp("weak"),
+        "isolate.py",
+        ("NEWUTS | NEWIPC | NEWNET |", "NEWUTS | NEWIPC |"),
+        ("        self.calls.load()\n", ""),
+    ) as weak:
         for name in ("loopback", "abstract"):
             assert "taken" in shown(run(weak, names, PROGRAMS[name])).split()
 
 
 def test_without_own_processes(monkeypatch, tmp_path_factory, sandbox):
     """In the warm parent's pid namespace, a daemon would outlive its notebook."""
-    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
-                  ("        _call(_libc.unshare, NEWPID)\n", "")) as weak:
+    with weakened(
+        monkeypatch,
+        tmp_path_factory.mktemp("weak"),
+        "isolate.py",
+        ("        _call(_libc.unshare, NEWPID)\n", ""),
+    ) as weak:
         run(weak, "import os", *attacks.NUISANCES["daemon"])
         wait_until(lambda: processes(weak) > WARM, "no daemon is left")  # it may still be forking
 
 
 def test_without_a_private_folder(sandbox, monkeypatch, tmp_path_factory):
     """In a common /tmp, a student would find what another one has left."""
-    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "isolate.py",
-                  ('        _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}'
-                   '")\n', "        os.chmod('/tmp', 0o777)\n"),
-                  ("    FOLDER.mkdir()\n", "    FOLDER.mkdir(exist_ok=True)\n"),
-                  ) as weak:
+    with weakened(
+        monkeypatch,
+        tmp_path_factory.mktemp("weak"),
+        "isolate.py",
+        (
+            '        _mount("/tmp", f"size={megabytes}m,nr_inodes={inodes},mode=700,{owner}")\n',
+            "        os.chmod('/tmp', 0o777)\n",
+        ),
+        ("    FOLDER.mkdir()\n", "    FOLDER.mkdir(exist_ok=True)\n"),
+    ) as weak:
         run(weak, "open('/tmp/left', 'w').write('mine')")
         assert shown(run(weak, "print(open('/tmp/left').read())")) == "mine\n"
 
@@ -436,8 +526,12 @@ def test_without_the_order_of_the_path(sandbox, monkeypatch, tmp_path_factory):
     files = {"wave.py": b"owned = True"}
     use = "import wave; print(hasattr(wave, 'owned'))"
     assert shown(run(sandbox, use, files=files)) == "False\n"
-    with weakened(monkeypatch, tmp_path_factory.mktemp("weak"), "cells.py",
-                  ("sys.path.append(str(FOLDER))", "sys.path.insert(0, str(FOLDER))")) as weak:
+    with weakened(
+        monkeypatch,
+        tmp_path_factory.mktemp("weak"),
+        "cells.py",
+        ("sys.path.append(str(FOLDER))", "sys.path.insert(0, str(FOLDER))"),
+    ) as weak:
         assert shown(run(weak, use, files=files)) == "True\n"
 
 
@@ -491,11 +585,14 @@ def test_without_the_cap_on_output(sandbox, monkeypatch):
     assert len(shown(run(sandbox, *cells))) > 8_000_000
 
 
-@pytest.mark.parametrize(("name", "where"), [
-    ("errors that are none", "course.probes.replies._is_observation"),
-    ("deep replies", "autograder.sandbox.client._plain"),
-    ("strange outputs", "autograder.sandbox.client._output"),
-])
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("errors that are none", "course.probes.replies._is_observation"),
+        ("deep replies", "autograder.sandbox.client._plain"),
+        ("strange outputs", "autograder.sandbox.client._output"),
+    ],
+)
 def test_without_the_schema(sandbox, monkeypatch, name, where):
     """What does not fit the schema would break the marking, the page or the notebook."""
     program = attacks.SPEAK + attacks.WORDS[name]
@@ -509,8 +606,9 @@ def test_without_the_schema(sandbox, monkeypatch, name, where):
 
     whole()
     monkeypatch.setattr(where, lambda data, *depth: data or True)
-    with pytest.raises((AttributeError, KeyError, TypeError, ValueError, RecursionError,
-                        nbformat.ValidationError)):
+    with pytest.raises(
+        (AttributeError, KeyError, TypeError, ValueError, RecursionError, nbformat.ValidationError)
+    ):
         whole()
 
 
@@ -551,13 +649,21 @@ def test_the_environments_own_bubblewrap_serves(sandbox, monkeypatch):
 
 def test_an_ordinary_user_can_grade(sandbox):
     """Somebody without any rights has a sandbox that works."""
-    program = ("from autograder.sandbox.client import Sandbox\n"
-               "from autograder.sandbox.limits import Limits\n"
-               "with Sandbox(Limits()) as sandbox:\n"
-               "    ran = sandbox.run_cells({}, ['import os; print(os.getuid())'], 60, 1, 60)\n"
-               "print(ran.outputs[0][0].text)")
-    nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/", "text": True,
-              "capture_output": True}
+    program = (
+        "from autograder.sandbox.client import Sandbox\n"
+        "from autograder.sandbox.limits import Limits\n"
+        "with Sandbox(Limits()) as sandbox:\n"
+        "    ran = sandbox.run_cells({}, ['import os; print(os.getuid())'], 60, 1, 60)\n"
+        "print(ran.outputs[0][0].text)"
+    )
+    nobody = {
+        "user": 65534,
+        "group": 65534,
+        "extra_groups": [],
+        "cwd": "/",
+        "text": True,
+        "capture_output": True,
+    }
     try:
         subprocess.run([sys.executable, "-c", "import autograder"], check=True, **nobody)
     except (OSError, subprocess.CalledProcessError):
@@ -577,8 +683,15 @@ CLASSIC, PAPER = "classic", "doubles"
 
 def graded_cell(name: str, source: str, **more):
     """A code cell that nbgrader knows."""
-    marked = {"grade": True, "grade_id": name, "locked": True, "points": 10, "schema_version": 3,
-              "solution": False, "task": False} | more
+    marked = {
+        "grade": True,
+        "grade_id": name,
+        "locked": True,
+        "points": 10,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    } | more
     if not marked["grade"]:
         del marked["points"]
     return new_code_cell(source, metadata={"nbgrader": marked})
@@ -590,13 +703,23 @@ def course(tmp_path_factory):
     need_isolation()
     folder = CourseFolder.create(tmp_path_factory.mktemp("attacked") / "course")
     release(folder, STUDY)
-    notebook = new_notebook(metadata={"kernelspec": {
-        "display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook = new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        }
+    )
     notebook.cells = [
         new_markdown_cell("# Doubles"),
-        graded_cell("double", RIGHT.replace("    return", "    ### BEGIN SOLUTION\n    return")
-                    + "\n    ### END SOLUTION", grade=False, locked=False, solution=True),
-        *(graded_cell(f"test-{number}", test) for number, test in enumerate(TESTS))]
+        graded_cell(
+            "double",
+            RIGHT.replace("    return", "    ### BEGIN SOLUTION\n    return")
+            + "\n    ### END SOLUTION",
+            grade=False,
+            locked=False,
+            solution=True,
+        ),
+        *(graded_cell(f"test-{number}", test) for number, test in enumerate(TESTS)),
+    ]
     source = folder.root / "source" / CLASSIC
     source.mkdir(parents=True)
     nbformat.write(notebook, source / f"{PAPER}.ipynb")
@@ -628,7 +751,7 @@ def hand_in(course: CourseFolder, student: str, assignment: str, edit) -> Path:
     folder = course.submission(assignment, student)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(course.release(assignment), folder)
-    path, = folder.glob("*.ipynb")
+    (path,) = folder.glob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
     edit(folder, notebook)
     if path.exists():
@@ -653,39 +776,54 @@ def scores(course: CourseFolder, assignment: str, student: str) -> dict[str, flo
 
 def everything_but(course: CourseFolder, student: str) -> dict[str, object]:
     """Every file of the course but one student's, and all marks but theirs and who they are."""
-    files = {path: path.read_bytes() for path in course.root.rglob("*")
-             if path.is_file() and student not in path.relative_to(course.root).parts
-             and not path.name.startswith(("gradebook.db", "."))}
+    files = {
+        path: path.read_bytes()
+        for path in course.root.rglob("*")
+        if path.is_file()
+        and student not in path.relative_to(course.root).parts
+        and not path.name.startswith(("gradebook.db", "."))
+    }
     with Gradebook(course.config().CourseDirectory.db_url, "adversarial_search") as book:
-        marks = {(s.assignment.name, s.student_id): [(g.name, g.auto_score, g.extra_credit)
-                                                     for n in s.notebooks for g in n.grades]
-                 for a in book.assignments for s in a.submissions if s.student_id != student}
+        marks = {
+            (s.assignment.name, s.student_id): [
+                (g.name, g.auto_score, g.extra_credit) for n in s.notebooks for g in n.grades
+            ]
+            for a in book.assignments
+            for s in a.submissions
+            if s.student_id != student
+        }
         points = {a.name: a.max_score for a in book.assignments}
     return {"files": files, "marks": marks, "points": points}
 
 
 def each(change):
     """An edit that hands in a wrong solution and changes every test cell."""
+
     def edit(folder, notebook):
         for cell in answer(notebook, WRONG):
             change(cell)
+
     return edit
 
 
 def first(source: str, solution: str = WRONG):
     """An edit that hands in a wrong solution with a cell before it."""
+
     def edit(folder, notebook):
         answer(notebook, solution)
         notebook.cells.insert(0, new_code_cell(source))
+
     return edit
 
 
 def files(**texts: str):
     """An edit that hands in a wrong solution beside files."""
+
     def edit(folder, notebook):
         answer(notebook, WRONG)
         for name, text in texts.items():
             (folder / f"{name}.py").write_text(text, "utf-8")
+
     return edit
 
 
@@ -834,10 +972,12 @@ def test_tests_that_are_decided_inside_can_be_forged(course, monkeypatch, name):
 @pytest.mark.parametrize("name", FORGED)
 def test_checks_cannot_be_forged(course, grade_study, name):
     """A check, which is decided outside, earns nothing by the same."""
+
     def edit(folder, notebook):
         notebook.cells.insert(0, new_code_cell(FORGED[name]))
         (folder / STUDY.module).write_text(
-            FORGED[name] + "\n" + attacks.MODULES["equal to everything"], "utf-8")
+            FORGED[name] + "\n" + attacks.MODULES["equal to everything"], "utf-8"
+        )
 
     hand_in(course, "mallory", STUDY.assignment, edit)
     before = everything_but(course, "mallory")
@@ -880,6 +1020,7 @@ def test_without_the_intake(course, grade_classic, monkeypatch):
 
 def links(course: CourseFolder):
     """An edit that puts links of all kinds into a submission."""
+
     def edit(folder, notebook):
         other = course.submission(STUDY.assignment, "honest") / STUDY.module
         (folder / STUDY.module).unlink()
@@ -891,13 +1032,18 @@ def links(course: CourseFolder):
         os.mkfifo(folder / "pipe.py")
         with contextlib.suppress(OSError):
             (folder / b"\xff\n.py".decode("utf-8", "surrogateescape")).write_text("", "utf-8")
+
     return edit
 
 
 def test_links_are_not_followed(course, grade_study):
     """What a link or a pipe in a submission leads to is neither read nor changed."""
-    hand_in(course, "honest", STUDY.assignment, lambda folder, notebook: (
-        folder / STUDY.module).write_text(MODULES["reference"], "utf-8"))
+    hand_in(
+        course,
+        "honest",
+        STUDY.assignment,
+        lambda folder, notebook: (folder / STUDY.module).write_text(MODULES["reference"], "utf-8"),
+    )
     assert grade_study("honest").status == "graded"
     hand_in(course, "mallory", STUDY.assignment, links(course))
     before = everything_but(course, "mallory")
@@ -912,10 +1058,15 @@ def test_links_are_not_followed(course, grade_study):
 
 def test_what_is_told_steers_no_terminal(course, grade_study):
     """An error's escape codes do not reach whoever grades."""
-    hand_in(course, "mallory", STUDY.assignment, lambda folder, notebook: (
-        folder / STUDY.module).write_text(
-            "raise ValueError('\\x1b]0;owned\\x07\\x1b[2J')", "utf-8"))
-    problem, = grade_study("mallory").problems
+    hand_in(
+        course,
+        "mallory",
+        STUDY.assignment,
+        lambda folder, notebook: (folder / STUDY.module).write_text(
+            "raise ValueError('\\x1b]0;owned\\x07\\x1b[2J')", "utf-8"
+        ),
+    )
+    (problem,) = grade_study("mallory").problems
     assert "owned" in problem
     assert "\x1b" not in problem
 
@@ -924,11 +1075,11 @@ def test_what_is_told_steers_no_terminal(course, grade_study):
 
 SCRIPTS = {
     "text/html": "<script>attack()</script><img src=x onerror=attack()><svg onload=attack()>"
-                 "<iframe src='javascript:attack()'></iframe><a href='javascript:attack()'>x</a>"
-                 "<a href='da&#9;ta:text/html,x'>x</a><form action=/x><input name=_xsrf></form>"
-                 "<style>body { display: none }</style><base href='//evil'>"
-                 "<div class='score' id='toc' style='position: fixed; top: 0'>x</div>"
-                 "<img src='http://evil/x.png'><math><mi><style><img src=x onerror=attack()>",
+    "<iframe src='javascript:attack()'></iframe><a href='javascript:attack()'>x</a>"
+    "<a href='da&#9;ta:text/html,x'>x</a><form action=/x><input name=_xsrf></form>"
+    "<style>body { display: none }</style><base href='//evil'>"
+    "<div class='score' id='toc' style='position: fixed; top: 0'>x</div>"
+    "<img src='http://evil/x.png'><math><mi><style><img src=x onerror=attack()>",
     "text/markdown": "<script>attack()</script> [x](javascript:attack()) ![x](http://evil/x.png)",
     "application/javascript": "attack()",
     "image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg' onload='attack()'/>",
@@ -943,45 +1094,87 @@ DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAW
 def hostile(folder, notebook) -> None:
     """Write scripts wherever a page may show them."""
     (folder / STUDY.module).write_text(
-        "raise ValueError('<script>attack()</script><img src=x onerror=attack()>')", "utf-8")
+        "raise ValueError('<script>attack()</script><img src=x onerror=attack()>')", "utf-8"
+    )
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "'><script>attack()"}
     notebook.metadata["title"] = "</title><script>attack()</script>"
-    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {
-        "state": {"x": {"model_module": "//evil/x", "state": {}}}}}
+    notebook.metadata["widgets"] = {
+        "application/vnd.jupyter.widget-state+json": {
+            "state": {"x": {"model_module": "//evil/x", "state": {}}}
+        }
+    }
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.source = SCRIPTS["text/markdown"] + SCRIPTS["text/html"] + (
-                "\n\n**bold** $a<b$ 1 < 2 ![dot](attachment:dot.png)")
+            cell.source = (
+                SCRIPTS["text/markdown"]
+                + SCRIPTS["text/html"]
+                + ("\n\n**bold** $a<b$ 1 < 2 ![dot](attachment:dot.png)")
+            )
             cell.attachments = {"dot.png": {"image/png": DOT}}
     notebook.cells += [
-        *(new_code_cell("1", metadata={"tags": ["'><script>attack()</script>"]}, outputs=[
-            new_output("display_data", {mime: data, "text/plain": SCRIPTS["text/plain"]})])
-          for mime, data in SCRIPTS.items()),
-        new_code_cell("1", outputs=[new_output("display_data", {"image/png": DOT}, metadata={
-            "image/png": {"width": "1 onerror=attack()", "alt": "x onerror=attack()"},
-            "filenames": {"image/png": "//evil/x.png"}})]),
-        new_code_cell("1", outputs=[new_output("display_data", {
-            "text/html": "<script>attack()</script>"}, metadata={
-                "text/html": {"isolated": True}})]),
-        new_code_cell("<script>attack()</script>", outputs=[new_output(
-            "error", ename="<script>", evalue="<script>", traceback=["<script>attack()"])])]
-    notebook.cells.append(nbformat.v4.new_raw_cell(
-        "<script>attack()</script>", metadata={"raw_mimetype": "text/html"}))
+        *(
+            new_code_cell(
+                "1",
+                metadata={"tags": ["'><script>attack()</script>"]},
+                outputs=[
+                    new_output("display_data", {mime: data, "text/plain": SCRIPTS["text/plain"]})
+                ],
+            )
+            for mime, data in SCRIPTS.items()
+        ),
+        new_code_cell(
+            "1",
+            outputs=[
+                new_output(
+                    "display_data",
+                    {"image/png": DOT},
+                    metadata={
+                        "image/png": {"width": "1 onerror=attack()", "alt": "x onerror=attack()"},
+                        "filenames": {"image/png": "//evil/x.png"},
+                    },
+                )
+            ],
+        ),
+        new_code_cell(
+            "1",
+            outputs=[
+                new_output(
+                    "display_data",
+                    {"text/html": "<script>attack()</script>"},
+                    metadata={"text/html": {"isolated": True}},
+                )
+            ],
+        ),
+        new_code_cell(
+            "<script>attack()</script>",
+            outputs=[
+                new_output(
+                    "error", ename="<script>", evalue="<script>", traceback=["<script>attack()"]
+                )
+            ],
+        ),
+    ]
+    notebook.cells.append(
+        nbformat.v4.new_raw_cell(
+            "<script>attack()</script>", metadata={"raw_mimetype": "text/html"}
+        )
+    )
 
 
 def pages_of(course: CourseFolder, student: str) -> dict[str, str]:
     """The feedback page of a graded submission, and the page that formgrader shows of it."""
     write_feedback(course, STUDY, [student])
-    page, = course.root.glob(f"feedback/{student}/{STUDY.assignment}/*.html")
+    (page,) = course.root.glob(f"feedback/{student}/{STUDY.assignment}/*.html")
     config = course.config()
     return {"feedback": page.read_text("utf-8"), "formgrader": exported(course, student, config)}
 
 
 def exported(course: CourseFolder, student: str, config) -> str:
     """A graded notebook as formgrader's exporter makes a page of it."""
-    graded, = course.root.glob(f"autograded/{student}/{STUDY.assignment}/*.ipynb")
-    return HTMLExporter(config=config).from_filename(str(graded), {
-        "index": 0, "total": 1, "base_url": "", "notebook_id": "x"})[0]
+    (graded,) = course.root.glob(f"autograded/{student}/{STUDY.assignment}/*.ipynb")
+    return HTMLExporter(config=config).from_filename(
+        str(graded), {"index": 0, "total": 1, "base_url": "", "notebook_id": "x"}
+    )[0]
 
 
 @pytest.fixture(scope="module")
@@ -1003,11 +1196,16 @@ class Dangers(HTMLParser):
     def handle_starttag(self, tag, attrs):
         """Note what is dangerous about an element."""
         values = {name: value or "" for name, value in attrs}
-        self.found += [(tag, name) for name, value in values.items()
-                       if name.startswith("on") and "attack" in value]
-        self.found += [(tag, name, value) for name, value in values.items()
-                       if re.match(r"\s*(javascript|vbscript|data:(?!image/))", value, re.I)
-                       or "evil" in value]
+        self.found += [
+            (tag, name)
+            for name, value in values.items()
+            if name.startswith("on") and "attack" in value
+        ]
+        self.found += [
+            (tag, name, value)
+            for name, value in values.items()
+            if re.match(r"\s*(javascript|vbscript|data:(?!image/))", value, re.I) or "evil" in value
+        ]
         if tag in ("iframe", "form", "base", "object", "embed", "math", "svg"):
             self.found.append((tag,))
         if "fixed" in values.get("style", "") or (values.get("class") == "score" and tag == "div"):
@@ -1034,8 +1232,14 @@ def test_pages_still_show_what_is_honest(pages, kind):
 
 def test_our_explanations_are_still_shown(course, grade_study):
     """The table of marks and the boards of an explanation come through as they were made."""
-    hand_in(course, "slip", STUDY.assignment, lambda folder, notebook: (
-        folder / STUDY.module).write_text(MODULES["root_not_counted"], "utf-8"))
+    hand_in(
+        course,
+        "slip",
+        STUDY.assignment,
+        lambda folder, notebook: (folder / STUDY.module).write_text(
+            MODULES["root_not_counted"], "utf-8"
+        ),
+    )
     assert grade_study("slip").status == "graded"
     for page in pages_of(course, "slip").values():
         assert re.search(r'<img [^>]*src="data:image/svg\+xml;base64,', page)

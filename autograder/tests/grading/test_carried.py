@@ -38,8 +38,11 @@ def _isolated():
 def decided(name: str, text: str, check: str) -> Outcome:
     """The outcome that the page of a submission with this text shows."""
     study = load_study(name)
-    return decide(f"{name}.{check}", lambda module, asked, seconds: workspace.ask(
-        study, text, asked, seconds), Seconds(None, 20, 20))
+    return decide(
+        f"{name}.{check}",
+        lambda module, asked, seconds: workspace.ask(study, text, asked, seconds),
+        Seconds(None, 20, 20),
+    )
 
 
 def answer(name: str) -> str:
@@ -54,8 +57,9 @@ def with_counts(body: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", ["blocked_lanes_counted", "diagonals_missed",
-                                    "two_and_one_swapped"])
+@pytest.mark.parametrize(
+    "mutant", ["blocked_lanes_counted", "diagonals_missed", "two_and_one_swapped"]
+)
 def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
     """Whatever the slip in `lane_counts` is, all that builds on it is right given it."""
     text = workspace.module_texts(load_study("study3"))[mutant]
@@ -72,9 +76,13 @@ def test_a_slip_in_the_first_function_costs_that_function_alone(mutant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mutant", "function", "builds_on_it"), [
-    ("reward_from_minus_one", "reward", ["backup", "flat", "uct", "isuct"]),
-    ("two_kept_in_the_root", "ucb", ["select", "uct", "isuct"])])
+@pytest.mark.parametrize(
+    ("mutant", "function", "builds_on_it"),
+    [
+        ("reward_from_minus_one", "reward", ["backup", "flat", "uct", "isuct"]),
+        ("two_kept_in_the_root", "ucb", ["select", "uct", "isuct"]),
+    ],
+)
 def test_a_slip_in_a_function_costs_nothing_in_the_trees(mutant, function, builds_on_it):
     """Also where each iteration of a search goes another way by the values that it has got."""
     text = workspace.module_texts(load_study("study9"))[mutant]
@@ -108,8 +116,10 @@ class Slow:
     def marks(self, more: float) -> dict[str, float]:
         """What each check earns."""
         known = Known()
-        return {check.id: decide(check.id, self, Seconds(None, 20, 20, {}, more), known).earned
-                for check in self.study.checks.values()}
+        return {
+            check.id: decide(check.id, self, Seconds(None, 20, 20, {}, more), known).earned
+            for check in self.study.checks.values()
+        }
 
 
 @pytest.mark.slow
@@ -124,8 +134,13 @@ def test_what_is_asked_besides_is_bounded_for_all_checks_together(monkeypatch):
     assert without_end.count == quick.count
     unmeasured = Slow(45, 0)  # as without a sandbox: a load could be the reason
     assert unmeasured.marks(20) == marks
-    for slow, asked in ((Slow(4, 4), 5), (Slow(45, 0.01), 6), (Slow(45, 0.01, stopped=True), 6),
-                        (Slow(4, 4, stopped=True), 5), (Slow(4, 0, stopped=True), 1)):
+    for slow, asked in (
+        (Slow(4, 4), 5),
+        (Slow(45, 0.01), 6),
+        (Slow(45, 0.01, stopped=True), 6),
+        (Slow(4, 4, stopped=True), 5),
+        (Slow(4, 0, stopped=True), 1),
+    ):
         found = slow.marks(20)
         assert slow.count == asked
         assert found.keys() == marks.keys()
@@ -153,10 +168,14 @@ def test_what_is_wrong_beside_what_is_right_given_a_slip_is_explained():
 
 def test_a_function_that_says_hardly_anything_carries_nothing():
     """`return 0` does not make whatever builds on it right."""
-    text = with_counts("    return 0, 0\n").replace(
-        "    return (3 * p2 + p1 - 3 * o2 - o1) / 10\n", "    return 0\n").replace(
-        '    return lane_counts(state, "x")[0] == 0 and lane_counts(state, "o")[0] == 0\n',
-        "    return True\n")
+    text = (
+        with_counts("    return 0, 0\n")
+        .replace("    return (3 * p2 + p1 - 3 * o2 - o1) / 10\n", "    return 0\n")
+        .replace(
+            '    return lane_counts(state, "x")[0] == 0 and lane_counts(state, "o")[0] == 0\n',
+            "    return True\n",
+        )
+    )
     for check in ("heuristic", "is_quiescent", "type_a", "priority"):
         outcome = decided("study3", text, check)
         assert not outcome.given
@@ -171,9 +190,12 @@ def with_bodies(name: str, bodies: dict[str, str]) -> str:
         for part in function.split("."):
             start = text.index(f"{'class' if part[0].isupper() else 'def'} {part}", start)
         first = text.index(BEGIN, start)
-        indent = text[text.rindex("\n", 0, first) + 1:first]
-        text = text[:first] + body.replace("\n", "\n" + indent) + text[
-            text.index(END, first) + len(END):]
+        indent = text[text.rindex("\n", 0, first) + 1 : first]
+        text = (
+            text[:first]
+            + body.replace("\n", "\n" + indent)
+            + text[text.index(END, first) + len(END) :]
+        )
     return text
 
 
@@ -183,20 +205,39 @@ BY_CELL = RANDOM.format("str(observation), kind, cell")
 BY_CARD = RANDOM.format("str(observation), card")
 FIRST_LEGAL = "return observation.legal_actions()[0]"
 FOR_NOTHING = {  # a study, functions that were made up, and a check that is built on them
-    "random by state, the first legal action": ("study6", {
-        "play_score": BY_STATE, "draft_score": BY_STATE, "Evaluator.choose": FIRST_LEGAL},
-        "evaluator"),
+    "random by state, the first legal action": (
+        "study6",
+        {"play_score": BY_STATE, "draft_score": BY_STATE, "Evaluator.choose": FIRST_LEGAL},
+        "evaluator",
+    ),
     "random by cell": ("study6", {"play_score": BY_CELL, "draft_score": BY_CARD}, "evaluator"),
-    "cells in their order": ("study6", {
-        "play_score": "return -10 * cell[0] - cell[1] - 100 * (kind == REMOVE)",
-        "draft_score": RANDOM.format("card") + " / 2**40"}, "evaluator"),
-    "random costs": ("study6", {
-        "line_cost": RANDOM.format("line, chips") + " % NEVER"}, "cell_score"),
-    "random counts": ("study3", {
-        "lane_counts": RANDOM.format("str(state), player").replace("return ", "n = ")
-        + "\nreturn n % 3, n // 7 % 4"}, "type_a"),
-    "random values": ("study3", {
-        "heuristic": RANDOM.format("str(state), player") + " % 100 / 10"}, "type_a")}
+    "cells in their order": (
+        "study6",
+        {
+            "play_score": "return -10 * cell[0] - cell[1] - 100 * (kind == REMOVE)",
+            "draft_score": RANDOM.format("card") + " / 2**40",
+        },
+        "evaluator",
+    ),
+    "random costs": (
+        "study6",
+        {"line_cost": RANDOM.format("line, chips") + " % NEVER"},
+        "cell_score",
+    ),
+    "random counts": (
+        "study3",
+        {
+            "lane_counts": RANDOM.format("str(state), player").replace("return ", "n = ")
+            + "\nreturn n % 3, n // 7 % 4"
+        },
+        "type_a",
+    ),
+    "random values": (
+        "study3",
+        {"heuristic": RANDOM.format("str(state), player") + " % 100 / 10"},
+        "type_a",
+    ),
+}
 
 
 @pytest.mark.parametrize("attack", FOR_NOTHING)
@@ -224,18 +265,24 @@ def test_code_that_was_not_written_is_not_carried(check):
 RIGHT = [[(number * 7 + case) % 19 for number in range(10)] for case in range(5)]
 
 
-@pytest.mark.parametrize(("wrong", "expected"), [
-    (lambda right, case, number: -right, True),
-    (lambda right, case, number: right / 10, True),
-    (lambda right, case, number: right + number % 3, True),
-    (lambda right, case, number: right // 4, True),
-    (lambda right, case, number: 0, False),
-    (lambda right, case, number: 1000 + case, False),
-    (lambda right, case, number: 1000 * (case * 37 % 11) + number * 101 % 13, False)])
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (lambda right, case, number: -right, True),
+        (lambda right, case, number: right / 10, True),
+        (lambda right, case, number: right + number % 3, True),
+        (lambda right, case, number: right // 4, True),
+        (lambda right, case, number: 0, False),
+        (lambda right, case, number: 1000 + case, False),
+        (lambda right, case, number: 1000 * (case * 37 % 11) + number * 101 % 13, False),
+    ],
+)
 def test_an_attempt_follows_the_right_values(wrong, expected):
     """Values of another sign or unit, or with errors, do; constants and made-up numbers do not."""
-    values = [[(right, wrong(right, case, number)) for number, right in enumerate(row)]
-              for case, row in enumerate(RIGHT)]
+    values = [
+        [(right, wrong(right, case, number)) for number, right in enumerate(row)]
+        for case, row in enumerate(RIGHT)
+    ]
     every = [pair for case in values for pair in case]
     assert attempts.is_attempt(every, values, []) is expected
 
@@ -248,9 +295,14 @@ def test_an_attempt_is_right_more_often_than_by_chance():
     assert not attempts.is_attempt(values, [values], [[(True, True), (False, True)]])
 
 
-@pytest.mark.parametrize(("right", "theirs", "items"), [
-    ([1, [2, 3]], [1, [2, 4]], [(1, 1), (2, 2), (3, 4)]),
-    ([1, 2], [1], [(1, None), (2, None)]), (1.5, None, [(1.5, None)])])
+@pytest.mark.parametrize(
+    ("right", "theirs", "items"),
+    [
+        ([1, [2, 3]], [1, [2, 4]], [(1, 1), (2, 2), (3, 4)]),
+        ([1, 2], [1], [(1, None), (2, None)]),
+        (1.5, None, [(1.5, None)]),
+    ],
+)
 def test_items_are_compared_place_by_place(right, theirs, items):
     """A list of another length has no right items."""
     assert list(attempts.items_of(right, theirs)) == items
@@ -259,7 +311,9 @@ def test_items_are_compared_place_by_place(right, theirs, items):
 def test_the_aspects_of_a_function():
     """In study 6's check `play`, `parts` earns three aspects and `play_score` the last."""
     assert carried.aspects_by_function("play", "study6") == {
-        "parts": {"sequence", "line", "board"}, "play_score": {"score"}}
+        "parts": {"sequence", "line", "board"},
+        "play_score": {"score"},
+    }
 
 
 def test_a_slip_that_no_check_asks_for_itself_still_costs_something():
@@ -270,19 +324,32 @@ def test_a_slip_that_no_check_asks_for_itself_still_costs_something():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", [
-    "    return float('nan'), 1\n", "    return 10**400, 1\n", "    return 'two', 'one'\n",
-    "    return [two for two in range(5000)]\n", "    return None\n", "    return 1, 2, 3\n",
-    "    raise ValueError('no')\n", "    import os; os._exit(0)\n", "    return 2.5, True\n",
-    "    return state, player\n",
-    "    while True:\n        pass\n"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    return float('nan'), 1\n",
+        "    return 10**400, 1\n",
+        "    return 'two', 'one'\n",
+        "    return [two for two in range(5000)]\n",
+        "    return None\n",
+        "    return 1, 2, 3\n",
+        "    raise ValueError('no')\n",
+        "    import os; os._exit(0)\n",
+        "    return 2.5, True\n",
+        "    return state, player\n",
+        "    while True:\n        pass\n",
+    ],
+)
 def test_values_of_any_kind_are_no_fault(body):
     """Whatever `lane_counts` returns, the checks end with an outcome, and none is full by it."""
     text = with_counts(body)
     study = load_study("study3")
     for check in ("lane_counts", "type_a"):
-        outcome = decide(f"study3.{check}", lambda module, asked, seconds: workspace.ask(
-            study, text, asked, seconds), Seconds(1, 1, 1))
+        outcome = decide(
+            f"study3.{check}",
+            lambda module, asked, seconds: workspace.ask(study, text, asked, seconds),
+            Seconds(1, 1, 1),
+        )
         assert isinstance(outcome, Outcome)
         assert not outcome.full
 
@@ -301,9 +368,12 @@ def test_no_mutant_gains_all_or_loses_by_it(name):
         for check in study.checks.values():
             if check.ask in MATCHES or check.name not in mutant.loses:
                 continue
-            plain, = workspace.outcomes_of(study, texts[mutant.name], [check.name])
+            (plain,) = workspace.outcomes_of(study, texts[mutant.name], [check.name])
             outcome = decided(name, texts[mutant.name], check.name)
             assert outcome.earned >= plain.earned
-            before, earned, full = (before + plain.earned, earned + outcome.earned,
-                                    full + outcome.points)
+            before, earned, full = (
+                before + plain.earned,
+                earned + outcome.earned,
+                full + outcome.points,
+            )
         assert before <= earned < full, mutant.name

@@ -42,39 +42,45 @@ def taken(lock):
 HELD = {
     "a lock of a whole file": (
         "file = open(FILE)\nif BIT: fcntl.flock(file, fcntl.LOCK_EX)",
-        "file = open(FILE)\n"
-        "print(taken(lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)))"),
+        "file = open(FILE)\nprint(taken(lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)))",
+    ),
     "a lock of a device": (
         "file = open('/dev/null', 'r+b', 0)\nif BIT: fcntl.lockf(file, fcntl.LOCK_EX)",
         "file = open('/dev/null', 'r+b', 0)\n"
-        "print(taken(lambda: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)))"),
+        "print(taken(lambda: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)))",
+    ),
     "a lock of an open file": (
         "file = open('/dev/null', 'r+b', 0)\n"
         "if BIT: fcntl.fcntl(file, 37, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))",
         "file = open('/dev/null', 'r+b', 0)\nprint(taken(lambda: fcntl.fcntl("
-        "file, 37, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))))"),
+        "file, 37, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))))",
+    ),
     "a lock for reading, which is looked up": (
         "file = open(FILE)\nif BIT: fcntl.lockf(file, fcntl.LOCK_SH)",
         "file = open(FILE)\nseen = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("
         "'hhqqi', fcntl.F_WRLCK, 0, 0, 0, 0))\n"
-        "print(int(struct.unpack('hhqqi', seen)[0] != fcntl.F_UNLCK))"),
+        "print(int(struct.unpack('hhqqi', seen)[0] != fcntl.F_UNLCK))",
+    ),
     "a notification of reads": (
         "if os.fork() == 0:\n"
         "    while BIT:\n        open(FILE).read(1)\n        time.sleep(0.01)\n    os._exit(0)",
         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGIO})\n"
         "folder = os.open(os.path.dirname(FILE), os.O_RDONLY)\n"
         "fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS)\n"
-        "print(int(bool(signal.sigtimedwait({signal.SIGIO}, 10))))"),
+        "print(int(bool(signal.sigtimedwait({signal.SIGIO}, 10))))",
+    ),
 }
 LEFT = {
     "pages of a file in memory": (
         "file = os.open(FILE, os.O_RDONLY)\n"
         "os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)\nif BIT: os.read(file, 100)",
         "file = os.open(FILE, os.O_RDONLY)\n"
-        "print(1 - taken(lambda: os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT)))"),
+        "print(1 - taken(lambda: os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT)))",
+    ),
     "the time of a device": (
         "if BIT: os.utime('/dev/null')",
-        "print(int(os.stat('/dev/null').st_mtime_ns != BEFORE))"),
+        "print(int(os.stat('/dev/null').st_mtime_ns != BEFORE))",
+    ),
 }
 # Calls by which jobs could see one another, or what they all use: answered as on a kernel without.
 CALLS = {
@@ -91,9 +97,12 @@ REMOVED = "flock fcntl fadvise64 readahead mincore preadv2 madvise sysinfo"
 WEAKER = {  # file: its protections, and what stands there without them
     "calls.py": [('CALLS = """\n', f'CALLS = """\n    {REMOVED}\n')],
     "isolate.py": [("        _seal_devices()\n", "")],
-    "zygote.py": [("        _report_end(control, pid)\n",
-                   "        _, status, usage = os.wait4(pid, 0)\n"
-                   "        control.send(End(status))\n")],
+    "zygote.py": [
+        (
+            "        _report_end(control, pid)\n",
+            "        _, status, usage = os.wait4(pid, 0)\n        control.send(End(status))\n",
+        )
+    ],
 }
 
 
@@ -133,8 +142,10 @@ def weak(tmp_path_factory):
 
 def said(ran: Ran) -> str:
     """What the last cell printed, or the error that ended it."""
-    return "".join(output.get("text") or f"{output.ename}: {output.evalue}"
-                   for output in (ran.outputs[-1] or []))
+    return "".join(
+        output.get("text") or f"{output.ename}: {output.evalue}"
+        for output in (ran.outputs[-1] or [])
+    )
 
 
 def received(sandboxes: tuple[Sandbox, Sandbox], name: str, bit: int) -> str:
@@ -185,13 +196,24 @@ def _need_nowait() -> None:
 
 
 def _answer(sandbox: Sandbox, call: str) -> str:
-    return said(sandbox.run_cells({}, [f"{START}import mmap\n" f"""
+    return said(
+        sandbox.run_cells(
+            {},
+            [
+                f"{START}import mmap\n"
+                f"""
 libc = ctypes.CDLL(None, use_errno=True)
 file = os.open(FILE, os.O_RDONLY)
 libc.mmap.restype = ctypes.c_void_p
 page = libc.mmap(None, 4096, 1, 2, file, ctypes.c_long(0))
 found = {call}
-print(found if found >= 0 else errno.errorcode[ctypes.get_errno()])"""], SECONDS, SECONDS, SECONDS))
+print(found if found >= 0 else errno.errorcode[ctypes.get_errno()])"""
+            ],
+            SECONDS,
+            SECONDS,
+            SECONDS,
+        )
+    )
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -220,8 +242,9 @@ def test_a_job_does_not_see_how_the_last_one_ended(strong, weak):
     check: Check = study.checks["minimax"]
     for (sandbox, _), finds in ((strong, False), (weak, True)):
         assert sandbox.ask({study.module: ENDS.encode()}, study.module, check, SECONDS).stopped
-        broken = sandbox.ask({study.module: ENDS.encode(), "spy": b""}, study.module, check,
-                             SECONDS).broken
+        broken = sandbox.ask(
+            {study.module: ENDS.encode(), "spy": b""}, study.module, check, SECONDS
+        ).broken
         assert broken.startswith("ValueError: found: ")
         assert ("status=1792" in broken and "rusage" in broken) == finds
         assert ("found: []" in broken) != finds
@@ -245,5 +268,3 @@ import numpy; numpy.zeros(10**7).sum()
 print("ok")"""
     ran = strong[0].run_cells({}, [START + program], SECONDS, SECONDS, SECONDS)
     assert said(ran) == "ok\n"
-
-

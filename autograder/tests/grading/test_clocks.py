@@ -1,5 +1,4 @@
-"""Limits of time in grading: computing counts, waiting has an end of its own, load changes nothing.
-"""
+"""Limits of time in grading: computing counts, waiting has an end of its own, load changes nothing."""
 
 import time
 from dataclasses import replace
@@ -21,8 +20,9 @@ from course.probes.process import ask_module
 from sequence.league import clock
 from sequence.league.game import Limits as Terms
 
-HEURISTIC = Check("study99", "heuristic", "heuristic", {}, {"value": 1}, False,
-                  [{"on": "xo_xo____"}])
+HEURISTIC = Check(
+    "study99", "heuristic", "heuristic", {}, {"value": 1}, False, [{"on": "xo_xo____"}]
+)
 MODULE = "import subprocess, sys, time\ndef heuristic(state, player):\n    {body}\n    return 1\n"
 ENDLESS = "while True: pass"
 BY_A_CHILD = f"subprocess.run([sys.executable, '-c', {ENDLESS!r}])"
@@ -67,8 +67,11 @@ def ask(request, tmp_path):
 
 def _running_in(folder) -> list[str]:
     """The programs whose current folder this is."""
-    return [process.name() for process in psutil.process_iter(["cwd"])
-            if process.info["cwd"] == str(folder)]
+    return [
+        process.name()
+        for process in psutil.process_iter(["cwd"])
+        if process.info["cwd"] == str(folder)
+    ]
 
 
 # ---- The budget of waiting
@@ -88,9 +91,14 @@ def test_all_checks_of_a_submission_share_one_budget_of_waiting(sandbox, monkeyp
 
     first, spent = ask(SLEEPS), budget.spent
     again = ask(SLEEPS)
-    assert first.stopped == again.stopped == (
-        "stopped: the submission had spent 1 s waiting, for example in sleep, and all its checks "
-        "and notebooks together may not wait longer")
+    assert (
+        first.stopped
+        == again.stopped
+        == (
+            "stopped: the submission had spent 1 s waiting, for example in sleep, and all its checks "
+            "and notebooks together may not wait longer"
+        )
+    )
     assert budget.spent - spent < clock.patience(SECONDS) / 2 < clock.patience(SECONDS) - 1
     assert ask(MODULE.format(body="sum(range(10 ** 6))")).observations[0]["value"]
     ran = sandbox.run_cells({}, ["import time\ntime.sleep(600)"], SECONDS, SECONDS, SECONDS)
@@ -130,15 +138,22 @@ def test_games_of_positions_are_played_before_a_module_runs(sandbox, many):
     """Its computing time does not pay for them, and what it does to the players alters none."""
     study = load_study("study6")
     answer = workspace.module_texts(study)["reference"]
-    check = replace(study.checks["cell_score"], cases=[
-        {"on": f"example {608:0>{number}}/27", "cells": ["2,2", "5,0"]}
-        for number in range(1, many + 1)])
+    check = replace(
+        study.checks["cell_score"],
+        cases=[
+            {"on": f"example {608:0>{number}}/27", "cells": ["2,2", "5,0"]}
+            for number in range(1, many + 1)
+        ],
+    )
     spoilt = answer + (SPOILT if many == 1 else "")
-    replies, expected = (sandbox.ask({study.module: text.encode()}, study.module, check, 60)
-                         for text in (spoilt, answer))
+    replies, expected = (
+        sandbox.ask({study.module: text.encode()}, study.module, check, 60)
+        for text in (spoilt, answer)
+    )
     assert replies == expected and not replies.broken
-    assert [told for observation in replies.observations for told in observation.get("errors", ())
-            ] == []
+    assert [
+        told for observation in replies.observations for told in observation.get("errors", ())
+    ] == []
 
 
 @pytest.mark.slow
@@ -194,8 +209,9 @@ def test_time_that_passes_costs_a_check_nothing(ask):
 @pytest.mark.slow
 def test_why_a_cell_is_stopped(sandbox, body):
     """The cell is interrupted for the same reasons, and the next one is run."""
-    ran = sandbox.run_cells({}, ["import subprocess, sys, time", body, "1 + 1"], SECONDS, SECONDS,
-                            60)
+    ran = sandbox.run_cells(
+        {}, ["import subprocess, sys, time", body, "1 + 1"], SECONDS, SECONDS, 60
+    )
     assert ran.late.keys() == {1}
     assert (ran.late[1], ran.stopped) == (BODIES[body], None)
     assert ran.outputs[2]
@@ -204,8 +220,9 @@ def test_why_a_cell_is_stopped(sandbox, body):
 @pytest.mark.slow
 def test_time_that_passes_costs_a_cell_nothing(sandbox):
     """Neither the limit of a cell nor that of the notebook is of time on the wall."""
-    ran = sandbox.run_cells({}, [f"import time; time.sleep({SECONDS + 1})"] * 2, SECONDS, SECONDS,
-                            SECONDS)
+    ran = sandbox.run_cells(
+        {}, [f"import time; time.sleep({SECONDS + 1})"] * 2, SECONDS, SECONDS, SECONDS
+    )
     assert (ran.late, ran.stopped) == ({}, None)
     assert ran.seconds > 2 * SECONDS
 
@@ -213,8 +230,9 @@ def test_time_that_passes_costs_a_cell_nothing(sandbox):
 @pytest.mark.slow
 def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
     """In nbgrader's kernel too; there it is the last cell."""
-    notebook = new_notebook(cells=[
-        new_code_cell(text) for text in ("import subprocess, sys, time", body, "1 + 1")])
+    notebook = new_notebook(
+        cells=[new_code_cell(text) for text in ("import subprocess, sys, time", body, "1 + 1")]
+    )
     ran = run_in_kernel(notebook, notebook.cells, tmp_path, SECONDS, Config())
     assert ran.late.keys() == {1}
     assert ran.late[1] == BODIES[body]
@@ -226,7 +244,7 @@ def test_why_a_cell_is_stopped_without_a_sandbox(tmp_path, body):
 # ---- The ladder
 
 
-SLOW = '''
+SLOW = """
 import time
 from sequence import Random
 
@@ -240,7 +258,7 @@ class Slow(Random):
         while time.thread_time() < end:
             pass
         return super().choose(observation)
-'''
+"""
 PATIENT = """
 class MyAgent:
     def choose(self, observation):
@@ -256,14 +274,27 @@ def test_a_slow_opponent_ends_no_run_and_costs_nobody_a_mark(tmp_path, monkeypat
     (tmp_path / "answers" / "slow.py").write_text(SLOW, "utf-8")
     path = tmp_path / "my_agent.py"
     path.write_text(PATIENT, "utf-8")
-    check = Check("study10", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2},
-                  False, [{"against": "a slow one", "seed": 1, "agent": "answers/slow.py:Slow",
-                           "rates": [0.1, 0.9]}])
+    check = Check(
+        "study10",
+        "ladder",
+        "match",
+        {"deals": 2},
+        {"strength": 6, "legal": 2},
+        False,
+        [
+            {
+                "against": "a slow one",
+                "seed": 1,
+                "agent": "answers/slow.py:Slow",
+                "rates": [0.1, 0.9],
+            }
+        ],
+    )
     begun = time.thread_time()
     replies = ask_module(path, check, 60, tmp_path / "answers")
     assert time.thread_time() - begun > 5
     assert replies.stopped is None
-    observation, = replies.observations
+    (observation,) = replies.observations
     assert observation["legal"] is True
     assert 0 <= observation["strength"] <= 1
 

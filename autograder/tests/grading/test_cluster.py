@@ -45,12 +45,26 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]  # one clust
 
 STUDY = load_study("study2")
 MODULES = workspace.module_texts(STUDY)
-CLASS = {"ann": "reference", "bea": "stub", "cem": "second", "dora": [*MODULES][3],
-         "ed": [*MODULES][4], "flo": "endless", "gus": "broken"}
+CLASS = {
+    "ann": "reference",
+    "bea": "stub",
+    "cem": "second",
+    "dora": [*MODULES][3],
+    "ed": [*MODULES][4],
+    "flo": "endless",
+    "gus": "broken",
+}
 TEXTS = MODULES | {"endless": "while True:\n    pass\n", "broken": "def AlphaBeta(:\n"}
-LADDER = Check("study10", "ladder", "match", {"deals": 2}, {"strength": 6, "legal": 2}, False,
-               [{"against": "Random", "agent": "Random", "rates": [0.1, 0.6], "seed": 1}],
-               seconds=600)
+LADDER = Check(
+    "study10",
+    "ladder",
+    "match",
+    {"deals": 2},
+    {"strength": 6, "legal": 2},
+    False,
+    [{"against": "Random", "agent": "Random", "rates": [0.1, 0.6], "seed": 1}],
+    seconds=600,
+)
 QUICK = """
 import random
 from sequence.agents.beliefs import sample
@@ -91,7 +105,8 @@ def here(released, tmp_path_factory) -> list:
     """What this machine's own engine gives."""
     need_isolation()
     folder = CourseFolder.open(
-        shutil.copytree(released.root, tmp_path_factory.mktemp("here") / "course"))
+        shutil.copytree(released.root, tmp_path_factory.mktemp("here") / "course")
+    )
     return booked(folder, grade(folder, STUDY))
 
 
@@ -112,11 +127,16 @@ def connection(cluster) -> Cluster:
 
 def booked(folder: CourseFolder, graded: list) -> list:
     """All that a class was told: marks, outcomes, problems; times are luck."""
-    outcomes = {(student, name): [outcome | {"seconds": 0} for outcome in found["outcomes"]]
-                for student in CLASS for name, found in read_results(
-                    folder.results(STUDY.assignment, student)).items()}
-    return [replace(read_marks(folder), folder=None),
-            [replace(result, seconds=0) for result in graded], outcomes]
+    outcomes = {
+        (student, name): [outcome | {"seconds": 0} for outcome in found["outcomes"]]
+        for student in CLASS
+        for name, found in read_results(folder.results(STUDY.assignment, student)).items()
+    }
+    return [
+        replace(read_marks(folder), folder=None),
+        [replace(result, seconds=0) for result in graded],
+        outcomes,
+    ]
 
 
 def _other_studies(folder: Path) -> Path:
@@ -160,8 +180,7 @@ def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here)
     assert booked(course, graded) == here
 
 
-def test_every_thread_gets_its_own_replies_whatever_the_cluster_goes_through(tmp_path,
-                                                                             monkeypatch):
+def test_every_thread_gets_its_own_replies_whatever_the_cluster_goes_through(tmp_path, monkeypatch):
     """Results and errors of many short tasks, while workers and scheduler are killed at any moment
     and the connection is looked at again and again: nobody is told but what the task gave."""
     monkeypatch.setattr(sandbox_cluster, "LOOK", 0.02)
@@ -181,16 +200,23 @@ def test_every_thread_gets_its_own_replies_whatever_the_cluster_goes_through(tmp
             if over.is_set():
                 return
             try:
-                given = connection.do(*[(operator.mul, number, thread), (time.sleep, 0.5),
-                                        (operator.truediv, number, 0)][number % 3])
+                given = connection.do(
+                    *[
+                        (operator.mul, number, thread),
+                        (time.sleep, 0.5),
+                        (operator.truediv, number, 0),
+                    ][number % 3]
+                )
             except Exception as error:
                 given = type(error)
             if given != [number * thread, None, ZeroDivisionError][number % 3]:
                 wrong.append((number, given))
 
-    with local_cluster(tmp_path) as cluster, \
-            contextlib.closing(Cluster(cluster.address)) as connection, \
-            ThreadPoolExecutor(4) as threads:
+    with (
+        local_cluster(tmp_path) as cluster,
+        contextlib.closing(Cluster(cluster.address)) as connection,
+        ThreadPoolExecutor(4) as threads,
+    ):
         working = [threads.submit(work, thread) for thread in range(4)]
         try:
             disturb()
@@ -208,7 +234,8 @@ def test_a_ladder_is_played_here_with_an_agent_there(connection):
         with Sandbox(Limits()) as sandbox:
             ours = sandbox.ask(files, "my_agent.py", LADDER, 600, secret="s")
         theirs = ClusterSandbox(connection, Limits()).ask(
-            files, "my_agent.py", LADDER, 600, secret="s")
+            files, "my_agent.py", LADDER, 600, secret="s"
+        )
         assert theirs == ours
 
 
@@ -221,7 +248,8 @@ def test_other_modules_are_asked_there(connection):
         for text in (MODULES["reference"], "import os\nos._exit(0)\n"):
             files = {STUDY.module: text.encode()}
             assert sandbox.ask(files, STUDY.module, check, 20) == ours.ask(
-                files, STUDY.module, check, 20)
+                files, STUDY.module, check, 20
+            )
 
 
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
@@ -231,10 +259,11 @@ def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp
     (tmp_path / "other").mkdir()
     for name in ("autograder", "sequence"):  # somebody else's: the kit cannot be imported
         (tmp_path / "other" / f"{name}.py").touch()
-    strangers = [cluster.add_worker("--name", "stranger",
-                                    COURSE_STUDIES=str(_other_studies(tmp_path))),
-                 cluster.add_worker("--name", "empty", PYTHONPATH=str(tmp_path / "other")),
-                 cluster.add_worker("--name", "open", "--preload", str(preload))]
+    strangers = [
+        cluster.add_worker("--name", "stranger", COURSE_STUDIES=str(_other_studies(tmp_path))),
+        cluster.add_worker("--name", "empty", PYTHONPATH=str(tmp_path / "other")),
+        cluster.add_worker("--name", "open", "--preload", str(preload)),
+    ]
     try:
         cluster.wait(5)
         said = []
@@ -243,14 +272,17 @@ def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp
             check = verdicts.hidden_study(STUDY.name).checks["alpha_beta"]
             files = {STUDY.module: MODULES["reference"].encode()}
             for _ in range(6):
-                assert not ClusterSandbox(watched, Limits()).ask(
-                    files, STUDY.module, check, 20).broken
+                assert (
+                    not ClusterSandbox(watched, Limits()).ask(files, STUDY.module, check, 20).broken
+                )
         assert len(said) == 3
         assert any("PYTHONPATH" in line and "'autograder' is not" in line for line in said)
         assert any("another version of the kit" in line for line in said)
         assert any("cannot be isolated" in line and "bwrap" in line for line in said)
-        with pytest.raises(LeagueError, match=r"lacks the kit .*PYTHONPATH"), \
-                executor(cluster.address):
+        with (
+            pytest.raises(LeagueError, match=r"lacks the kit .*PYTHONPATH"),
+            executor(cluster.address),
+        ):
             pass
         # One that nobody has looked at says so itself when it is given work.
         work = ClusterSandbox(connection, Limits())
@@ -271,8 +303,10 @@ def test_a_scheduler_without_the_kit_is_named(tmp_path):
         cluster.add_worker()
         cluster.wait(1)
         with contextlib.closing(Cluster(cluster.address)) as connection:
-            for ask in (lambda: connection.slots(terms(Limits())),
-                        lambda: connection.do(kit_digest)):
+            for ask in (
+                lambda: connection.slots(terms(Limits())),
+                lambda: connection.do(kit_digest),
+            ):
                 with pytest.raises(ClusterGone, match=r"the scheduler at .* lacks this kit"):
                     ask()
 
@@ -280,17 +314,21 @@ def test_a_scheduler_without_the_kit_is_named(tmp_path):
 def test_the_dashboard_shows_what_the_cluster_does(tmp_path):
     """With what the extra `cluster` installs, and the settings of the worker kit."""
     place = f"127.0.0.1:{free_port()}"
-    with local_cluster(tmp_path, workers=1, dashboard=place), \
-            urllib.request.urlopen(f"http://{place}/status", timeout=START) as page:
+    with (
+        local_cluster(tmp_path, workers=1, dashboard=place),
+        urllib.request.urlopen(f"http://{place}/status", timeout=START) as page,
+    ):
         assert b"bokeh" in (text := page.read()).lower() and b"needs bokeh" not in text.lower()
 
 
 def test_work_goes_to_workers_that_come_later(tmp_path, monkeypatch):
     """A task that one worker alone may do, as the other does not fit, and that leaves for good."""
     monkeypatch.setattr(sandbox_cluster, "LOOK", 0.5)
-    with local_cluster(tmp_path, workers=1) as cluster, \
-            contextlib.closing(Cluster(cluster.address)) as connection, \
-            ThreadPoolExecutor(1) as thread:
+    with (
+        local_cluster(tmp_path, workers=1) as cluster,
+        contextlib.closing(Cluster(cluster.address)) as connection,
+        ThreadPoolExecutor(1) as thread,
+    ):
         cluster.add_worker(COURSE_STUDIES=str(_other_studies(tmp_path)))
         cluster.wait(2)
         assert connection.slots(terms(Limits())) == 1
@@ -315,8 +353,7 @@ def test_what_ends_workers_is_a_fault_of_its_own(cluster, connection):
 
 
 def test_a_cluster_is_watched(tmp_path, monkeypatch):
-    """Who waits is told for what: a scheduler that is away, and back; a worker that cannot serve.
-    """
+    """Who waits is told for what: a scheduler that is away, and back; a worker that cannot serve."""
     monkeypatch.setattr(sandbox_cluster, "CONNECT", 3.0)  # who is back by then was not away
     said: list[str] = []
 
@@ -326,8 +363,10 @@ def test_a_cluster_is_watched(tmp_path, monkeypatch):
             assert time.monotonic() < end, said
             time.sleep(0.1)
 
-    with local_cluster(tmp_path, workers=1) as cluster, watched(
-            cluster.address, terms(Limits()), said.append, patience=77, look=0.5) as slots:
+    with (
+        local_cluster(tmp_path, workers=1) as cluster,
+        watched(cluster.address, terms(Limits()), said.append, patience=77, look=0.5) as slots,
+    ):
         assert slots == 1
         cluster.add_worker(COURSE_STUDIES=str(_other_studies(tmp_path)))
         wait_for("another version of the kit")
@@ -340,8 +379,19 @@ def test_a_cluster_is_watched(tmp_path, monkeypatch):
 @pytest.mark.parametrize("jobs", [[], ["--jobs", "1"]])
 def test_there_is_no_scheduler(course, jobs):
     """One sentence, and nobody is marked, however many would be graded at once."""
-    command = [sys.executable, "-P", "-m", "autograder", "grade", STUDY.name, "--course",
-               str(course.root), "--scheduler", "tcp://127.0.0.1:9", *jobs]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "autograder",
+        "grade",
+        STUDY.name,
+        "--course",
+        str(course.root),
+        "--scheduler",
+        "tcp://127.0.0.1:9",
+        *jobs,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no scheduler can be reached at tcp://127.0.0.1:9" in done.stderr
@@ -351,8 +401,20 @@ def test_there_is_no_scheduler(course, jobs):
 
 def test_a_cluster_and_no_isolation_are_not_combined(course):
     """Whoever asks for both would get submissions that run here, beside the gradebook."""
-    command = [sys.executable, "-P", "-m", "autograder", "grade", STUDY.name, "--course",
-               str(course.root), "--scheduler", "tcp://127.0.0.1:9", "--isolation", "process"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "autograder",
+        "grade",
+        STUDY.name,
+        "--course",
+        str(course.root),
+        "--scheduler",
+        "tcp://127.0.0.1:9",
+        "--isolation",
+        "process",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, "choose one of" in done.stderr) == (2, True), done.stderr
 
@@ -362,9 +424,11 @@ def test_patience_ends(tmp_path):
     gone = Cluster("tcp://127.0.0.1:9", patience=0)
     with pytest.raises(ClusterGone, match="no scheduler can be reached"):
         gone.do(os.getpid)
-    with local_cluster(tmp_path, workers=0) as empty, contextlib.closing(
-            Cluster(empty.address, patience=0)) as connection, \
-            pytest.raises(ClusterGone, match="no worker that can be used for 0 s"):
+    with (
+        local_cluster(tmp_path, workers=0) as empty,
+        contextlib.closing(Cluster(empty.address, patience=0)) as connection,
+        pytest.raises(ClusterGone, match="no worker that can be used for 0 s"),
+    ):
         connection.do(os.getpid)
 
 
@@ -375,8 +439,9 @@ def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course):
     graded = grade(course, STUDY, where={"scheduler": "tcp://127.0.0.1:9"}, jobs=1)
     assert [result.status for result in graded].count("fault") == 1
     assert {result.status for result in graded} == {"fault", "left"}
-    assert any("no scheduler can be reached" in line for result in graded
-               for line in result.problems)
+    assert any(
+        "no scheduler can be reached" in line for result in graded for line in result.problems
+    )
     assert not list(course.root.glob("results/*/*/submission.json"))
 
 
@@ -384,15 +449,22 @@ def test_an_encrypted_cluster_takes_only_who_has_a_key(tmp_path):
     """TLS by the guide's own commands: with the key it works as without TLS, else it refuses."""
     need_program("openssl", "TLS between scheduler and workers")
     guide = (Path(__file__).parents[3] / "docs" / "scale.md").read_text("utf-8")
-    commands, = (block for block in guide.split("```\n") if "openssl req" in block)
+    (commands,) = (block for block in guide.split("```\n") if "openssl req" in block)
     home = {**os.environ, "HOME": str(tmp_path)}
     subprocess.run(["/bin/sh", "-e", "-c", commands], env=home, check=True, capture_output=True)
-    code = ("import sys\nfrom autograder.sandbox.cluster import Cluster\nimport os\n"
-            "print(Cluster(sys.argv[1], patience=0).do(os.getpid) > 0)")
+    code = (
+        "import sys\nfrom autograder.sandbox.cluster import Cluster\nimport os\n"
+        "print(Cluster(sys.argv[1], patience=0).do(os.getpid) > 0)"
+    )
     with local_cluster(tmp_path, workers=1, protocol="tls", environment=home) as cluster:
         for environment, said in ((home, "True"), (os.environ, "no scheduler can be reached")):
-            done = subprocess.run([sys.executable, "-P", "-c", code, cluster.address],
-                                  env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", code, cluster.address],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             assert said in done.stdout + done.stderr
 
 
@@ -402,32 +474,40 @@ def test_the_doctor_asks_there(connection):
     ours = [workspace.ask_all(study, MODULES[name]) for name in ("reference", CLASS["dora"])]
     with workspace.asking_on(connection):
         assert workspace.at_once() == 2
-        assert [workspace.ask_all(study, MODULES[name])
-                for name in ("reference", CLASS["dora"])] == ours
+        assert [
+            workspace.ask_all(study, MODULES[name]) for name in ("reference", CLASS["dora"])
+        ] == ours
     assert workspace.at_once() == (os.cpu_count() or 1)
 
 
 def test_a_league_there_is_the_league_here(cluster, tmp_path):
     """The same games, to the last replay; an agent's file, and what it imports, go along."""
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "helper.py").write_text("def first(actions):\n    return actions[0]\n",
-                                                 "utf-8")
+    (tmp_path / "mine" / "helper.py").write_text(
+        "def first(actions):\n    return actions[0]\n", "utf-8"
+    )
     agent = tmp_path / "mine" / "agent.py"
     agent.write_text(
         "from helper import first\n\n\nclass First:\n    def choose(self, observation):\n"
-        "        return first(list(observation.legal_actions()))\n", "utf-8")
+        "        return first(list(observation.legal_actions()))\n",
+        "utf-8",
+    )
     names = ["Random", "Greedy", f"mine={agent}"]
     ours = league(names, deals=2, seed=5, out=tmp_path / "ours")
     with executor(cluster.address) as elsewhere:
         theirs = league(names, deals=2, seed=5, out=tmp_path / "theirs", jobs=elsewhere)
     assert [[row.agent, row.rating, row.wins, row.ties, row.warnings] for row in theirs.rows] == [
-        [row.agent, row.rating, row.wins, row.ties, row.warnings] for row in ours.rows]
+        [row.agent, row.rating, row.wins, row.ties, row.warnings] for row in ours.rows
+    ]
     replays = {path.name: path.read_text("utf-8") for path in tmp_path.glob("ours/replays/*")}
     assert len(replays) == 12
-    assert {path.name: path.read_text("utf-8")
-            for path in tmp_path.glob("theirs/replays/*")} == replays
-    with pytest.raises(LeagueError, match="give its module or its file"), \
-            executor(cluster.address) as elsewhere:
+    assert {
+        path.name: path.read_text("utf-8") for path in tmp_path.glob("theirs/replays/*")
+    } == replays
+    with (
+        pytest.raises(LeagueError, match="give its module or its file"),
+        executor(cluster.address) as elsewhere,
+    ):
         league([Greedy, "Random"], deals=1, jobs=elsewhere)
 
 

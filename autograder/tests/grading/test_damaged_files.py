@@ -22,9 +22,13 @@ from course.probes import load_study
 
 STUDY = load_study("study2")
 NOTEBOOK = "02_alpha_beta"
-COMMANDS = (["report", "study2"], ["feedback", "study2"], ["export", "--output", "-"],
-            ["solutions", "study2", "--before-deadline"],
-            ["late", "study2", "--due", "2026-07-02 10:00"])
+COMMANDS = (
+    ["report", "study2"],
+    ["feedback", "study2"],
+    ["export", "--output", "-"],
+    ["solutions", "study2", "--before-deadline"],
+    ["late", "study2", "--due", "2026-07-02 10:00"],
+)
 
 
 def a_folder(path: Path) -> None:
@@ -50,18 +54,22 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a list": lambda path: path.write_text("[1, 2]", "utf-8"),
     "another object": lambda path: path.write_text('{"a": 1}', "utf-8"),
     "other types": lambda path: path.write_text(
-        '{"status": 1, "state": [], "problems": "x", "outcomes": {}, "booked": 0}', "utf-8"),
+        '{"status": 1, "state": [], "problems": "x", "outcomes": {}, "booked": 0}', "utf-8"
+    ),
     "odd outcomes": lambda path: path.write_text(
-        '{"outcomes": [1, {}], "inside": [], "booked": {}}', "utf-8"),
+        '{"outcomes": [1, {}], "inside": [], "booked": {}}', "utf-8"
+    ),
     "deep": lambda path: path.write_text("[" * 100_000, "utf-8"),
     "missing": Path.unlink,
     "a folder": a_folder,
     "a symbolic link to itself": a_loop,
     "a pipe": a_pipe,
 }
-FILES = (f"results/{STUDY.assignment}/ada/{LEDGER}",
-         f"results/{STUDY.assignment}/ada/{NOTEBOOK}.json",
-         f"autograded/ada/{STUDY.assignment}/{NOTEBOOK}.ipynb")
+FILES = (
+    f"results/{STUDY.assignment}/ada/{LEDGER}",
+    f"results/{STUDY.assignment}/ada/{NOTEBOOK}.json",
+    f"autograded/ada/{STUDY.assignment}/{NOTEBOOK}.ipynb",
+)
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +120,7 @@ def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
     assert standing(course, STUDY.assignment, "bob")["status"] == "graded"
     ledger = read_ledger(course.results(STUDY.assignment, "ada") / LEDGER)
     if ledger:
-        assert not graded_before(course, STUDY.assignment, "ada", ledger["state"],
-                                 ledger["marks"])
+        assert not graded_before(course, STUDY.assignment, "ada", ledger["state"], ledger["marks"])
     with grading.grader(course, STUDY, False) as grade_one:
         assert grade_one("bob").status == "unchanged"
         stays = damage == "a folder" and file.startswith("results")  # grading removes no folder
@@ -126,11 +133,17 @@ def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
 
 
 @pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("damage", [
-    "cut off", pytest.param("no UTF-8", marks=pytest.mark.slow), "odd outcomes",
-    pytest.param("a folder", marks=pytest.mark.slow),
-    pytest.param("missing", marks=pytest.mark.slow),
-    pytest.param("other types", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "cut off",
+        pytest.param("no UTF-8", marks=pytest.mark.slow),
+        "odd outcomes",
+        pytest.param("a folder", marks=pytest.mark.slow),
+        pytest.param("missing", marks=pytest.mark.slow),
+        pytest.param("other types", marks=pytest.mark.slow),
+    ],
+)
 def test_no_command_fails_for_everybody(course, file, damage):
     """Each does what it can for bob, and says that ada's result is damaged or missing."""
     damage_file(course.root / file, damage)
@@ -153,18 +166,34 @@ def complete(made, tmp_path_factory) -> tuple[CourseFolder, Path]:
     for student in ("ada", "bob"):
         for stage in ("submitted", "autograded"):
             (root / stage / student / STUDY.assignment / "timestamp.txt").write_text(
-                "2026-07-02 12:00:00 UTC", "utf-8")
-    for command in (["roster", str(roster)], ["hand-out", "study2"],
-                    ["late", "study2", "--due", "2026-07-02 10:00", "--percent-a-day", "10"],
-                    ["grade", "study2", "--jobs", "1"], *COMMANDS[:2], ["export"]):
+                "2026-07-02 12:00:00 UTC", "utf-8"
+            )
+    for command in (
+        ["roster", str(roster)],
+        ["hand-out", "study2"],
+        ["late", "study2", "--due", "2026-07-02 10:00", "--percent-a-day", "10"],
+        ["grade", "study2", "--jobs", "1"],
+        *COMMANDS[:2],
+        ["export"],
+    ):
         status, said = run(course, command)
         assert status == 0, said
     return course, roster
 
 
 EVERY_COMMAND = {
-    "release": 4, "grade": 8, "feedback": 8, "report": 20, "export": 100, "solutions": 4,
-    "late": 100, "hand-out": 20, "collect": 100, "hand-back": 20, "roster": 100}
+    "release": 4,
+    "grade": 8,
+    "feedback": 8,
+    "report": 20,
+    "export": 100,
+    "solutions": 4,
+    "late": 100,
+    "hand-out": 20,
+    "collect": 100,
+    "hand-back": 20,
+    "roster": 100,
+}
 
 
 @pytest.mark.slow
@@ -177,11 +206,17 @@ def test_every_file_may_be_damaged(complete, tmp_path, monkeypatch, name):
     """
     monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
     course, roster = complete
-    command = {"grade": [name, "study2", "--jobs", "1"], "export": [name],
-               "solutions": [name, "study2", "--before-deadline"],
-               "roster": [name, str(roster)]}.get(name, [name, "study2"])
-    files = [path.relative_to(course.root) for path in sorted(course.root.rglob("*"))
-             if path.is_file() and "bob" not in path.parts]
+    command = {
+        "grade": [name, "study2", "--jobs", "1"],
+        "export": [name],
+        "solutions": [name, "study2", "--before-deadline"],
+        "roster": [name, str(roster)],
+    }.get(name, [name, "study2"])
+    files = [
+        path.relative_to(course.root)
+        for path in sorted(course.root.rglob("*"))
+        if path.is_file() and "bob" not in path.parts
+    ]
     assert len(files) > 20
     chosen = random.sample(files, min(EVERY_COMMAND[name], len(files)))
     expected = None

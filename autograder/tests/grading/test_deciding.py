@@ -34,7 +34,7 @@ from autograder.workspace import module_texts
 from course.probes import StudyTableError, homes, load_expected, load_study
 
 STUDY = load_study("study2")
-CHECK, = STUDY.checks.values()
+(CHECK,) = STUDY.checks.values()
 NOTEBOOK = "02_alpha_beta"
 QUESTION = answer_id("fewest-nodes")
 WHERE = (QUESTION, NOTEBOOK, STUDY.assignment, "ada")
@@ -47,8 +47,9 @@ from course.probes import load_study
 course = CourseFolder.open(Path(sys.argv[1]))
 print(grader_state(course, load_study("study2"), course.config())["settings"])
 """
-RAISED = replace(STUDY, checks={CHECK.name: replace(
-    CHECK, points=dict.fromkeys(CHECK.points, 20.0))})
+RAISED = replace(
+    STUDY, checks={CHECK.name: replace(CHECK, points=dict.fromkeys(CHECK.points, 20.0))}
+)
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +78,12 @@ def no_canaries(monkeypatch) -> None:
 @pytest.fixture
 def tables(tmp_path, monkeypatch) -> Path:
     """The kit's tables as files that a test may change."""
-    for place in ("course/probes", "autograder/verdicts", f"course/{STUDY.assignment}",
-                  f"autograder/answers/{STUDY.assignment}"):
+    for place in (
+        "course/probes",
+        "autograder/verdicts",
+        f"course/{STUDY.assignment}",
+        f"autograder/answers/{STUDY.assignment}",
+    ):
         shutil.copytree(homes.KIT / place, tmp_path / "kit" / place)
     monkeypatch.setattr(homes, "KIT", tmp_path / "kit")
     return tmp_path / "kit"
@@ -133,15 +138,19 @@ def a_setting(course: CourseFolder) -> None:
 
 def a_function(course: CourseFolder) -> None:
     config = course.root / CONFIG_FILE
-    config.write_text(config.read_text("utf-8") + "\ndef rule(n):\n    return n\n"
-                      "c.MyStep.rule = rule\n", "utf-8")
+    config.write_text(
+        config.read_text("utf-8") + "\ndef rule(n):\n    return n\nc.MyStep.rule = rule\n", "utf-8"
+    )
 
 
 def a_class(course: CourseFolder) -> None:
     config = course.root / CONFIG_FILE
-    config.write_text(config.read_text("utf-8") + "\nfrom traitlets import Int\n\nclass Step:\n"
-                      "    points = Int(1)\n    def rule(self):\n        return 1\n"
-                      "c.MyStep.step = Step\n", "utf-8")
+    config.write_text(
+        config.read_text("utf-8") + "\nfrom traitlets import Int\n\nclass Step:\n"
+        "    points = Int(1)\n    def rule(self):\n        return 1\n"
+        "c.MyStep.step = Step\n",
+        "utf-8",
+    )
 
 
 def a_release(course: CourseFolder) -> None:
@@ -153,27 +162,42 @@ def a_module(course: CourseFolder) -> None:
     (course.root / "rules.py").write_text("x = 1\n", "utf-8")
 
 
-@pytest.mark.parametrize(("change", "cause"), [
-    (a_comment, None), (a_setting, "settings"), (a_function, "settings"), (a_class, "settings"),
-    (a_module, "settings"), (a_release, "release")])
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (a_comment, None),
+        (a_setting, "settings"),
+        (a_function, "settings"),
+        (a_class, "settings"),
+        (a_module, "settings"),
+        (a_release, "release"),
+    ],
+)
 def test_a_change_in_the_course_folder_is_named(course, change: Callable, cause):
     """One cause and no other; a comment in the configuration is none."""
     before = grader_state(course, STUDY, course.config())
     change(course)
     now = grader_state(course, STUDY, course.config())
     assert changes(before, now) == ([CAUSES[cause]] if cause else [])
-    other = subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, str(course.root)],
-                           capture_output=True, text=True, check=True)
+    other = subprocess.run(
+        [sys.executable, "-c", ANOTHER_PROCESS, str(course.root)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert now["settings"] == other.stdout.strip()
 
 
-@pytest.mark.parametrize(("name", "old", "new", "cause"), [
-    ("course/probes/study2.toml", "nodes = ", "nodes = 1", "points"),
-    ("course/probes/study2.toml", "fewest-nodes = ", "fewest-nodes = 1", "points"),
-    ("course/probes/study2.toml", "# ", "#  ", None),
-    ("autograder/verdicts/study2.toml", "__", "_x", "positions"),
-    ("autograder/verdicts/study2.expected.json", '"move"', '"moves"', "positions"),
-])
+@pytest.mark.parametrize(
+    ("name", "old", "new", "cause"),
+    [
+        ("course/probes/study2.toml", "nodes = ", "nodes = 1", "points"),
+        ("course/probes/study2.toml", "fewest-nodes = ", "fewest-nodes = 1", "points"),
+        ("course/probes/study2.toml", "# ", "#  ", None),
+        ("autograder/verdicts/study2.toml", "__", "_x", "positions"),
+        ("autograder/verdicts/study2.expected.json", '"move"', '"moves"', "positions"),
+    ],
+)
 def test_a_change_in_the_kit_is_named(course, tables, name, old, new, cause):
     """Points are no positions, and a comment is neither."""
     before = grader_state(course, load_study("study2"), course.config())
@@ -188,7 +212,8 @@ def test_other_code_is_named_with_its_version(course, monkeypatch):
     """And results of a kit that kept no such record are known as such."""
     now = grader_state(course, STUDY, course.config())
     assert changes(now | {"code": "0.0.9 0000"}, now) == [
-        f"the grading code has changed (version {now['code'].split()[0]}, before: 0.0.9)"]
+        f"the grading code has changed (version {now['code'].split()[0]}, before: 0.0.9)"
+    ]
     other = f"{now['code'].split()[0]} 0000"
     assert changes(now | {"code": other}, now) == ["the grading code has changed"]
     assert changes({"grader": "one", "isolation": "sandbox"}, now) == [UNKNOWN]
@@ -252,30 +277,56 @@ def test_points_that_disagree_are_refused(course, monkeypatch):
     """In the table, the release or the gradebook, higher or lower; the command repairs it."""
     url = course.config().CourseDirectory.db_url
     require_same_points(course, STUDY, url)
-    with pytest.raises(Refused, match=r"has 80 in the study's table, .* in the release, .* in the "
-                       r"gradebook\. Run `autograder build study2` and `autograder release "):
+    with pytest.raises(
+        Refused,
+        match=r"has 80 in the study's table, .* in the release, .* in the "
+        r"gradebook\. Run `autograder build study2` and `autograder release ",
+    ):
         grade(course, RAISED)
     assert read_ledger(course.results(STUDY.assignment, "ada") / LEDGER)["status"] == "graded"
     with opened(course) as book:
         book.find_graded_cell(*WHERE[:3]).max_score = 1
         book.db.commit()
-    with pytest.raises(Refused, match=rf"{QUESTION} has .* 1 in the gradebook\. Run `autograder "
-                       "release study2`, then grade again"):
+    with pytest.raises(
+        Refused,
+        match=rf"{QUESTION} has .* 1 in the gradebook\. Run `autograder "
+        "release study2`, then grade again",
+    ):
         grade(course, STUDY)
 
 
-@pytest.mark.parametrize("slip", ["a case more", "a case less", "another case", "another question",
-                                  "no file", "half a file", "a list"])
+@pytest.mark.parametrize(
+    "slip",
+    [
+        "a case more",
+        "a case less",
+        "another case",
+        "another question",
+        "no file",
+        "half a file",
+        "a list",
+    ],
+)
 def test_expected_replies_that_do_not_belong_to_the_positions_are_refused(course, tables, slip):
     """By every command that needs them, with the command that makes them."""
-    table, expected = (tables / f"autograder/verdicts/study2{end}"
-                       for end in (".toml", ".expected.json"))
+    table, expected = (
+        tables / f"autograder/verdicts/study2{end}" for end in (".toml", ".expected.json")
+    )
     text = table.read_text("utf-8")
     line = next(line for line in text.splitlines() if line.lstrip().startswith("{ on"))
     if "case" in slip:
-        table.write_text(text.replace(line, {
-            "a case more": f'{line}\n    {{ on = "xo_______" }},', "a case less": "",
-            "another case": '    { on = "xo_______" },'}[slip], 1), "utf-8")
+        table.write_text(
+            text.replace(
+                line,
+                {
+                    "a case more": f'{line}\n    {{ on = "xo_______" }},',
+                    "a case less": "",
+                    "another case": '    { on = "xo_______" },',
+                }[slip],
+                1,
+            ),
+            "utf-8",
+        )
     elif slip == "another question":
         table = tables / "course/probes/study2.toml"
         text = table.read_text("utf-8")
@@ -288,22 +339,26 @@ def test_expected_replies_that_do_not_belong_to_the_positions_are_refused(course
     hidden = verdicts.hidden_study("study2")
     with pytest.raises(StudyTableError, match=r"run `autograder build study2`"):
         load_expected(verdicts.expected_file(hidden), hidden.checks.values())
-    for command in (["grade", "study2", "--course", str(course.root)],
-                    ["release", "study2", "--course", str(course.root)]):
+    for command in (
+        ["grade", "study2", "--course", str(course.root)],
+        ["release", "study2", "--course", str(course.root)],
+    ):
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 2, command
         assert "run `autograder build study2`" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("case", [{"on": "pile 3,4,5"}, {"on": ["xo_______", "pile 1"]},
-                                  {"heaps": [3, 4]}])
+@pytest.mark.parametrize(
+    "case", [{"on": "pile 3,4,5"}, {"on": ["xo_______", "pile 1"]}, {"heaps": [3, 4]}]
+)
 def test_cases_that_cannot_be_drawn_are_refused(case, monkeypatch):
     """Nothing is chosen from a part of them, and nothing written."""
     odd = replace(CHECK, cases=[CHECK.cases[0], case])
     with pytest.raises(Refused, match="needs a drawer"):
         next(fresh_cases(odd, list(odd.cases), random.Random(1)))
     hidden = verdicts.hidden_study("study2")
-    monkeypatch.setattr(verdicts, "hidden_study",
-                        lambda name: replace(hidden, checks={CHECK.name: odd}))
+    monkeypatch.setattr(
+        verdicts, "hidden_study", lambda name: replace(hidden, checks={CHECK.name: odd})
+    )
     with pytest.raises(Refused, match="Nothing was changed"):
         choose_cases("study2", 1)

@@ -12,10 +12,22 @@ from course.probes.outcome import Outcome
 from course.probes.replies import Replies
 
 STUDY = load_study("study3")
-SMALL = Outcome("study3.type_a", False, (), None, {
-    "asked": {"agent": "TypeA", "limit": 2, "on": "xox_o_x_o"}, "errors": {},
-    "expected": {"move": 3, "value": 0, "nodes": 9}, "got": {"move": 5, "value": 0, "nodes": 9},
-}, None, None, False, 0.1)
+SMALL = Outcome(
+    "study3.type_a",
+    False,
+    (),
+    None,
+    {
+        "asked": {"agent": "TypeA", "limit": 2, "on": "xox_o_x_o"},
+        "errors": {},
+        "expected": {"move": 3, "value": 0, "nodes": 9},
+        "got": {"move": 5, "value": 0, "nodes": 9},
+    },
+    None,
+    None,
+    False,
+    0.1,
+)
 REFERENCE = workspace.module_texts(STUDY)["reference"]
 
 
@@ -45,8 +57,9 @@ def sentence_of(check: str, *edits: tuple[str, str]) -> str:
 def test_a_late_cut_is_told_with_the_bound():
     """A child that the reference prunes is named with the comparison that prunes it."""
     sentence = sentence_of("type_a_plus", ("if best >= beta:", "if best > beta + 0.25:"))
-    assert sentence == ("after 0, 6 (depth 2, alpha -inf, beta 1): "
-                        "your search explored cell 7 although 1 >= beta 1")
+    assert sentence == (
+        "after 0, 6 (depth 2, alpha -inf, beta 1): your search explored cell 7 although 1 >= beta 1"
+    )
 
 
 def test_an_early_cut_is_told():
@@ -58,18 +71,26 @@ def test_an_early_cut_is_told():
 
 def test_a_wrong_estimate_is_told_where_it_is_made():
     """A leaf's value that differs is told at the leaf, and not at the root that it spoils."""
-    sentence = sentence_of("type_a", ("return heuristic(state, player), None",
-                                      "return heuristic(state, player) / 2, None"))
+    sentence = sentence_of(
+        "type_a",
+        ("return heuristic(state, player), None", "return heuristic(state, player) / 2, None"),
+    )
     assert "this node's value is" in sentence
     assert sentence.startswith("after ")
 
 
 def test_a_search_that_stops_too_early_is_told():
     """A node that must be expanded, and is not, is told with its depth."""
-    sentence = sentence_of("type_a", ("if depth >= self.limit and is_quiescent(state):",
-                                      "if depth >= self.limit - 1 and len(state.text) == 9:"))
-    assert sentence.endswith("your search stopped here, but this node must be expanded: "
-                             "depth 0 is less than the limit 1")
+    sentence = sentence_of(
+        "type_a",
+        (
+            "if depth >= self.limit and is_quiescent(state):",
+            "if depth >= self.limit - 1 and len(state.text) == 9:",
+        ),
+    )
+    assert sentence.endswith(
+        "your search stopped here, but this node must be expanded: depth 0 is less than the limit 1"
+    )
 
 
 def test_another_order_is_told():
@@ -89,13 +110,26 @@ def test_the_picture_and_the_text_show_the_node():
     assert "explored cell 7 although 1 &gt;= beta 1" in page
 
 
-@pytest.mark.parametrize(("check", "edit", "kind"), [
-    ("type_a_plus", ("if best >= beta:", "if best > beta + 0.25:"), "must not explore"),
-    ("type_a_plus", ("if best >= beta:", "if best >= beta - 0.2:"), "leaves out moves"),
-    ("type_a", ("return heuristic(state, player), None",
-                "return heuristic(state, player) / 2, None"), "gives a node a wrong value"),
-    ("type_a", ("if depth >= self.limit and is_quiescent(state):",
-                "if depth >= self.limit - 1 and len(state.text) == 9:"), "stops at a node")])
+@pytest.mark.parametrize(
+    ("check", "edit", "kind"),
+    [
+        ("type_a_plus", ("if best >= beta:", "if best > beta + 0.25:"), "must not explore"),
+        ("type_a_plus", ("if best >= beta:", "if best >= beta - 0.2:"), "leaves out moves"),
+        (
+            "type_a",
+            ("return heuristic(state, player), None", "return heuristic(state, player) / 2, None"),
+            "gives a node a wrong value",
+        ),
+        (
+            "type_a",
+            (
+                "if depth >= self.limit and is_quiescent(state):",
+                "if depth >= self.limit - 1 and len(state.text) == 9:",
+            ),
+            "stops at a node",
+        ),
+    ],
+)
 def test_a_position_that_is_not_shown_has_the_kind_alone(check, edit, kind, monkeypatch):
     """Without a board, a move, a value or a depth, from which the position could follow."""
     monkeypatch.setattr(verdict, "shown_cases", lambda check: frozenset())
@@ -120,10 +154,25 @@ def test_a_known_slip_has_its_sentence_instead():
     assert outcome.divergence is None
 
 
-@pytest.mark.parametrize("trace", [
-    None, 3, [], [None], ["x"], ["0,None"], ["0,None,1", ";;;"], ["-1,a,b"], ["9,0,1"], [[]],
-    ["0,None,nan"], ["0,None,1;1,99,1"], ["0,None," + "9" * 900], ["0,a,1;0,b,1"],
-])
+@pytest.mark.parametrize(
+    "trace",
+    [
+        None,
+        3,
+        [],
+        [None],
+        ["x"],
+        ["0,None"],
+        ["0,None,1", ";;;"],
+        ["-1,a,b"],
+        ["9,0,1"],
+        [[]],
+        ["0,None,nan"],
+        ["0,None,1;1,99,1"],
+        ["0,None," + "9" * 900],
+        ["0,a,1;0,b,1"],
+    ],
+)
 def test_a_forged_tree_explains_nothing_or_something_and_never_fails(trace):
     """Whatever comes from the student's process, the explanation is a sentence or none."""
     check = load_check("study3.type_a")
@@ -140,7 +189,7 @@ def test_a_root_that_is_no_node_is_told():
 
 # ---- Other conventions, and the words of each study
 
-NEGAMAX = '''
+NEGAMAX = """
 from tictactoe import NodeCounter, Search, counted
 class Minimax:
     def search(self, state):
@@ -157,11 +206,21 @@ class Minimax:
             if -value {compare} best:
                 best, best_move = -value, move
         return {both}
-'''
-PLAIN = {"result": "value, move", "leaf": "state.utility(state.to_move), None", "sloppy": "",
-         "child": "value, _", "compare": ">", "both": "best, best_move"}
-PAIRS = {"result": "move, value", "leaf": "None, state.utility(state.to_move)",
-         "child": "_, value", "both": "best_move, best"}
+"""
+PLAIN = {
+    "result": "value, move",
+    "leaf": "state.utility(state.to_move), None",
+    "sloppy": "",
+    "child": "value, _",
+    "compare": ">",
+    "both": "best, best_move",
+}
+PAIRS = {
+    "result": "move, value",
+    "leaf": "None, state.utility(state.to_move)",
+    "child": "_, value",
+    "both": "best_move, best",
+}
 
 
 def told_of(study: str, check: str, text: str) -> dict | None:
@@ -195,14 +254,20 @@ def test_study_1_hears_nothing_of_depth_and_bounds():
     sloppy = "\n            if move == 8: continue"
     for change in ({"leaf": leaf.replace("-1", "-2")}, {"sloppy": sloppy}):
         sentence = told_of("study1", "minimax", NEGAMAX.format(**PLAIN | change))["sentence"]
-        assert not any(word in sentence for word in ("depth", "alpha", "beta", "limit", "heuristic",
-                                                     "None"))
+        assert not any(
+            word in sentence for word in ("depth", "alpha", "beta", "limit", "heuristic", "None")
+        )
 
 
 def test_a_right_tree_with_another_move_is_told_so():
     """Where only the choice among equal moves is wrong, the tree is called right."""
-    found = told_of("study1", "minimax", NEGAMAX.format(**{**PLAIN, "compare": ">="}).replace(
-        "value = self.value(state)", "value = (self.value(state)[0], self.value(state)[1])"))
+    found = told_of(
+        "study1",
+        "minimax",
+        NEGAMAX.format(**{**PLAIN, "compare": ">="}).replace(
+            "value = self.value(state)", "value = (self.value(state)[0], self.value(state)[1])"
+        ),
+    )
     assert found is None or found["board"] is None
 
 
@@ -217,8 +282,10 @@ def test_an_own_counter_is_told():
 def test_a_search_that_is_right_alone_keeps_something():
     """A counter that belongs to the agent is right in its first search."""
     text = NEGAMAX.format(**PLAIN).replace(
-        "        with NodeCounter() as nodes:", "        self.nodes = nodes = vars(self).get("
-        "'nodes') or NodeCounter()\n        with nodes:")
+        "        with NodeCounter() as nodes:",
+        "        self.nodes = nodes = vars(self).get("
+        "'nodes') or NodeCounter()\n        with nodes:",
+    )
     found = told_of("study1", "minimax", text)
     assert "keeps something from an earlier search" in found["sentence"]
 
@@ -226,8 +293,8 @@ def test_a_search_that_is_right_alone_keeps_something():
 def test_a_state_visited_twice_has_no_move():
     """A counted function that calls a counted one for the same state is told about `@counted`."""
     text = NEGAMAX.format(**PLAIN).replace("{result}", "").replace(
-        "= self.value(state)\n", "= self.twice(state)\n") + (
-        "    @counted\n    def twice(self, state):\n        return self.value(state)\n")
+        "= self.value(state)\n", "= self.twice(state)\n"
+    ) + ("    @counted\n    def twice(self, state):\n        return self.value(state)\n")
     sentence = told_of("study1", "minimax", text)["sentence"]
     assert "visited this state once more, without a move" in sentence
 
@@ -236,28 +303,40 @@ def test_a_table_that_forgets_is_told_in_its_own_words():
     """A state that is computed anew, although it is in the table, is no matter of order."""
     text = workspace.module_texts(load_study("study1"))["reference"].replace(
         "if (state, player) not in self.table:",
-        "if (state, player) not in self.table or len(state.legal_moves()) == 1:")
+        "if (state, player) not in self.table or len(state.legal_moves()) == 1:",
+    )
     assert "in the table already" in told_of("study1", "tabular", text)["sentence"]
 
 
 def test_values_beyond_the_window_are_bounds():
     """Fail-hard values are no divergence: that comes where the search itself is another."""
-    text = workspace.module_texts(load_study("study2"))["reference"].replace(
-        "        return best, best_move",
-        "        return max(low, min(best, high)), best_move").replace(
-        "        best_move = None\n", "        best_move, low, high = None, alpha, beta\n").replace(
-        "return state.utility(player), None",
-        "return max(alpha, min(state.utility(player), beta)), None").replace(
-        "                if best <= alpha:", "                if best < alpha:")
+    text = (
+        workspace.module_texts(load_study("study2"))["reference"]
+        .replace(
+            "        return best, best_move", "        return max(low, min(best, high)), best_move"
+        )
+        .replace("        best_move = None\n", "        best_move, low, high = None, alpha, beta\n")
+        .replace(
+            "return state.utility(player), None",
+            "return max(alpha, min(state.utility(player), beta)), None",
+        )
+        .replace("                if best <= alpha:", "                if best < alpha:")
+    )
     assert "<= alpha" in told_of("study2", "alpha_beta", text)["sentence"]
 
 
 def test_a_slip_that_is_wrong_alone_is_not_named_for_one_that_is_not():
     """Replies as of a fixed limit, by an agent that is right alone: it shares something."""
-    text = workspace.module_texts(STUDY)["reference"].replace(
-        "class TypeA:", "LIMIT = {}\n\n\nclass TypeA:").replace(
-        "        self.limit = limit\n\n    def choose", "        LIMIT[0] = limit\n\n"
-        "    limit = property(lambda self: LIMIT[0])\n\n    def choose", 1)
+    text = (
+        workspace.module_texts(STUDY)["reference"]
+        .replace("class TypeA:", "LIMIT = {}\n\n\nclass TypeA:")
+        .replace(
+            "        self.limit = limit\n\n    def choose",
+            "        LIMIT[0] = limit\n\n"
+            "    limit = property(lambda self: LIMIT[0])\n\n    def choose",
+            1,
+        )
+    )
     outcome = outcome_of("type_a", text=text)
     assert "limit_is_always_two" not in outcome.matching
     assert "limit_shared_by_all" in outcome.matching

@@ -56,7 +56,7 @@ def opened(request, monkeypatch):
         monkeypatch.setattr(launch, "AS_ROOT", launch.AS_USER)
     before = {*psutil.Process().children()}
     with launch.door() as path:
-        behind, = {*psutil.Process().children()} - before
+        (behind,) = {*psutil.Process().children()} - before
         yield path, behind
     assert not behind.is_running()
     assert not path.parent.exists()
@@ -104,21 +104,34 @@ def test_without_a_namespace_of_users_each_counts_for_all(monkeypatch, tmp_path)
         pytest.skip("root's own processes are not counted")
     shutil.copytree(launch.HERE / "inside", tmp_path / "inside")
     file = tmp_path / "inside" / "isolate.py"
-    weaker = file.read_text("utf-8").replace("(0 if root else NEWUSER)", "0").replace(
-        "        if not root:  #", "        if False:  #")
+    weaker = (
+        file.read_text("utf-8")
+        .replace("(0 if root else NEWUSER)", "0")
+        .replace("        if not root:  #", "        if False:  #")
+    )
     file.write_text(weaker, "utf-8")
     monkeypatch.setattr(launch, "HERE", tmp_path)
     with launch.door() as path:
         assert 0 in two_crowds(path)
 
 
-@pytest.mark.parametrize(("kind", "files", "request_"), [
-    ("cells", {}, {"cells": [WAIT], "characters": 9}),
-    ("questions", {"module.py": WAIT.encode()},
-     {"module": "module.py", "ask": "minimax", "cases": [{}]}),
-    ("questions", {"module.py": b"import numpy\n" + WAIT.encode()},
-     {"module": "module.py", "ask": "minimax", "cases": [{}]}),
-], ids=["notebook", "light", "heavy"])
+@pytest.mark.parametrize(
+    ("kind", "files", "request_"),
+    [
+        ("cells", {}, {"cells": [WAIT], "characters": 9}),
+        (
+            "questions",
+            {"module.py": WAIT.encode()},
+            {"module": "module.py", "ask": "minimax", "cases": [{}]},
+        ),
+        (
+            "questions",
+            {"module.py": b"import numpy\n" + WAIT.encode()},
+            {"module": "module.py", "ask": "minimax", "cases": [{}]},
+        ),
+    ],
+    ids=["notebook", "light", "heavy"],
+)
 def test_a_grader_who_is_gone_leaves_nothing_running(opened, kind, files, request_):
     """A worker that is killed takes what it runs with it, and the door stays open for others."""
     path, behind = opened
@@ -187,8 +200,13 @@ def begun(monkeypatch, tmp_path):
 
         monkeypatch.setattr(batch, "run_tasks", run_tasks)
         monkeypatch.setattr(batch, "run_patiently", run_patiently)
-        return batch.grade(CourseFolder.create(tmp_path / "course"), load_study("study2"),
-                           ["ann", "bob"], force=True, jobs=2)
+        return batch.grade(
+            CourseFolder.create(tmp_path / "course"),
+            load_study("study2"),
+            ["ann", "bob"],
+            force=True,
+            jobs=2,
+        )
 
     return found, grade
 

@@ -117,8 +117,10 @@ REFUSALS = {"locked": lock, "read-only": write_protect, "full": fill}
 def refused(folder: CourseFolder, refuse: Callable, moment: int) -> Iterator[None]:
     """From statement number `moment` on, the gradebook refuses."""
     count, done = 0, False
-    with closing(sqlite3.connect(folder.root / "gradebook.db", timeout=0,
-                                 isolation_level=None)) as other:
+    with closing(
+        sqlite3.connect(folder.root / "gradebook.db", timeout=0, isolation_level=None)
+    ) as other:
+
         def before(connection, *_) -> None:
             nonlocal count, done
             count += 1
@@ -134,8 +136,9 @@ def refused(folder: CourseFolder, refuse: Callable, moment: int) -> Iterator[Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", REFUSALS)
-def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(released, no_canaries, tmp_path,
-                                                              kind):
+def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(
+    released, no_canaries, tmp_path, kind
+):
     """What is told as graded is in the gradebook, the others are faults; then the same goes on."""
     draw, faults = random.Random(kind), 0
     for number in range(20):
@@ -160,10 +163,17 @@ def test_a_gradebook_that_refuses_at_any_moment_loses_nothing(released, no_canar
     assert faults > 0
 
 
-@pytest.mark.parametrize(("error", "others"), [
-    (OSError(errno.ENOSPC, "full"), True), (OSError(errno.EROFS, "read-only"), True),
-    (OSError(errno.EACCES, "forbidden"), True), (OSError(errno.ENOENT, "none"), False),
-    (OSError(errno.EISDIR, "a folder"), False), (ValueError("odd"), False)])
+@pytest.mark.parametrize(
+    ("error", "others"),
+    [
+        (OSError(errno.ENOSPC, "full"), True),
+        (OSError(errno.EROFS, "read-only"), True),
+        (OSError(errno.EACCES, "forbidden"), True),
+        (OSError(errno.ENOENT, "none"), False),
+        (OSError(errno.EISDIR, "a folder"), False),
+        (ValueError("odd"), False),
+    ],
+)
 def test_which_faults_are_for_all(tmp_path, monkeypatch, error, others):
     """Where a shared folder cannot be written, and where a disk is full; not one odd file."""
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
@@ -175,18 +185,26 @@ def test_which_faults_are_for_all(tmp_path, monkeypatch, error, others):
         assert not is_for_all(error, [tmp_path / "another"])  # it is one submission's folder
 
 
-@pytest.mark.parametrize(("statement", "others"), [
-    ("INSERT INTO t VALUES (1)", True), ("SELECT * FROM nothing", False),
-    ("INSERT INTO t VALUES (1, 2)", False)])
+@pytest.mark.parametrize(
+    ("statement", "others"),
+    [
+        ("INSERT INTO t VALUES (1)", True),
+        ("SELECT * FROM nothing", False),
+        ("INSERT INTO t VALUES (1, 2)", False),
+    ],
+)
 def test_a_database_that_refuses_is_for_all_and_a_question_that_is_odd_is_not(
-        tmp_path, statement, others):
+    tmp_path, statement, others
+):
     """A lock holds everybody; what one submission makes us ask does not."""
     with closing(sqlite3.connect(tmp_path / "book.db", isolation_level=None)) as database:
         database.execute("CREATE TABLE t (a)")
         database.execute("BEGIN IMMEDIATE")
         url = f"sqlite:///{tmp_path / 'book.db'}?timeout=0"
-        with sqlalchemy.create_engine(url).connect() as other, pytest.raises(
-                sqlalchemy.exc.OperationalError) as error:
+        with (
+            sqlalchemy.create_engine(url).connect() as other,
+            pytest.raises(sqlalchemy.exc.OperationalError) as error,
+        ):
             other.execute(sqlalchemy.text(statement))
     assert is_for_all(error.value) == others
 
@@ -196,15 +214,21 @@ def test_a_lock_that_stays_costs_one_submission_its_time(course):
     """The rest is left, in one sentence, and the same command grades it when the lock is gone."""
     for student in ("cy", "dan"):
         hand_in(course, student, MODULES["reference"])
-    with closing(sqlite3.connect(course.root / "gradebook.db", timeout=0,
-                                 isolation_level=None)) as other:
+    with closing(
+        sqlite3.connect(course.root / "gradebook.db", timeout=0, isolation_level=None)
+    ) as other:
+
         def lock_it(result: Graded) -> None:
             if result.student == "ann":
                 other.execute("BEGIN IMMEDIATE")
 
         graded = {result.student: result for result in grade(course, STUDY, jobs=1, done=lock_it)}
         assert [graded[name].status for name in ("ann", "bob", "cy", "dan")] == [
-            "graded", "fault", "left", "left"]
+            "graded",
+            "fault",
+            "left",
+            "left",
+        ]
         assert "database is locked" in graded["bob"].problems[-1]
         assert not course.results(STUDY.assignment, "cy").exists()
         result = CliRunner().invoke(app, ["export", "--course", str(course.root)])
@@ -215,8 +239,14 @@ def test_a_lock_that_stays_costs_one_submission_its_time(course):
 
 def test_what_is_left_is_told_in_one_sentence(course, capsys):
     """However many are left."""
-    tell_grades(course, STUDY, [FaultForAll("s0", "fault", ("the disk of / is full",)), *(
-        Graded(f"s{number}", "left") for number in range(1, 40))])
+    tell_grades(
+        course,
+        STUDY,
+        [
+            FaultForAll("s0", "fault", ("the disk of / is full",)),
+            *(Graded(f"s{number}", "left") for number in range(1, 40)),
+        ],
+    )
     said = capsys.readouterr()
     assert "39 submissions are left for the same command later" in said.err
     assert len(said.err.strip().splitlines()) == 2
@@ -241,8 +271,9 @@ def remove(folder: CourseFolder, older: Path) -> None:
 def overwrite(folder: CourseFolder, older: Path) -> None:
     """Another number where ours was."""
     with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
-        database.execute("UPDATE grade SET auto_score = 1 WHERE auto_score = ?",
-                         (CHECK.max_points,))
+        database.execute(
+            "UPDATE grade SET auto_score = 1 WHERE auto_score = ?", (CHECK.max_points,)
+        )
         database.commit()
 
 
@@ -252,13 +283,13 @@ def test_marks_that_are_not_in_the_gradebook_are_given_again(course, no_canaries
     older = shutil.copyfile(course.root / "gradebook.db", course.root / "older.db")
     assert {r.status for r in grade_both(course).values()} == {"graded"}
     change(course, older)
-    column, = read_marks(course).columns
+    (column,) = read_marks(course).columns
     assert "ann" in {**column.unmarked, **column.doubtful}
     assert "again" in {**column.unmarked, **column.doubtful}["ann"]
     assert grade_both(course)["ann"].status == "graded"
     assert {r.status for r in grade_both(course).values()} == {"unchanged"}
     assert [score(course, student) for student in STUDENTS] == [CHECK.max_points] * 2
-    column, = read_marks(course).columns
+    (column,) = read_marks(course).columns
     assert not column.unmarked and not column.doubtful
 
 
@@ -284,11 +315,11 @@ def test_a_regrade_that_fails_leaves_the_marks_that_are_booked(course, no_canari
         broken.setattr(grading, "_autograde", fail)
         assert grade_both(course)["ann"].status == "fault"
     assert not ledger(course, "ann").exists()
-    column, = read_marks(course).columns
+    (column,) = read_marks(course).columns
     assert column.marks["ann"].score == CHECK.max_points
     assert "the last time" in column.doubtful["ann"]
     assert grade_both(course)["ann"].status == "graded"
-    column, = read_marks(course).columns
+    (column,) = read_marks(course).columns
     assert column.marks["ann"].score == 0
     assert not column.doubtful
 
@@ -296,8 +327,11 @@ def test_a_regrade_that_fails_leaves_the_marks_that_are_booked(course, no_canari
 # ---- Sentences
 
 
-COMMANDS = {"grade": ["grade", "study2", "--jobs", "1"], "report": ["report", "study2"],
-            "export": ["export"]}
+COMMANDS = {
+    "grade": ["grade", "study2", "--jobs", "1"],
+    "report": ["report", "study2"],
+    "export": ["export"],
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
@@ -311,8 +345,9 @@ def test_a_gradebook_that_is_none_is_told(course, command):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", [COMMANDS["report"], COMMANDS["export"]],
-                         ids=["report", "export"])
+@pytest.mark.parametrize(
+    "command", [COMMANDS["report"], COMMANDS["export"]], ids=["report", "export"]
+)
 def test_a_folder_that_cannot_be_made_is_told(course, no_canaries, command):
     """A file in the way of a folder is named."""
     (course.root / "reports").write_text("in the way", "utf-8")
@@ -327,6 +362,7 @@ NUMBERS = sorted(set(errno.errorcode) - {errno.EPIPE, errno.ESHUTDOWN})
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: errno.errorcode[number])
 def test_every_error_of_the_system_is_one_sentence(monkeypatch, course, number):
     """Whatever the system refuses, a command names the file or the disk, and ends."""
+
     def fail(*arguments):
         raise OSError(number, os.strerror(number), "/some/file")
 
@@ -344,8 +380,11 @@ def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, ro
     """With little room or none, each submission is graded or a fault; with room it goes on."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)],
-                      check=False, capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)],
+        check=False,
+        capture_output=True,
+    ).returncode:
         pytest.skip("only root can mount a disk to fill it")
     try:
         folder = CourseFolder.open(shutil.copytree(released.root, disk / "course"))
@@ -369,8 +408,10 @@ def test_a_full_disk_is_told_and_left_behind(released, no_canaries, tmp_path, ro
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-@pytest.mark.parametrize(("free", "said"), [
-    (50_000, "the disk of {} is full; "), (50_000_000, "the gradebook of {} cannot be used: ")])
+@pytest.mark.parametrize(
+    ("free", "said"),
+    [(50_000, "the disk of {} is full; "), (50_000_000, "the gradebook of {} cannot be used: ")],
+)
 def test_a_database_on_a_full_disk_is_a_full_disk(tmp_path, monkeypatch, free, said):
     """Whatever SQLite calls it: one worker that cannot write leaves its lock to the next."""
     usage = shutil.disk_usage(tmp_path)._replace(free=free)
@@ -380,10 +421,14 @@ def test_a_database_on_a_full_disk_is_a_full_disk(tmp_path, monkeypatch, free, s
         assert told.startswith(said.format(tmp_path))
 
 
-@pytest.mark.parametrize(("error", "free", "said"), [
-    ((errno.ENOSPC, "full", "from", None, "to"), 50_000, "the disk of to is full; "),
-    ((errno.ENOSPC, "full"), 50_000, "the disk of /"),
-    ((errno.ENOSPC, "full"), 50_000_000, "a disk is full; ")])
+@pytest.mark.parametrize(
+    ("error", "free", "said"),
+    [
+        ((errno.ENOSPC, "full", "from", None, "to"), 50_000, "the disk of to is full; "),
+        ((errno.ENOSPC, "full"), 50_000, "the disk of /"),
+        ((errno.ENOSPC, "full"), 50_000_000, "a disk is full; "),
+    ],
+)
 def test_no_disk_is_named_that_has_room(monkeypatch, error, free, said):
     """An error of a copy names the copy; one of a write names nothing, and we do not guess."""
     usage = shutil.disk_usage("/")._replace(free=free)
@@ -398,7 +443,8 @@ def test_a_roster_on_a_full_disk_is_one_sentence(released, tmp_path, monkeypatch
     def refuse(*arguments, **fields):
         try:
             raise sqlalchemy.exc.OperationalError("INSERT", {}, None) from sqlite3.OperationalError(
-                "database or disk is full")
+                "database or disk is full"
+            )
         except sqlalchemy.exc.OperationalError as error:
             raise InvalidEntry(*error.args)  # noqa: B904 - as nbgrader does
 
@@ -457,7 +503,7 @@ def test_marks_stand_when_nothing_follows(course, no_canaries):
     handed_in.mkdir()
     for status in ("nothing to grade", "unchanged"):
         assert grade_both(course)["ann"].status == status
-        column, = read_marks(course).columns
+        (column,) = read_marks(course).columns
         assert column.marks["ann"].score == score(course, "ann") == CHECK.max_points
         assert "so the marks of the submission before it stand" in column.doubtful["ann"]
         row = next(row for row in look_at(course, STUDY).rows if row.student == "ann")
@@ -465,11 +511,11 @@ def test_marks_stand_when_nothing_follows(course, no_canaries):
         assert any("the submission before it" in reason for reason in row.reasons)
     pages = {page.student: page for page in write_feedback(course, STUDY)}
     assert pages["ann"].problem is None
-    page, = pages["ann"].folder.glob("*.html")
+    (page,) = pages["ann"].folder.glob("*.html")
     assert "so the marks of the submission before it stand." in page.read_text("utf-8")
     hand_in(course, "ann", MODULES["stub"])
     assert grade_both(course)["ann"].status == "graded"
-    column, = read_marks(course).columns
+    (column,) = read_marks(course).columns
     assert column.marks["ann"].score == 0
     assert not column.doubtful
     write_feedback(course, STUDY)

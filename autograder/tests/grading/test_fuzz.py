@@ -38,30 +38,43 @@ from autograder.tests.needs import need_isolation
 
 pytestmark = [
     pytest.mark.xdist_group("fuzz"),
-    pytest.mark.skipif(sys.platform != "linux", reason="the sandbox and such names are Linux's")]
+    pytest.mark.skipif(sys.platform != "linux", reason="the sandbox and such names are Linux's"),
+]
 NOTEBOOK_FILE = f"{NOTEBOOK}.ipynb"
 PLAIN = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.just(10**4000),
-              st.text(st.characters(), max_size=8)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3),
-                            st.dictionaries(st.text(max_size=8), inner, max_size=3)),
-    max_leaves=8)
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.just(10**4000),
+        st.text(st.characters(), max_size=8),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
 
 # ---- Submissions
 
 NAMES = st.binary(min_size=1, max_size=40).filter(
-    lambda name: not {b"/"[0], 0} & set(name) and name not in (b".", b".."))
+    lambda name: not {b"/"[0], 0} & set(name) and name not in (b".", b"..")
+)
 HARMLESS = {NOTEBOOK_FILE, "timestamp.txt", ".hidden", "a.ipynb", "ends in a blank "}
-KNOWN = st.sampled_from([*sorted(HARMLESS), STUDY.module, "nbformat.py", "sitecustomize.py"]
-                        ).map(os.fsencode)
+KNOWN = st.sampled_from([*sorted(HARMLESS), STUDY.module, "nbformat.py", "sitecustomize.py"]).map(
+    os.fsencode
+)
 CONTENTS = {
     "bytes": st.binary(max_size=200).map(lambda data: lambda path: path.write_bytes(data)),
     "folder": st.just(lambda path: path.mkdir()),
     "pipe": st.just(os.mkfifo),
     "link": st.sampled_from(["../../../gradebook.db", "/etc/passwd", ".", "nowhere"]).map(
-        lambda target: lambda path: path.symlink_to(target)),
-    "sparse": st.integers(0, 2**40).map(lambda size: lambda path: (
-        path.touch(), os.truncate(path, size))),
+        lambda target: lambda path: path.symlink_to(target)
+    ),
+    "sparse": st.integers(0, 2**40).map(
+        lambda size: lambda path: (path.touch(), os.truncate(path, size))
+    ),
 }
 FILES = st.lists(st.tuples(st.one_of(KNOWN, NAMES), st.one_of(*CONTENTS.values())), max_size=4)
 
@@ -165,32 +178,47 @@ def framed(frame) -> bytes:
 
 OUTPUT = st.fixed_dictionaries(
     {"output_type": st.sampled_from(["stream", "error", "display_data", "execute_result"])},
-    optional={"name": st.sampled_from(["stdout", "stderr"]), "text": PLAIN, "ename": PLAIN,
-              "evalue": PLAIN, "traceback": st.lists(st.text(max_size=5), max_size=2),
-              "data": st.dictionaries(st.text(max_size=8), PLAIN, max_size=3),
-              "execution_count": PLAIN, "metadata": PLAIN})
+    optional={
+        "name": st.sampled_from(["stdout", "stderr"]),
+        "text": PLAIN,
+        "ename": PLAIN,
+        "evalue": PLAIN,
+        "traceback": st.lists(st.text(max_size=5), max_size=2),
+        "data": st.dictionaries(st.text(max_size=8), PLAIN, max_size=3),
+        "execution_count": PLAIN,
+        "metadata": PLAIN,
+    },
+)
 END = st.fixed_dictionaries(
     {"end": st.integers(0, 2)},
-    optional={"outputs": st.one_of(PLAIN, st.lists(st.one_of(OUTPUT, PLAIN), max_size=3)),
-              "execution_count": PLAIN})
+    optional={
+        "outputs": st.one_of(PLAIN, st.lists(st.one_of(OUTPUT, PLAIN), max_size=3)),
+        "execution_count": PLAIN,
+    },
+)
 OBSERVED = st.dictionaries(
-    st.sampled_from(["move", "value", "nodes", "visited", "errors", "case"]), PLAIN, max_size=4)
-REPLY = st.fixed_dictionaries({"case": st.integers(-1, 12)}, optional={
-    "observation": st.one_of(OBSERVED, PLAIN), "broken": PLAIN, "errors": PLAIN})
+    st.sampled_from(["move", "value", "nodes", "visited", "errors", "case"]), PLAIN, max_size=4
+)
+REPLY = st.fixed_dictionaries(
+    {"case": st.integers(-1, 12)},
+    optional={"observation": st.one_of(OBSERVED, PLAIN), "broken": PLAIN, "errors": PLAIN},
+)
 RAW = st.binary(max_size=30)
 
 
 def stream(frames: st.SearchStrategy) -> st.SearchStrategy[bytes]:
     """Messages one after the other, some of which are none."""
-    return st.lists(st.one_of(frames.map(framed), PLAIN.map(framed), RAW.map(framed), RAW),
-                    max_size=6).map(b"".join)
+    return st.lists(
+        st.one_of(frames.map(framed), PLAIN.map(framed), RAW.map(framed), RAW), max_size=6
+    ).map(b"".join)
 
 
 @pytest.mark.slow
 @settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(stream(END))
-@example(framed({"end": 0, "outputs": [{"output_type": "stream", "name": "stdout",
-                                        "text": "\ud800"}]}))
+@example(
+    framed({"end": 0, "outputs": [{"output_type": "stream", "name": "stdout", "text": "\ud800"}]})
+)
 @example(LENGTH.pack(2**64 - 1))
 @example(framed({"end": 0, "execution_count": -1}))
 def test_any_message_of_cells_makes_a_notebook(said):
@@ -206,8 +234,11 @@ def test_any_message_of_cells_makes_a_notebook(said):
 @given(stream(REPLY))
 def test_any_message_of_a_module_makes_an_outcome(said):
     """Whatever the process says, it is marked, and the outcome can be written and shown."""
-    outcome = decide(CHECK.id, lambda module, check, most: Said(said).ask(
-        {module: b""}, module, check, most), Seconds(None, 5, 5))
+    outcome = decide(
+        CHECK.id,
+        lambda module, check, most: Said(said).ask({module: b""}, module, check, most),
+        Seconds(None, 5, 5),
+    )
     assert 0 <= outcome.earned <= outcome.points
     assert json.dumps(outcome.to_json()).encode("utf-8")
     for output in outputs(outcome):

@@ -64,10 +64,12 @@ NOTEBOOK = "02_alpha_beta"
 MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
-LIMITS = ("\nc.GradingStep.cell_seconds = {timeout}\n"
-          "c.GradingStep.probe_seconds = c.GradingStep.least_seconds = {probe}\n")
+LIMITS = (
+    "\nc.GradingStep.cell_seconds = {timeout}\n"
+    "c.GradingStep.probe_seconds = c.GradingStep.least_seconds = {probe}\n"
+)
 ALWAYS = 'c.GradingStep.run_cells = "always"\n'
-BREAK_FOR_LOU = '''
+BREAK_FOR_LOU = """
 def break_for_lou(notebook, resources):
     if resources["nbgrader"]["student"] == "lou":
         raise OSError("the disk is full")
@@ -75,7 +77,7 @@ def break_for_lou(notebook, resources):
 
 
 c.Autograde.autograde_preprocessors = [break_for_lou, *c.Autograde.autograde_preprocessors]
-'''
+"""
 COMPUTING = " of computing time"
 ANSWER = "Seven nodes: one successor in full, and a bound of each other."
 WRONG = """
@@ -98,9 +100,15 @@ def config(folder: CourseFolder, text: str) -> None:
         file.write(text)
 
 
-def hand_in(folder: CourseFolder, student: str, module: str,
-            edit: Callable[[nbformat.NotebookNode], None] = lambda notebook: None, *,
-            whole: bool = False, study=STUDY) -> Path:
+def hand_in(
+    folder: CourseFolder,
+    student: str,
+    module: str,
+    edit: Callable[[nbformat.NotebookNode], None] = lambda notebook: None,
+    *,
+    whole: bool = False,
+    study=STUDY,
+) -> Path:
     """Hand in a module and the notebooks, after `edit`; only the graded cells unless `whole`."""
     target = folder.root / "submitted" / student / study.assignment
     shutil.copytree(folder.release(study.assignment), target, dirs_exist_ok=True)
@@ -123,8 +131,10 @@ def write_answer(notebook) -> None:
 
 def first_cell(*sources: str) -> Callable:
     """An edit that puts code cells at the beginning of the notebook."""
+
     def edit(notebook):
         notebook.cells[:0] = map(new_code_cell, sources)
+
     return edit
 
 
@@ -141,7 +151,8 @@ FORGERIES = {
     "patching": first_cell(
         "import course.check, course.probes.outcome\n"
         "check = course.check.check = course.check.ask_module = lambda *a, **k: 15.0\n"
-        "course.probes.outcome.equal = lambda *a: True"),
+        "course.probes.outcome.equal = lambda *a: True"
+    ),
 }
 
 
@@ -179,9 +190,11 @@ def ledger(folder: CourseFolder, student: str, study=STUDY) -> Path:
 
 def outcomes(folder: CourseFolder, student: str, study=STUDY) -> dict[str, dict]:
     """What each check saw of one submission."""
-    return {outcome["check"]: outcome
-            for path in folder.results(study.assignment, student).glob("[0-9]*.json")
-            for outcome in json.loads(path.read_text("utf-8"))["outcomes"]}
+    return {
+        outcome["check"]: outcome
+        for path in folder.results(study.assignment, student).glob("[0-9]*.json")
+        for outcome in json.loads(path.read_text("utf-8"))["outcomes"]
+    }
 
 
 def stopped(folder: CourseFolder, student: str) -> str | None:
@@ -286,10 +299,12 @@ def test_a_release_is_made(released):
         assert {p.name for p in (released.root / stage / STUDY.assignment).iterdir()} == names
     with gradebook(released) as book:
         assert book.find_assignment(STUDY.assignment).max_score == STUDY.max_points
-        cells = {c.name: c.max_score for c in book.find_notebook(NOTEBOOK, STUDY.assignment)
-                 .grade_cells}
+        cells = {
+            c.name: c.max_score for c in book.find_notebook(NOTEBOOK, STUDY.assignment).grade_cells
+        }
     assert cells == {CHECK.grade_id: CHECK.max_points} | {
-        answer_id(name): points for name, points in STUDY.written.items()}
+        answer_id(name): points for name, points in STUDY.written.items()
+    }
 
 
 def test_what_is_released_is_locked_and_has_no_answer(released):
@@ -297,13 +312,14 @@ def test_what_is_released_is_locked_and_has_no_answer(released):
     folder = released.release(STUDY.assignment)
     assert (folder / STUDY.module).read_text("utf-8") == MODULES["stub"]
     notebook = nbformat.read(folder / f"{NOTEBOOK}.ipynb", as_version=4)
-    check, = (c for c in notebook.cells if c.source.startswith("check("))
+    (check,) = (c for c in notebook.cells if c.source.startswith("check("))
     assert check.metadata.nbgrader.locked
     assert check.metadata.editable is False
 
 
 def test_a_second_release_changes_nothing(course):
     """Releasing again gives the same files and leaves the gradebook as it was."""
+
     def state():
         files = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
         return files, everything_booked(course)
@@ -342,8 +358,7 @@ def test_an_earlier_release_outlives_a_leak(leak, course):
     before = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
     with pytest.raises(ReleaseError):
         release(course, STUDY)
-    assert {p.name: p.read_bytes()
-            for p in course.release(STUDY.assignment).iterdir()} == before
+    assert {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()} == before
 
 
 def test_an_earlier_release_outlives_a_leak_that_nbgrader_makes(course, monkeypatch):
@@ -367,7 +382,8 @@ def test_a_missing_file_is_told(course, monkeypatch, tmp_path):
 TESTS = {  # of an instructor's own, in a study's notebook
     "of-values": "assert AlphaBeta.__name__ == 'AlphaBeta'",
     "of-objects": "assert isinstance(AlphaBeta(), AlphaBeta)",
-    "wrong": "assert False"}
+    "wrong": "assert False",
+}
 
 
 @pytest.mark.slow
@@ -375,9 +391,23 @@ def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tm
     """By name, with the reason; neither those decided outside nor those that fail anyway."""
     module, path = releasing.released_files(STUDY)
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells += [new_code_cell(test, metadata={"nbgrader": {
-        "grade_id": name, "grade": True, "locked": True, "solution": False, "task": False,
-        "points": 1, "schema_version": 3}}) for name, test in TESTS.items()]
+    notebook.cells += [
+        new_code_cell(
+            test,
+            metadata={
+                "nbgrader": {
+                    "grade_id": name,
+                    "grade": True,
+                    "locked": True,
+                    "solution": False,
+                    "task": False,
+                    "points": 1,
+                    "schema_version": 3,
+                }
+            },
+        )
+        for name, test in TESTS.items()
+    ]
     nbformat.write(notebook, tmp_path / path.name)
     monkeypatch.setattr(releasing, "released_files", lambda study: [module, tmp_path / path.name])
     release_studies(course.root, [STUDY])
@@ -390,10 +420,18 @@ def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tm
 # ---- Marks
 
 
-@pytest.mark.parametrize(("student", "points"), [
-    ("ada", CHECK.max_points), ("bob", 0), ("cy", SLIP_POINTS), ("dan", 0),
-    ("ivy", CHECK.max_points), ("jon", CHECK.max_points), ("kit", 0),
-])
+@pytest.mark.parametrize(
+    ("student", "points"),
+    [
+        ("ada", CHECK.max_points),
+        ("bob", 0),
+        ("cy", SLIP_POINTS),
+        ("dan", 0),
+        ("ivy", CHECK.max_points),
+        ("jon", CHECK.max_points),
+        ("kit", 0),
+    ],
+)
 def test_marks_in_nbgraders_gradebook(school, student, points):
     """Reference full, stub none, a slip the points of what it keeps; written answers are open."""
     written = {answer_id(name): 0 for name in STUDY.written}
@@ -413,7 +451,7 @@ def test_the_slip_keeps_its_other_aspects(school):
 
 def test_a_broken_notebook_is_told_and_costs_no_marks(school):
     """Only the notebook's own problem is told; the module is marked."""
-    problem, = school.graded["dan"].problems
+    (problem,) = school.graded["dan"].problems
     assert problem.startswith(f"{NOTEBOOK}.ipynb is not valid JSON (line 1")
     assert outcomes(school.folder, "dan")[CHECK.id]["earned"] == 0
     assert school.graded["dan"].needs_a_look
@@ -422,10 +460,12 @@ def test_a_broken_notebook_is_told_and_costs_no_marks(school):
 def test_an_empty_folder_is_nothing_to_grade(school):
     """There are no marks, no submission in the gradebook, and no feedback."""
     assert school.graded["eve"] == Graded(
-        "eve", "nothing to grade", ("the folder is empty: nothing was handed in",))
+        "eve", "nothing to grade", ("the folder is empty: nothing was handed in",)
+    )
     with gradebook(school.folder) as book:
-        assert "eve" not in {s.student_id
-                             for s in book.find_assignment(STUDY.assignment).submissions}
+        assert "eve" not in {
+            s.student_id for s in book.find_assignment(STUDY.assignment).submissions
+        }
     assert not (school.folder.root / "feedback" / "eve").exists()
 
 
@@ -436,10 +476,13 @@ def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
     assert score(school.folder, forgery) == SLIP_POINTS
 
 
-@pytest.mark.parametrize(("student", "reason"), [
-    ("ivy", "a cell ended the Python process"),
-    ("jon", f"a cell did not finish within 6 s{COMPUTING}"),
-])
+@pytest.mark.parametrize(
+    ("student", "reason"),
+    [
+        ("ivy", "a cell ended the Python process"),
+        ("jon", f"a cell did not finish within 6 s{COMPUTING}"),
+    ],
+)
 def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason):
     """The reason is kept and shown, and the check is marked all the same."""
     assert stopped(school.folder, student) == reason
@@ -455,8 +498,8 @@ def test_a_module_that_does_not_end_is_told_with_the_question(school):
     outcome = outcomes(school.folder, "kit")[CHECK.id]
     assert outcome["stopped"]
     assert outcome["problem"] == (
-        f'stopped after 4 s{COMPUTING}: '
-        f'no answer to AlphaBeta().search(Board("{HIDDEN[0]}"))')
+        f'stopped after 4 s{COMPUTING}: no answer to AlphaBeta().search(Board("{HIDDEN[0]}"))'
+    )
     assert stopped(school.folder, "kit") is None
 
 
@@ -468,14 +511,15 @@ def test_an_endless_check_leaves_the_others_alone(course):
     reference = workspace.module_texts(study)["reference"]
     loop = "\n\ndef endless(self, state):\n    while True: pass\n\n\nTabular.search = endless\n"
     hand_in(course, "kit", reference + loop, study=study)
-    done, = grade(course, study)
+    (done,) = grade(course, study)
     assert done.status == "graded"
     seen = outcomes(course, "kit", study)
     minimax, tabular = seen["study1.minimax"], seen["study1.tabular"]
     assert minimax["earned"] == minimax["points"]
     assert (tabular["earned"], tabular["stopped"]) == (0, True)
     assert tabular["problem"].startswith(
-        f"stopped after 10 s{COMPUTING}: no answer to Tabular().search(")
+        f"stopped after 10 s{COMPUTING}: no answer to Tabular().search("
+    )
     mixed = seen["study1.mixed_tabular"]
     assert score(course, "kit", study) == minimax["earned"] + mixed["earned"] > minimax["earned"]
 
@@ -522,7 +566,11 @@ def test_a_worker_that_dies_takes_nobody_with_it(course):
         hand_in(course, student, MODULES["reference"])
     graded = grade(course, STUDY, jobs=2)
     assert {g.student: g.status for g in graded} == {
-        "ann": "fault", "ben": "graded", "cem": "graded", "dea": "graded"}
+        "ann": "fault",
+        "ben": "graded",
+        "cem": "graded",
+        "dea": "graded",
+    }
     assert not ledger(course, "ann").exists()
     assert {score(course, student) for student in ("ben", "cem", "dea")} == {CHECK.max_points}
 
@@ -579,10 +627,13 @@ def test_feedback_holds_nothing_but_the_students_own(school):
 def test_a_written_answer_waits_for_a_person(school):
     """What was written needs a manual grade, and the untouched template does not."""
     with gradebook(school.folder) as book:
-        waiting = {g.name: g.needs_manual_grade for g in
-                   book.find_submission_notebook(NOTEBOOK, STUDY.assignment, "ada").grades}
+        waiting = {
+            g.name: g.needs_manual_grade
+            for g in book.find_submission_notebook(NOTEBOOK, STUDY.assignment, "ada").grades
+        }
         assert waiting == {CHECK.grade_id: False} | {
-            answer_id(name): name == "fewest-nodes" for name in STUDY.written}
+            answer_id(name): name == "fewest-nodes" for name in STUDY.written
+        }
         assert book.find_submission(STUDY.assignment, "ada").needs_manual_grade
         assert not book.find_submission(STUDY.assignment, "bob").needs_manual_grade
 
@@ -597,7 +648,7 @@ def test_a_persons_marks_outlive_a_regrade(copied):
         book.find_comment(*where).manual_comment = "Nearly."
         book.db.commit()
     old = (copied.root / "autograded" / "ada" / STUDY.assignment / STUDY.module).stat().st_mtime_ns
-    done, = grade(copied, STUDY, ["ada"], force=True)
+    (done,) = grade(copied, STUDY, ["ada"], force=True)
     assert done.status == "graded"
     with gradebook(copied) as book:
         assert book.find_grade(*where).manual_score == 4
@@ -617,19 +668,43 @@ class ExtraCredit:
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's models make SQLAlchemy warn
             book.add_assignment("study3_type_a")
             book.add_notebook("05_move_ordering", "study3_type_a")
-            book.add_grade_cell(self.check.grade_id, "05_move_ordering", "study3_type_a",
-                                max_score=0, cell_type="code")
+            book.add_grade_cell(
+                self.check.grade_id,
+                "05_move_ordering",
+                "study3_type_a",
+                max_score=0,
+                cell_type="code",
+            )
             book.add_student("ada")
             book.add_submission("study3_type_a", "ada")
 
     def book(self, earned: float) -> None:
         """Let the step save an outcome with these points."""
-        outcome = Outcome(self.check.id, True, (Aspect("nodes", 1, 1, earned, 10),),
-                          None, None, None, None, False, 0.1)
-        SaveOutcomes().preprocess(new_notebook(), {
-            "outcomes": [outcome], "stopped": None, "inside": [],
-            "nbgrader": {"assignment": "study3_type_a", "student": "ada", "db_url": self.url,
-                         "notebook": "05_move_ordering"}})
+        outcome = Outcome(
+            self.check.id,
+            True,
+            (Aspect("nodes", 1, 1, earned, 10),),
+            None,
+            None,
+            None,
+            None,
+            False,
+            0.1,
+        )
+        SaveOutcomes().preprocess(
+            new_notebook(),
+            {
+                "outcomes": [outcome],
+                "stopped": None,
+                "inside": [],
+                "nbgrader": {
+                    "assignment": "study3_type_a",
+                    "student": "ada",
+                    "db_url": self.url,
+                    "notebook": "05_move_ordering",
+                },
+            },
+        )
 
     def enter(self, points: float) -> None:
         """Let a person enter these points."""
@@ -668,9 +743,12 @@ def test_extra_credit_is_booked_into_the_right_cell():
     """The id of the extra credit's cell is the one that the notebook was built with."""
     check = load_study("study3").checks["type_a_plus"]
     folder = homes.KIT / "course" / "study3_type_a"
-    ids = [cell.metadata.nbgrader.grade_id for path in folder.glob("*.ipynb")
-           for cell in nbformat.read(path, as_version=4).cells
-           if cell.source.startswith(f'check("{check.id}")')]
+    ids = [
+        cell.metadata.nbgrader.grade_id
+        for path in folder.glob("*.ipynb")
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.source.startswith(f'check("{check.id}")')
+    ]
     assert ids == [check.grade_id]
 
 
@@ -704,11 +782,15 @@ def test_extra_credit_that_a_person_entered_first_stays(extra):
 
 def test_a_second_run_changes_nothing(copied):
     """Ledgers, gradebook and graded files are the same, byte for byte, and so are their times."""
+
     def state():
-        files = [p for name in ("results", "autograded") for p in (copied.root / name).rglob("*")
-                 if p.is_file()]
-        return everything_booked(copied), {p: (p.read_bytes(), p.stat().st_mtime_ns)
-                                           for p in files}
+        files = [
+            p
+            for name in ("results", "autograded")
+            for p in (copied.root / name).rglob("*")
+            if p.is_file()
+        ]
+        return everything_booked(copied), {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in files}
 
     students = [*GRADED, "eve"]
     before = state()
@@ -731,8 +813,9 @@ def test_only_what_has_changed_is_graded_again(copied):
     assert done == dict.fromkeys(GRADED, "unchanged") | {"cy": "graded"}
     assert score(copied, "cy") == CHECK.max_points
     for student in set(GRADED) - {"cy"}:
-        assert (auto_scores(copied, student), ledger(copied, student).read_bytes()
-                ) == before[student]
+        assert (auto_scores(copied, student), ledger(copied, student).read_bytes()) == before[
+            student
+        ]
 
 
 @pytest.fixture
@@ -746,7 +829,11 @@ def ledgers(course, monkeypatch) -> Callable[..., str]:
 def test_the_ledger_knows_what_is_graded(ledgers):
     """The first run grades, the second does not, and force does."""
     assert [ledgers(), ledgers(), ledgers(True), ledgers()] == [
-        "graded", "unchanged", "graded", "unchanged"]
+        "graded",
+        "unchanged",
+        "graded",
+        "unchanged",
+    ]
 
 
 def test_a_change_of_the_points_regrades(ledgers, monkeypatch):
@@ -775,7 +862,7 @@ def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
         broken.setattr(grading, "_autograde", fail)
         assert [ledgers(), ledgers(True)] == ["unchanged", "fault"]
         assert not ledger(course, "ada").exists()
-        problem, = grade_one(course, STUDY, course.config(), False, "ada").problems
+        (problem,) = grade_one(course, STUDY, course.config(), False, "ada").problems
         assert problem.startswith("the disk is full (see ")
     assert ledgers() == "graded"
 
@@ -818,9 +905,23 @@ def run(course):
     for number, name in enumerate(("reference", "stub", SLIP.name, "reference", "stub")):
         hand_in(course, f"s{number}", MODULES[name])
     process = subprocess.Popen(
-        [sys.executable, "-m", "autograder", "grade", "study2", "--course", course.root,
-         "--jobs", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, cwd=Path(grading.__file__).parents[2])
+        [
+            sys.executable,
+            "-m",
+            "autograder",
+            "grade",
+            "study2",
+            "--course",
+            course.root,
+            "--jobs",
+            "1",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        cwd=Path(grading.__file__).parents[2],
+    )
     yield Run(process, course)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -848,8 +949,9 @@ def test_a_run_that_was_interrupted_goes_on(run, whom):
     else:  # as a terminal sends it: to every process of the group
         os.killpg(run.process.pid, signal.SIGINT)
     _, said = run.process.communicate(timeout=600)
-    assert said == ("autograder: stopped; finished work is kept, "
-                    "and the same command continues from there\n")
+    assert said == (
+        "autograder: stopped; finished work is kept, and the same command continues from there\n"
+    )
     assert run.process.returncode == 130
     kept = run.graded()
     assert first <= kept < {f"s{n}" for n in range(5)}
@@ -883,8 +985,10 @@ config = PyFileConfigLoader("nbgrader_config.py", path=".").load_config()
 done = NbGraderAPI(config=config).autograde(sys.argv[1], sys.argv[2])
 sys.exit(0 if done["success"] else done["log"])
 """
-DOORS = {"command": ["-m", "nbgrader", "autograde", STUDY.assignment, "--student", "{student}"],
-         "button": ["-c", FORMGRADER, STUDY.assignment, "{student}"]}
+DOORS = {
+    "command": ["-m", "nbgrader", "autograde", STUDY.assignment, "--student", "{student}"],
+    "button": ["-c", FORMGRADER, STUDY.assignment, "{student}"],
+}
 
 
 def spoil(notebook) -> None:
@@ -903,9 +1007,18 @@ def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
     hand_in(course, "cy", MODULES[SLIP.name])
     hand_in(course, "dee", MODULES[SLIP.name], spoil)
     for student in ("cy", "dee"):
-        subprocess.run([sys.executable, *(word.format(student=student) if word == "{student}"
-                                          else word for word in DOORS[door])],
-                       cwd=course.root, check=True, capture_output=True)
+        subprocess.run(
+            [
+                sys.executable,
+                *(
+                    word.format(student=student) if word == "{student}" else word
+                    for word in DOORS[door]
+                ),
+            ],
+            cwd=course.root,
+            check=True,
+            capture_output=True,
+        )
         assert auto_scores(course, student) == auto_scores(school.folder, "cy")
     seen, ours = (outcomes(f, "cy")[CHECK.id] for f in (course, school.folder))
     assert {**seen, "seconds": 0} == {**ours, "seconds": 0}
@@ -915,7 +1028,7 @@ def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
 def test_our_door_gives_a_spoilt_notebook_the_same_marks(course, school):
     """The intake repairs what nbgrader's doors repair, and tells it."""
     hand_in(course, "dee", MODULES[SLIP.name], spoil)
-    done, = grade(course, STUDY)
+    (done,) = grade(course, STUDY)
     assert auto_scores(course, "dee") == auto_scores(school.folder, "cy")
     assert len(done.problems) >= 2
 
@@ -948,10 +1061,13 @@ def test_the_reports_numbers_are_the_gradebooks(school):
     for student in GRADED:
         assert float(rows[student]["score"]) == score(school.folder, student)
         assert float(rows[student]["score"]) == sum(
-            float(rows[student][f"{CHECK.id}.{aspect}"]) for aspect in CHECK.points)
+            float(rows[student][f"{CHECK.id}.{aspect}"]) for aspect in CHECK.points
+        )
         assert float(rows[student]["max_score"]) == STUDY.max_points
     assert {s: (rows[s]["status"], rows[s]["score"]) for s in ("eve", "lou")} == {
-        "eve": ("nothing to grade", ""), "lou": ("fault", "")}
+        "eve": ("nothing to grade", ""),
+        "lou": ("fault", ""),
+    }
     assert {s for s, row in rows.items() if row["written_answers_waiting"] == "yes"} == {"ada"}
     assert {s for s, row in rows.items() if row["causes"] == SLIP.name} == {"cy", *FORGERIES}
 
@@ -962,7 +1078,7 @@ def test_the_report_counts_misconceptions(school):
     who = sorted(["cy", *FORGERIES])
     assert part.count(SLIP.sentence) == 1
     text = re.sub(r"</?a[^>]*>", "", part)  # names are links
-    cells = f'{SLIP.sentence}</td><td>{", ".join(who)}</td>'
+    cells = f"{SLIP.sentence}</td><td>{', '.join(who)}</td>"
     assert f'<td class="n">{len(who)}</td><td class="words">{cells}' in text
 
 
@@ -975,8 +1091,13 @@ def test_the_report_says_who_needs_a_look(school):
     assert named(part) == ["dan", "eve", "ivy", "jon", "kit"]
     assert part.count("<ul>") == 5
     assert re.search(r"<ul>\s*</ul>", part) is None
-    for reason in ("is not valid JSON", "no marks: nothing to grade", "ended the Python process",
-                   f"did not finish within 6 s{COMPUTING}", f"stopped after 4 s{COMPUTING}"):
+    for reason in (
+        "is not valid JSON",
+        "no marks: nothing to grade",
+        "ended the Python process",
+        f"did not finish within 6 s{COMPUTING}",
+        f"stopped after 4 s{COMPUTING}",
+    ):
         assert reason in part, reason
 
 
@@ -993,7 +1114,8 @@ def test_the_report_is_text_whatever_names_hold(copied):
     assert "<b>Bob" not in page.read_text("utf-8")
     with table.open(newline="", encoding="utf-8") as file:
         assert {r["student"]: r["name"] for r in csv.DictReader(file)}["bob"] == (
-            "<b>Bob</b> O'Neil, Jr.")
+            "<b>Bob</b> O'Neil, Jr."
+        )
 
 
 # ---- An instructor's own assignment, and what a worker outlives
@@ -1001,22 +1123,36 @@ def test_the_report_is_text_whatever_names_hold(copied):
 OWN = "week7"
 SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
 SHOWN = "assert double(1) == 2"
-SECRET = ("### BEGIN HIDDEN TESTS\nassert double(98765) == 197530, 'SECRETCODE'\n"
-          "### END HIDDEN TESTS")
+SECRET = (
+    "### BEGIN HIDDEN TESTS\nassert double(98765) == 197530, 'SECRETCODE'\n### END HIDDEN TESTS"
+)
 
 
-def own_assignment(folder: CourseFolder, test: str = f"{SHOWN}\n{SECRET}",
-                   more: Iterable[nbformat.NotebookNode] = ()) -> None:
+def own_assignment(
+    folder: CourseFolder,
+    test: str = f"{SHOWN}\n{SECRET}",
+    more: Iterable[nbformat.NotebookNode] = (),
+) -> None:
     """Release an assignment of the instructor's own: a solution cell, a test cell, and more."""
-    def cell(source, grade_id, **nbgrader):
-        return new_code_cell(source, metadata={"nbgrader": {
-            "grade_id": grade_id, "schema_version": 3, "task": False, **nbgrader}})
 
-    notebook = new_notebook(metadata={
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
+    def cell(source, grade_id, **nbgrader):
+        return new_code_cell(
+            source,
+            metadata={
+                "nbgrader": {"grade_id": grade_id, "schema_version": 3, "task": False, **nbgrader}
+            },
+        )
+
+    notebook = new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        }
+    )
     notebook.cells = [
         cell(SOLVED, "double", grade=False, locked=False, solution=True),
-        cell(test, "test", grade=True, locked=True, solution=False, points=10), *more]
+        cell(test, "test", grade=True, locked=True, solution=False, points=10),
+        *more,
+    ]
     source = folder.root / "source" / OWN
     source.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, source / "numbers.ipynb")
@@ -1073,15 +1209,24 @@ raise Quiet(seen)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("said", ["return x", "raise type(f'said{x}', (Exception,), {})",
-                                  "return type(f'said{x}', (Exception,), {})()", "raise Quiet(x)"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "return x",
+        "raise type(f'said{x}', (Exception,), {})",
+        "return type(f'said{x}', (Exception,), {})()",
+        "raise Quiet(x)",
+    ],
+)
 def test_what_a_submission_heard_from_hidden_tests_is_not_shown(own, said):
     """Neither printed, nor displayed, nor as an exception's name, there and in later cells."""
     target = own.submission(OWN, "ada") / "numbers.ipynb"
     notebook = nbformat.read(target, as_version=4)
-    notebook.cells[0].source = ("seen = []\nclass Quiet(Exception): pass\ndef double(x):\n"
-                                "    seen.append(x)\n    print('said', x)\n"
-                                f"    if x > 1: {said}\n    return 2 * x")
+    notebook.cells[0].source = (
+        "seen = []\nclass Quiet(Exception): pass\ndef double(x):\n"
+        "    seen.append(x)\n    print('said', x)\n"
+        f"    if x > 1: {said}\n    return 2 * x"
+    )
     notebook.cells.append(new_code_cell(LOUD))
     nbformat.write(notebook, target)
     grade(own, own.assignment(OWN))
@@ -1101,8 +1246,10 @@ def test_a_test_of_live_objects_is_decided_inside_and_release_says_so(own):
     assert "numbers.ipynb: the test 'test' is decided in the student's own interpreter" in said
     assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
     assert own_scores(own) == {"ada": 10, "ben": 0}
-    inside, = (json.loads(path.read_text("utf-8"))["inside"]
-               for path in own.results(OWN, "ada").glob("numbers.json"))
+    (inside,) = (
+        json.loads(path.read_text("utf-8"))["inside"]
+        for path in own.results(OWN, "ada").glob("numbers.json")
+    )
     assert inside == ["test"]
 
 
@@ -1169,8 +1316,10 @@ def test_nothing_stays_open_after_a_submission(course):
 def test_marks_made_without_walls_are_made_again_with_them(course):
     """What was graded with another isolation counts as not graded."""
     hand_in(course, "ann", MODULES["reference"])
-    states = [grade(course, STUDY, where={"isolation": isolation})[0].status
-              for isolation in ("process", "process", None, None)]
+    states = [
+        grade(course, STUDY, where={"isolation": isolation})[0].status
+        for isolation in ("process", "process", None, None)
+    ]
     assert states == ["graded", "unchanged", "graded", "unchanged"]
 
 
@@ -1180,10 +1329,14 @@ def test_nbgraders_door_outweighs_an_old_fault(course):
     hand_in(course, "ann", MODULES["reference"])
     books.note_fault(course.results(STUDY.assignment, "ann"), Graded("ann", "fault", ("full",)))
     assert books.standing(course, STUDY.assignment, "ann")["status"] == "fault"
-    subprocess.run([sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment,
-                    "--student", "ann"], cwd=course.root, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment, "--student", "ann"],
+        cwd=course.root,
+        check=True,
+        capture_output=True,
+    )
     assert books.standing(course, STUDY.assignment, "ann")["status"] == "graded"
-    done, = grade(course, STUDY)
+    (done,) = grade(course, STUDY)
     assert done.status == "graded"
 
 
@@ -1193,10 +1346,12 @@ def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
     study = load_study("study3")
     release(course, study)
     config(course, "\nc.GradingStep.least_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
-    loops = "\n".join(f"def {name}(*a): \n    while True: pass\n" for name in (
-        "lane_counts", "heuristic", "is_quiescent", "priority", "by_priority"))
+    loops = "\n".join(
+        f"def {name}(*a): \n    while True: pass\n"
+        for name in ("lane_counts", "heuristic", "is_quiescent", "priority", "by_priority")
+    )
     hand_in(course, "kit", loops, study=study)
-    done, = grade(course, study)
+    (done,) = grade(course, study)
     assert done.status == "graded"
     assert [p for p in done.problems if f"stopped after 3 s{COMPUTING}" in p][1:] == []
     assert sum(f"stopped after 0.5 s{COMPUTING}" in p for p in done.problems) >= 3
@@ -1208,6 +1363,6 @@ def test_an_error_of_many_lines_is_told_on_one(course):
     lines = "        raise ValueError('a\\nstudy2: 99 graded\\n' * 9999)"
     forged = MODULES["reference"].replace("        ### BEGIN SOLUTION", lines, 1)
     hand_in(course, "eve", forged)
-    problem, = grade(course, STUDY)[0].problems
+    (problem,) = grade(course, STUDY)[0].problems
     assert "\n" not in problem
     assert len(problem) < 800

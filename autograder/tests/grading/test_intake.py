@@ -26,12 +26,24 @@ from autograder.grading.intake import Intake, take_in
 from autograder.release.notebooks import build_notebook
 from course.probes import Check, Study
 
-STUDY = Study("study99", "Study 99", "study99_test", "module.py",
-              {"one": Check("study99", "one", "search", {}, {"move": 1}, False, []),
-               "two": Check("study99", "two", "search", {}, {"move": 2}, False, [])},
-              {"why": 3}, Path("nowhere"))
-FIRST = build_notebook('# %% [markdown]\n# Read this.\n\n# %%\ncheck("study99.one")\n\n'
-                       '# %% [markdown] answer="why"\n# *Write here.*\n', "01_first", STUDY)
+STUDY = Study(
+    "study99",
+    "Study 99",
+    "study99_test",
+    "module.py",
+    {
+        "one": Check("study99", "one", "search", {}, {"move": 1}, False, []),
+        "two": Check("study99", "two", "search", {}, {"move": 2}, False, []),
+    },
+    {"why": 3},
+    Path("nowhere"),
+)
+FIRST = build_notebook(
+    '# %% [markdown]\n# Read this.\n\n# %%\ncheck("study99.one")\n\n'
+    '# %% [markdown] answer="why"\n# *Write here.*\n',
+    "01_first",
+    STUDY,
+)
 SECOND = build_notebook('# %%\n1 + 1\n\n# %%\ncheck("study99.two")\n', "02_second", STUDY)
 NOTEBOOKS = {"01_first.ipynb": FIRST, "02_second.ipynb": SECOND}
 MODULE = "def answer():\n    return 42\n"
@@ -43,7 +55,8 @@ class Desk:
 
     def __init__(self, root):
         self.release, self.submission, self.staged = (
-            root / name for name in (f"release/{STUDY.assignment}", "submitted", "staged"))
+            root / name for name in (f"release/{STUDY.assignment}", "submitted", "staged")
+        )
         for folder in (self.release, self.submission):
             folder.mkdir(parents=True)
             for name, text in NOTEBOOKS.items():
@@ -59,8 +72,9 @@ class Desk:
     def take_in(self):
         """Take the submission in; it must be the same afterwards, and what is staged sound."""
         before = snapshot(self.submission)
-        intake = take_in(look_at(self.submission, STUDY, self.release), STUDY, self.release,
-                         self.staged)
+        intake = take_in(
+            look_at(self.submission, STUDY, self.release), STUDY, self.release, self.staged
+        )
         assert snapshot(self.submission) == before
         assert all(isinstance(problem, str) and problem for problem in intake.problems)
         if intake.gradable:
@@ -84,8 +98,13 @@ def snapshot(folder):
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
-        content = (str(path.readlink()) if path.is_symlink()
-                   else path.read_bytes() if path.is_file() else None)
+        content = (
+            str(path.readlink())
+            if path.is_symlink()
+            else path.read_bytes()
+            if path.is_file()
+            else None
+        )
         found[path.relative_to(folder)] = status.st_mode, status.st_mtime_ns, content
     return found
 
@@ -93,8 +112,11 @@ def snapshot(folder):
 def checked(notebook):
     """The nbgrader metadata of a notebook, and proof that nbgrader itself accepts it."""
     MetadataValidator().validate_nb(notebook)
-    return {cell.metadata.nbgrader.grade_id: dict(cell.metadata.nbgrader)
-            for cell in notebook.cells if "nbgrader" in cell.metadata}
+    return {
+        cell.metadata.nbgrader.grade_id: dict(cell.metadata.nbgrader)
+        for cell in notebook.cells
+        if "nbgrader" in cell.metadata
+    }
 
 
 RELEASED = {name: checked(nbformat.reads(text, as_version=4)) for name, text in NOTEBOOKS.items()}
@@ -115,10 +137,12 @@ def test_a_faultless_submission_has_no_problems(desk):
 
 def test_what_a_student_wrote_comes_through(desk):
     """Written answers, new cells and outputs are the student's own, and stay."""
+
     def edit(data):
         data["cells"][2]["source"] = "Because *ten* is a lot. Ça va?"
-        data["cells"].append({"cell_type": "markdown", "id": "mine", "metadata": {"my": "own"},
-                              "source": "A note."})
+        data["cells"].append(
+            {"cell_type": "markdown", "id": "mine", "metadata": {"my": "own"}, "source": "A note."}
+        )
 
     desk.edit(edit)
     assert desk.take_in().problems == ()
@@ -154,8 +178,9 @@ def desk_result(*problems):
 # ---- Nothing to grade
 
 
-@pytest.mark.parametrize("names", [(), (".hidden",), (".ipynb_checkpoints/01_first.ipynb",),
-                                   ("folder/",)])
+@pytest.mark.parametrize(
+    "names", [(), (".hidden",), (".ipynb_checkpoints/01_first.ipynb",), ("folder/",)]
+)
 def test_an_empty_submission_is_nothing_to_grade(desk, names):
     """A folder without any visible file is not graded, and the reason is told."""
     shutil.rmtree(desk.submission)
@@ -207,7 +232,8 @@ def test_a_renamed_module_is_hinted_at(desk, name):
         pytest.skip("this file system does not tell these names apart")
     assert desk.take_in() == desk_result(
         f"module.py is missing: its checks get no marks; if {name!r} is meant, rename it "
-        "and grade again")
+        "and grade again"
+    )
     assert not (desk.staged / "module.py").exists()
 
 
@@ -219,13 +245,33 @@ def test_the_hint_says_in_which_folder_the_module_is(desk):
     assert "study99/module.py" in problem.replace("\\\\", "/")
 
 
-@pytest.mark.parametrize("content", [
-    MODULE.encode("utf-16"), MODULE.encode("utf-16-le"), "# é\n".encode("latin-1"),
-    b"\xff\xfe", b"# coding: no-such-encoding\n", b"# coding: rot13\n", b"# coding: hex\n",
-    b"# coding: utf-16\n", b"x = 1\n\0",
-    b"# coding: ascii\n# \xc3\xa9\n",
-], ids=["utf-16", "utf-16-le", "latin-1", "bom", "unknown", "rot13", "hex", "declared-utf-16",
-        "nul", "not-ascii"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        MODULE.encode("utf-16"),
+        MODULE.encode("utf-16-le"),
+        "# é\n".encode("latin-1"),
+        b"\xff\xfe",
+        b"# coding: no-such-encoding\n",
+        b"# coding: rot13\n",
+        b"# coding: hex\n",
+        b"# coding: utf-16\n",
+        b"x = 1\n\0",
+        b"# coding: ascii\n# \xc3\xa9\n",
+    ],
+    ids=[
+        "utf-16",
+        "utf-16-le",
+        "latin-1",
+        "bom",
+        "unknown",
+        "rot13",
+        "hex",
+        "declared-utf-16",
+        "nul",
+        "not-ascii",
+    ],
+)
 def test_a_module_that_python_cannot_read_is_told_of(desk, content):
     """A wrong encoding is told in one sentence; the rest of the submission is graded."""
     (desk.submission / "module.py").write_bytes(content)
@@ -235,9 +281,18 @@ def test_a_module_that_python_cannot_read_is_told_of(desk, content):
     assert problem.startswith("module.py is not UTF-8 text: Python cannot read it (")
 
 
-@pytest.mark.parametrize("content", [
-    b"", b"\xef\xbb\xbfx = 1\n", "x = 'é'\n".encode(), b"# coding: latin-1\nx = '\xe9'\n",
-    b"x = 1\r\n", b"def f(:\n", b"x = 1"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xef\xbb\xbfx = 1\n",
+        "x = 'é'\n".encode(),
+        b"# coding: latin-1\nx = '\xe9'\n",
+        b"x = 1\r\n",
+        b"def f(:\n",
+        b"x = 1",
+    ],
+)
 def test_a_module_that_python_can_read_is_no_problem(desk, content):
     """A byte order mark, a declared encoding and even wrong syntax are the check's affair."""
     (desk.submission / "module.py").write_bytes(content)
@@ -259,7 +314,8 @@ def test_a_module_that_is_a_link_is_missing(desk, tmp_path):
     (desk.submission / "module.py").symlink_to(target)
     assert desk.take_in() == desk_result(
         "module.py is a link and was ignored: only real files count",
-        "module.py is missing: its checks get no marks")
+        "module.py is missing: its checks get no marks",
+    )
     assert not (desk.staged / "module.py").exists()
 
 
@@ -273,25 +329,29 @@ def test_a_module_that_is_a_folder_is_missing(desk):
 # ---- The notebooks
 
 
-@pytest.mark.parametrize(("content", "why"), [
-    (b"", "is not valid JSON (line 1, column 1)"),
-    (b"not json", "is not valid JSON (line 1, column 1)"),
-    (FIRST.encode()[:40], "is not valid JSON (line"),
-    (b'<<<<<<< HEAD\n{}\n', "is not valid JSON (line 1"),
-    (b"[]", "is not a valid notebook"),
-    (b"null", "is not a valid notebook"),
-    (b"42", "is not a valid notebook"),
-    (b'"text"', "is not a valid notebook"),
-    (b"{}", "is not a valid notebook"),
-    (b'{"nbformat": 4, "nbformat_minor": 5}', "is not a valid notebook"),
-    (b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": {}}', "is not a valid"),
-    (b"[" * 100_000, "is not"),
-    (b'{"a":' * 100_000, "is not"),
-    (b"1" * 5_000, "is not"),
-    (FIRST.encode("utf-16")[:-31], "is not valid UTF-16 text"),
-    (b"\xff\xfe not JSON \xe9", "is not"),
-    (b'{"cells": "\xe9"', "is not UTF-8 text (byte 11)"),
-], ids=range(17))
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "is not valid JSON (line 1, column 1)"),
+        (b"not json", "is not valid JSON (line 1, column 1)"),
+        (FIRST.encode()[:40], "is not valid JSON (line"),
+        (b"<<<<<<< HEAD\n{}\n", "is not valid JSON (line 1"),
+        (b"[]", "is not a valid notebook"),
+        (b"null", "is not a valid notebook"),
+        (b"42", "is not a valid notebook"),
+        (b'"text"', "is not a valid notebook"),
+        (b"{}", "is not a valid notebook"),
+        (b'{"nbformat": 4, "nbformat_minor": 5}', "is not a valid notebook"),
+        (b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": {}}', "is not a valid"),
+        (b"[" * 100_000, "is not"),
+        (b'{"a":' * 100_000, "is not"),
+        (b"1" * 5_000, "is not"),
+        (FIRST.encode("utf-16")[:-31], "is not valid UTF-16 text"),
+        (b"\xff\xfe not JSON \xe9", "is not"),
+        (b'{"cells": "\xe9"', "is not UTF-8 text (byte 11)"),
+    ],
+    ids=range(17),
+)
 def test_a_notebook_that_cannot_be_read_is_replaced(desk, content, why):
     """The released notebook stands in, so the checks are marked all the same."""
     (desk.submission / "01_first.ipynb").write_bytes(content)
@@ -348,7 +408,8 @@ def test_a_renamed_notebook_is_taken_in_its_place(desk):
     desk.edit(answered)
     (desk.submission / "01_first.ipynb").rename(desk.submission / "01_first (1).ipynb")
     assert desk.take_in() == desk_result(
-        "01_first.ipynb is missing, but '01_first (1).ipynb' holds its cells and is used instead")
+        "01_first.ipynb is missing, but '01_first (1).ipynb' holds its cells and is used instead"
+    )
     assert desk.notebook().cells[2].source == "My answer."
 
 
@@ -357,9 +418,12 @@ def test_both_notebooks_may_be_renamed(desk):
     desk.edit(answered)
     (desk.submission / "01_first.ipynb").rename(desk.submission / "b.ipynb")
     (desk.submission / "02_second.ipynb").rename(desk.submission / "a.ipynb")
-    assert desk.take_in() == desk_result(*(
-        f"{name}.ipynb is missing, but '{other}.ipynb' holds its cells and is used instead"
-        for name, other in (("01_first", "b"), ("02_second", "a"))))
+    assert desk.take_in() == desk_result(
+        *(
+            f"{name}.ipynb is missing, but '{other}.ipynb' holds its cells and is used instead"
+            for name, other in (("01_first", "b"), ("02_second", "a"))
+        )
+    )
     assert desk.notebook().cells[2].source == "My answer."
 
 
@@ -367,8 +431,9 @@ def test_a_copy_next_to_the_original_is_ignored_and_reported(desk):
     """The exact name counts; a copy with other contents is named."""
     shutil.copy(desk.submission / "01_first.ipynb", desk.submission / "01_first-Copy1.ipynb")
     desk.edit(answered)
-    assert desk.take_in() == desk_result("'01_first-Copy1.ipynb' was also submitted and was "
-                                         "ignored: '01_first.ipynb' counts")
+    assert desk.take_in() == desk_result(
+        "'01_first-Copy1.ipynb' was also submitted and was ignored: '01_first.ipynb' counts"
+    )
     assert desk.notebook().cells[2].source == "My answer."
     assert not (desk.staged / "01_first-Copy1.ipynb").exists()
 
@@ -417,6 +482,7 @@ def test_cells_without_ids_are_taken(desk):
 
 def test_a_notebook_before_cell_ids_is_taken(desk):
     """A notebook of format 4.4, which has no cell ids, is no problem."""
+
     def edit(data):
         data["nbformat_minor"] = 4
         for cell in data["cells"]:
@@ -430,6 +496,7 @@ def test_a_notebook_before_cell_ids_is_taken(desk):
 
 def test_a_cell_is_put_back_into_a_notebook_before_cell_ids(desk):
     """A released cell, which has an id, goes into a notebook of format 4.4, which has none."""
+
     def edit(data):
         data["nbformat_minor"] = 4
         del data["cells"][1]
@@ -443,6 +510,7 @@ def test_a_cell_is_put_back_into_a_notebook_before_cell_ids(desk):
 
 def test_text_that_is_not_unicode_is_taken_or_told_of(desk):
     """Half a character in a cell, which JSON can write and UTF-8 cannot, stops nothing."""
+
     def edit(data):
         data["cells"][2]["source"] = "My answer \ud83d"
 
@@ -482,6 +550,7 @@ def test_a_notebook_without_cells_is_filled_up(desk):
 @pytest.mark.parametrize("new_id", [True, False])
 def test_a_duplicated_cell_is_told_of(desk, new_id):
     """A copied check is told of, whether or not the copy has an id of its own."""
+
     def edit(data):
         twin = copy.deepcopy(data["cells"][1])
         twin["id"] = "twin" if new_id else twin["id"]
@@ -489,7 +558,8 @@ def test_a_duplicated_cell_is_told_of(desk, new_id):
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        "01_first.ipynb: the cell check-study99-one occurs 2 times; the last one counts")
+        "01_first.ipynb: the cell check-study99-one occurs 2 times; the last one counts"
+    )
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
@@ -506,36 +576,49 @@ ONCE = "*Write here.*"  # what the release says where the answer goes
 ])  # fmt: skip
 def test_of_copied_answers_the_last_written_one_counts(desk, sources, counting, which):
     """A copy that was left as it was released does not take the place of an answer."""
+
     def edit(data):
-        twins = [copy.deepcopy(data["cells"][2]) | {"id": f"twin{number}", "source": source}
-                 for number, source in enumerate(sources)]
+        twins = [
+            copy.deepcopy(data["cells"][2]) | {"id": f"twin{number}", "source": source}
+            for number, source in enumerate(sources)
+        ]
         data["cells"][2:3] = twins
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        f"01_first.ipynb: the cell answer-why occurs {len(sources)} times; {which} counts")
+        f"01_first.ipynb: the cell answer-why occurs {len(sources)} times; {which} counts"
+    )
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
     assert ["nbgrader" in cell.metadata for cell in desk.notebook().cells[2:]] == [
-        number == counting for number in range(len(sources))]
+        number == counting for number in range(len(sources))
+    ]
 
 
 def test_of_copied_checks_the_last_one_counts(desk):
     """A check holds no answer, so one that was written over has no claim to be the one."""
+
     def edit(data):
         data["cells"].append(copy.deepcopy(data["cells"][1]) | {"id": "twin"})
         data["cells"][1]["source"] = "1 + 1"
 
     desk.edit(edit)
     assert desk.take_in() == desk_result(
-        "01_first.ipynb: the cell check-study99-one occurs 2 times; the last one counts")
+        "01_first.ipynb: the cell check-study99-one occurs 2 times; the last one counts"
+    )
     assert "nbgrader" in desk.notebook().cells[-1].metadata
 
 
 CHANGES = {
-    "points": {"points": 1000}, "points as text": {"points": "many"}, "unlocked": {"locked": False},
-    "not graded": {"grade": False}, "a solution": {"solution": True}, "a task": {"task": True},
-    "old schema": {"schema_version": 1}, "new schema": {"schema_version": 99},
-    "schema as text": {"schema_version": "three"}, "extra": {"checksum": "0", "cell_type": "raw"},
+    "points": {"points": 1000},
+    "points as text": {"points": "many"},
+    "unlocked": {"locked": False},
+    "not graded": {"grade": False},
+    "a solution": {"solution": True},
+    "a task": {"task": True},
+    "old schema": {"schema_version": 1},
+    "new schema": {"schema_version": 99},
+    "schema as text": {"schema_version": "three"},
+    "extra": {"checksum": "0", "cell_type": "raw"},
 }
 
 
@@ -548,9 +631,20 @@ def test_tampered_metadata_is_put_right(desk, change, index):
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
 
 
-@pytest.mark.parametrize("value", [None, 1, "text", [], {}, {"grade_id": None}, {"grade_id": ["a"]},
-                                   {"grade_id": "check-study99-none", "grade": True}],
-                         ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        1,
+        "text",
+        [],
+        {},
+        {"grade_id": None},
+        {"grade_id": ["a"]},
+        {"grade_id": "check-study99-none", "grade": True},
+    ],
+    ids=repr,
+)
 def test_metadata_that_is_none_counts_as_a_deleted_cell(desk, value):
     """A cell whose nbgrader metadata names no released cell loses it, and the cell is put back."""
     desk.edit(lambda data: data["cells"][1]["metadata"].update(nbgrader=value))
@@ -561,9 +655,21 @@ def test_metadata_that_is_none_counts_as_a_deleted_cell(desk, value):
 
 def test_a_made_up_graded_cell_counts_nothing(desk):
     """A new cell that calls itself graded loses that metadata."""
-    made_up = new_code_cell("1", id="new", metadata={"nbgrader": {
-        "grade": True, "grade_id": "bonus", "locked": False, "points": 100, "schema_version": 3,
-        "solution": False, "task": False}})
+    made_up = new_code_cell(
+        "1",
+        id="new",
+        metadata={
+            "nbgrader": {
+                "grade": True,
+                "grade_id": "bonus",
+                "locked": False,
+                "points": 100,
+                "schema_version": 3,
+                "solution": False,
+                "task": False,
+            }
+        },
+    )
     desk.edit(lambda data: data["cells"].append(made_up))
     assert desk.take_in().problems == ()
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
@@ -585,17 +691,20 @@ def test_a_graded_cell_of_another_type_is_acceptable_to_nbgrader(desk, index):
     def edit(data):
         old = data["cells"][index]
         data["cells"][index] = kinds[old["cell_type"]](
-            old["source"], id=old["id"], metadata=old["metadata"])
+            old["source"], id=old["id"], metadata=old["metadata"]
+        )
 
     desk.edit(edit)
     assert desk.take_in().gradable
     assert checked(desk.notebook()) == RELEASED["01_first.ipynb"]
 
 
-@pytest.mark.parametrize("tags", [["skip-execution"], ["raises-exception", "mine"], "text", 7],
-                         ids=repr)
+@pytest.mark.parametrize(
+    "tags", [["skip-execution"], ["raises-exception", "mine"], "text", 7], ids=repr
+)
 def test_tags_are_taken_off(desk, tags):
     """Tags can keep a cell from being run, so none gets through, and none stops the intake."""
+
     def edit(data):
         for cell in data["cells"]:
             cell["metadata"]["tags"] = tags
@@ -659,6 +768,7 @@ def test_a_hard_link_to_an_answer_of_the_kit_is_not_taken(desk, tmp_path, monkey
 @pytest.mark.parametrize("place", ["backup", "bob"])
 def test_a_submission_that_shares_its_files_is_taken(desk, tmp_path, place):
     """A backup by `cp -al`, or a classmate's link to a file, costs nobody their marks."""
+
     def digest() -> str:
         return taking.fingerprint(look_at(desk.submission, STUDY, desk.release))
 
@@ -676,7 +786,7 @@ def test_a_submission_that_shares_its_files_is_taken(desk, tmp_path, place):
 def test_a_name_that_would_steer_a_terminal_is_told_safely(desk):
     """Control characters in a file's name are shown as escapes, on one line."""
     (desk.submission / "a\x1b[2J\nb.txt").symlink_to("nowhere")
-    problem, = desk.take_in().problems
+    (problem,) = desk.take_in().problems
     assert problem.isprintable()
 
 
@@ -688,7 +798,8 @@ def test_a_notebook_that_is_a_link_is_replaced(desk, tmp_path):
     (desk.submission / "01_first.ipynb").symlink_to(elsewhere)
     assert desk.take_in() == desk_result(
         "01_first.ipynb is a link and was ignored: only real files count",
-        f"01_first.ipynb is missing: {LOST}")
+        f"01_first.ipynb is missing: {LOST}",
+    )
     assert desk.notebook() == nbformat.reads(FIRST, as_version=4)
 
 
@@ -723,8 +834,9 @@ def test_a_file_that_is_too_large_is_not_taken(desk, name):
     """One byte too many is too many, and the sentence has the numbers."""
     grow(desk.submission / name)
     problems = desk.take_in().problems
-    assert problems[0] == (f"{name} has 5,000,001 bytes and was ignored: "
-                           "at most 5,000,000 are allowed")
+    assert problems[0] == (
+        f"{name} has 5,000,001 bytes and was ignored: at most 5,000,000 are allowed"
+    )
     assert len(problems) == (2 if name == "module.py" else 1)
     assert not (desk.staged / name).exists()
 
@@ -740,14 +852,16 @@ def test_a_file_of_just_the_limit_is_taken(desk):
 @pytest.mark.parametrize("room", ["metadata", "outputs"])
 def test_a_notebook_whose_size_is_not_in_its_text_is_taken(desk, name, room):
     """Outputs and metadata do not count towards the limit, and large outputs are left out."""
+
     def edit(data):
         data["cells"][2]["source"] = "My answer."
         padding = {"padding": "x" * MAX_BYTES}
         if room == "metadata":
             data["metadata"] = padding
         else:
-            data["cells"][1]["outputs"] = [{"output_type": "display_data", "metadata": padding,
-                                            "data": {"text/plain": "x"}}]
+            data["cells"][1]["outputs"] = [
+                {"output_type": "display_data", "metadata": padding, "data": {"text/plain": "x"}}
+            ]
 
     desk.edit(edit)
     (desk.submission / "01_first.ipynb").rename(desk.submission / name)
@@ -758,9 +872,13 @@ def test_a_notebook_whose_size_is_not_in_its_text_is_taken(desk, name, room):
     assert desk.notebook().cells[1].outputs == []
 
 
-@pytest.mark.parametrize(("size", "why"), [
-    (MAX_BYTES, "at most 5,000,000 are allowed without outputs and pictures"),
-    (MAX_NOTEBOOK, "bytes and was ignored: at most 20,000,000 are allowed")])
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [
+        (MAX_BYTES, "at most 5,000,000 are allowed without outputs and pictures"),
+        (MAX_NOTEBOOK, "bytes and was ignored: at most 20,000,000 are allowed"),
+    ],
+)
 def test_a_notebook_whose_text_is_too_large_is_replaced(desk, size, why):
     """A notebook over the limit is not taken, and the sentences say so."""
     desk.edit(lambda data: data["cells"][0].update(source="x" * size))
@@ -773,8 +891,10 @@ def test_a_notebook_whose_text_is_too_large_is_replaced(desk, size, why):
 # ---- The time
 
 
-@pytest.mark.parametrize("text", ["2031-02-03 04:05:06 UTC", "2031-02-03 04:05:06.123456 UTC",
-                                  "2031-02-03T04:05:06+02:00\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["2031-02-03 04:05:06 UTC", "2031-02-03 04:05:06.123456 UTC", "2031-02-03T04:05:06+02:00\n"],
+)
 def test_a_timestamp_is_taken(desk, text):
     """A time as nbgrader writes it goes on to nbgrader."""
     (desk.submission / "timestamp.txt").write_text(text, "utf-8")
@@ -782,33 +902,56 @@ def test_a_timestamp_is_taken(desk, text):
     assert (desk.staged / "timestamp.txt").read_text("utf-8") == text
 
 
-@pytest.mark.parametrize("content", [
-    b"", b"yesterday", b"\xff\xfe", b"99999999999999999999", b"2031-02-30 00:00:00 UTC", b"\0",
-    b"a b c", b"2031-02-03 04:05:06 99999999", b"2031-02-03 04:05:06 XYZ", b"0001-01-01 0:0 +14:00",
-    b"nan", b"1e400", b"2031-02-03 04:05:06 ../../etc", b"2031-02-03 04:05 \0",
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"yesterday",
+        b"\xff\xfe",
+        b"99999999999999999999",
+        b"2031-02-30 00:00:00 UTC",
+        b"\0",
+        b"a b c",
+        b"2031-02-03 04:05:06 99999999",
+        b"2031-02-03 04:05:06 XYZ",
+        b"0001-01-01 0:0 +14:00",
+        b"nan",
+        b"1e400",
+        b"2031-02-03 04:05:06 ../../etc",
+        b"2031-02-03 04:05 \0",
+    ],
+)
 def test_a_timestamp_that_holds_no_time_is_left_out(desk, content):
     """A time that cannot be read, here or by nbgrader later, does not stop the grading."""
     (desk.submission / "timestamp.txt").write_bytes(content)
-    problem, = desk.take_in().problems
+    (problem,) = desk.take_in().problems
     assert problem.startswith("timestamp.txt: ")
     assert problem.endswith("the time of submission is unknown, and there is no late penalty")
     kept = desk.staged / "timestamp.txt"  # what nbgrader may have written identifies the submission
     assert kept.exists() == (content[4:5] == b"-" and b"\0" not in content)
 
 
-@pytest.mark.parametrize(("text", "zone", "known"), [
-    ("2031-07-03 04:05:06.123456 PDT", "America/Los_Angeles", True),
-    ("2031-07-03 04:05:06.123456 PDT", "UTC", False),
-    ("2031-07-03 04:05:06.123456 +0545", "UTC", True),
-    ("2031-07-03 04:05:06", "Europe/Berlin", True),
-    ("2031-10-26 02:30:00.123456 CEST", "Europe/Berlin", True),
-    ("2031-10-26 02:30:00", "Europe/Berlin", False)])
+@pytest.mark.parametrize(
+    ("text", "zone", "known"),
+    [
+        ("2031-07-03 04:05:06.123456 PDT", "America/Los_Angeles", True),
+        ("2031-07-03 04:05:06.123456 PDT", "UTC", False),
+        ("2031-07-03 04:05:06.123456 +0545", "UTC", True),
+        ("2031-07-03 04:05:06", "Europe/Berlin", True),
+        ("2031-10-26 02:30:00.123456 CEST", "Europe/Berlin", True),
+        ("2031-10-26 02:30:00", "Europe/Berlin", False),
+    ],
+)
 def test_a_timestamp_is_read_in_the_courses_time_zone(desk, text, zone, known):
     """An abbreviation that nbgrader writes counts where it is the course's own."""
     (desk.submission / "timestamp.txt").write_text(text, "utf-8")
-    intake = take_in(look_at(desk.submission, STUDY, desk.release), STUDY, desk.release,
-                     desk.staged, ZoneInfo(zone))
+    intake = take_in(
+        look_at(desk.submission, STUDY, desk.release),
+        STUDY,
+        desk.release,
+        desk.staged,
+        ZoneInfo(zone),
+    )
     assert (not intake.problems) == known
     assert (desk.staged / "timestamp.txt").read_text("utf-8") == text
 
@@ -898,8 +1041,9 @@ def test_problems_can_be_written_as_text(desk):
     assert b"caf" in problem.encode("utf-8")
 
 
-TREES = st.dictionaries(st.sampled_from(["a", "b", "ab", "a b", "é"]), st.binary(max_size=3),
-                        max_size=3)
+TREES = st.dictionaries(
+    st.sampled_from(["a", "b", "ab", "a b", "é"]), st.binary(max_size=3), max_size=3
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -955,18 +1099,26 @@ def test_any_bytes_may_be_handed_in_as_the_time(content):
 
 
 PLAIN = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(),
-              st.text(st.characters(), max_size=5)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3),
-                            st.dictionaries(st.text(max_size=5), inner, max_size=3)),
-    max_leaves=6)
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters(), max_size=5)
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
 
 
 def places(data, path=()):
     """The paths of all values within plain data."""
     yield path
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(
-        data, list) else ()
+    items = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
     for key, value in items:
         yield from places(value, (*path, key))
 

@@ -40,16 +40,20 @@ def multiply(path: Path, students: int) -> None:
             """Copy the rows; the old and the new id of each."""
             for row in book.execute(f"SELECT * FROM {table} WHERE {where} = ?", [value]).fetchall():
                 copied = {**row, "id": uuid.uuid4().hex, **new}
-                book.execute(f"INSERT INTO {table} ({', '.join(copied)}) VALUES "
-                             f"({', '.join('?' * len(copied))})", list(copied.values()))
+                book.execute(
+                    f"INSERT INTO {table} ({', '.join(copied)}) VALUES "
+                    f"({', '.join('?' * len(copied))})",
+                    list(copied.values()),
+                )
                 yield row["id"], copied["id"]
 
         for number in range(students):
             who = f"s{number}"
-            (ada, _), = copies("student", "id", "ada", id=who)
+            ((ada, _),) = copies("student", "id", "ada", id=who)
             for old, new in copies("submitted_assignment", "student_id", ada, student_id=who):
-                for theirs, ours in copies("submitted_notebook", "assignment_id", old,
-                                           assignment_id=new):
+                for theirs, ours in copies(
+                    "submitted_notebook", "assignment_id", old, assignment_id=new
+                ):
                     for table in ("grade", "comment"):
                         [*copies(table, "notebook_id", theirs, notebook_id=ours)]
 
@@ -104,28 +108,34 @@ def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_cana
 
 @pytest.mark.slow
 def test_a_server_plans_what_it_is_asked_again_only_once(
-        postgres, tmp_path, no_canaries, monkeypatch):  # noqa: F811
+    postgres, tmp_path, no_canaries, monkeypatch
+):  # noqa: F811
     """What a worker asks of PostgreSQL for each submission stays prepared until the last one."""
     need_isolation()
     url = postgres.new_url()
     folder = make_course(tmp_path / "course", url, STUDY)
     hand_in(folder, "ada", MODULES["reference"])
     prepared, opened = [], []
-    monkeypatch.setattr(grading, "booked", lambda *arguments: opened.append(
-        arguments[-1]) or booked(*arguments))
+    monkeypatch.setattr(
+        grading, "booked", lambda *arguments: opened.append(arguments[-1]) or booked(*arguments)
+    )
     with grading.grader(folder, STUDY, True) as grade_one:
         for _ in range(8):
             assert grade_one("ada").status == "graded"
             with opened[-1].begin() as connection:
-                prepared.append(connection.exec_driver_sql(
-                    "SELECT count(*) FROM pg_prepared_statements").scalar())
+                prepared.append(
+                    connection.exec_driver_sql(
+                        "SELECT count(*) FROM pg_prepared_statements"
+                    ).scalar()
+                )
     assert prepared == sorted(prepared)
     assert prepared[-1] > 10
 
 
 @pytest.mark.slow
 def test_who_owns_no_more_than_the_gradebook_has_its_rows_counted(
-        postgres, tmp_path, no_canaries, monkeypatch):  # noqa: F811
+    postgres, tmp_path, no_canaries, monkeypatch
+):  # noqa: F811
     """A grader is no superuser: PostgreSQL knows of the gradebook's rows, and logs no warning."""
     need_isolation()
     monkeypatch.setattr(gradebook_session, "FIRST_COUNT", 1)
@@ -139,7 +149,8 @@ def test_who_owns_no_more_than_the_gradebook_has_its_rows_counted(
     with grading.grader(folder, STUDY, True) as grade_one:
         for _ in range(4):
             assert grade_one("ada").status == "graded"
-    known = postgres.sql("SELECT count(*) FROM pg_stats WHERE tablename = 'grade'",
-                         make_url(url).database)
+    known = postgres.sql(
+        "SELECT count(*) FROM pg_stats WHERE tablename = 'grade'", make_url(url).database
+    )
     assert known[0][0] > 0
     assert "WARNING" not in postgres.log()[before:]

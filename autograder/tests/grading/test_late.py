@@ -36,8 +36,10 @@ def made(tmp_path_factory) -> CourseFolder:
     folder = CourseFolder.create(tmp_path_factory.mktemp("late") / "course")
     folder.release(WEEK).mkdir(parents=True)
     add_students(folder, [(student, student, "") for student in ("ada", "ben", "cy")])
-    with (Gradebook(folder.config().CourseDirectory.db_url) as book,
-          book.db.no_autoflush):  # else SQLAlchemy warns of what nbgrader does
+    with (
+        Gradebook(folder.config().CourseDirectory.db_url) as book,
+        book.db.no_autoflush,
+    ):  # else SQLAlchemy warns of what nbgrader does
         book.add_assignment(WEEK, duedate="2026-03-02 10:00:00 UTC")
         for notebook, points in (("one", 10), ("two", 4)):
             book.add_notebook(notebook, WEEK)
@@ -83,8 +85,10 @@ def test_a_day_begun_costs_its_share(course):
     done = command(course, "--percent-a-day", "10")
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        f"{WEEK}/ben: 2.0 hours late, 1 points off", f"{WEEK}/cy: 47.0 hours late, 2 points off",
-        f"late submissions of {WEEK}: 2"]
+        f"{WEEK}/ben: 2.0 hours late, 1 points off",
+        f"{WEEK}/cy: 47.0 hours late, 2 points off",
+        f"late submissions of {WEEK}: 2",
+    ]
     assert scores(course) == [10, 9, 8]
     command(course, "--percent-a-day", "60", "--at-most", "75")
     assert scores(course) == [10, 4, 2.5]
@@ -126,11 +130,15 @@ def test_the_courses_own_plugin_counts(course):
     assert scores(course) == [10, 0, 0]
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["--due", "tomorrow-ish"], "'tomorrow-ish' is not a valid time"),
-    (["--percent-a-day", "-1"], "-1 is no percentage"),
-    (["--percent-a-day", "10", "--at-most", "101"], "101 is no percentage"),
-    (["--percent-a-day", "nan"], "nan is no percentage")])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--due", "tomorrow-ish"], "'tomorrow-ish' is not a valid time"),
+        (["--percent-a-day", "-1"], "-1 is no percentage"),
+        (["--percent-a-day", "10", "--at-most", "101"], "101 is no percentage"),
+        (["--percent-a-day", "nan"], "nan is no percentage"),
+    ],
+)
 def test_what_makes_no_sense_is_refused(course, arguments, said):
     """In one sentence, and nothing changes."""
     done = command(course, *arguments)

@@ -1,5 +1,4 @@
-"""Limits of time follow from what the instructor's own solution computes, the same for everybody.
-"""
+"""Limits of time follow from what the instructor's own solution computes, the same for everybody."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -31,9 +30,15 @@ from autograder.tests.grading.test_grading import (
 from autograder.tests.needs import need_isolation
 
 STATE = {"grader": "one", "isolation": "sandbox"}
-BUSY = "\n".join([
-    "import time", "    end = time.process_time() + {seconds}",
-    "    while time.process_time() < end:", "        pass", "    return 2 * x"])
+BUSY = "\n".join(
+    [
+        "import time",
+        "    end = time.process_time() + {seconds}",
+        "    while time.process_time() < end:",
+        "        pass",
+        "    return 2 * x",
+    ]
+)
 pytestmark = pytest.mark.xdist_group("limits")
 
 
@@ -43,8 +48,10 @@ def course(tmp_path) -> CourseFolder:
     return CourseFolder.create(tmp_path / "course")
 
 
-@pytest.mark.parametrize(("needed", "seconds"), [
-    (0, 2), (0.01, 2), (0.1, 2), (0.101, 3), (0.2, 4), (0.49, 10), (0.51, 10), (60, 10)])
+@pytest.mark.parametrize(
+    ("needed", "seconds"),
+    [(0, 2), (0.01, 2), (0.1, 2), (0.101, 3), (0.2, 4), (0.49, 10), (0.51, 10), (60, 10)],
+)
 def test_a_limit_is_a_multiple_in_whole_seconds_with_floor_and_cap(needed, seconds):
     """And whoever is ten times slower than the instructor has enough, but for the cap."""
     found = limit(needed, TIMES, LEAST, 10)
@@ -55,9 +62,12 @@ def test_a_limit_is_a_multiple_in_whole_seconds_with_floor_and_cap(needed, secon
 def test_all_workers_have_what_one_of_them_measured(course):
     """Whoever comes first; later days and other workers measure in vain."""
     with ThreadPoolExecutor(8) as workers:
-        found = list(workers.map(
-            lambda number: remembered(course, STUDY, STATE, {"study2.alpha_beta": number}),
-            range(1, 9)))
+        found = list(
+            workers.map(
+                lambda number: remembered(course, STUDY, STATE, {"study2.alpha_beta": number}),
+                range(1, 9),
+            )
+        )
     assert len({seconds["study2.alpha_beta"] for seconds in found}) == 1
     assert remembered(course, STUDY, STATE, {"study2.alpha_beta": 99}) == found[0]
     assert recalled(course, STUDY, STATE) == found[0]
@@ -79,8 +89,12 @@ def graded(tmp_path_factory) -> CourseFolder:
     release(folder, STUDY)
     own_assignment(folder, "assert double(2) == 4")
     path = folder.root / "source" / OWN / "numbers.ipynb"
-    path.write_text(path.read_text("utf-8").replace("return 2 * x", json.dumps(
-        BUSY.format(seconds=0.11))[1:-1]), "utf-8")
+    path.write_text(
+        path.read_text("utf-8").replace(
+            "return 2 * x", json.dumps(BUSY.format(seconds=0.11))[1:-1]
+        ),
+        "utf-8",
+    )
     config(folder, "c.GradingStep.times_needed = 25\n")
     return folder
 
@@ -96,17 +110,26 @@ def test_cells_have_what_the_solution_needs_and_a_loop_holds_nobody(graded):
     solve(graded, "adds", "return 2 * x")
     path = graded.submission(OWN, "adds") / "numbers.ipynb"
     notebook = json.loads(path.read_text("utf-8"))
-    notebook["cells"].insert(0, {
-        "cell_type": "code", "id": "mine", "metadata": {}, "outputs": [], "execution_count": None,
-        "source": BUSY.format(seconds=5).rpartition("\n")[0].replace("\n    ", "\n")})
+    notebook["cells"].insert(
+        0,
+        {
+            "cell_type": "code",
+            "id": "mine",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": BUSY.format(seconds=5).rpartition("\n")[0].replace("\n    ", "\n"),
+        },
+    )
     path.write_text(json.dumps(notebook), "utf-8")
     done = CliRunner().invoke(app, ["grade", OWN, "--course", str(graded.root), "--jobs", "1"])
     needed = json.loads((graded.root / "results" / OWN / FILE).read_text("utf-8"))["seconds"]
     seconds = limit(needed["numbers.ipynb"], 25, LEAST, 10)
     assert 3 <= seconds < 5
     assert f"the limit of computing time is {seconds:g} s (25 times what" in done.stdout
-    problem, = [line for line in done.stderr.strip().splitlines()
-                if "this machine needs" not in line]  # as it does while others keep it busy
+    (problem,) = [
+        line for line in done.stderr.strip().splitlines() if "this machine needs" not in line
+    ]  # as it does while others keep it busy
     assert f"loop: numbers.ipynb: a cell did not finish within {seconds:g} s" in problem
     assert own_scores(graded) == {"adds": 10, "loop": 0, "slow": 10}
 
@@ -124,10 +147,15 @@ def test_a_check_has_what_the_reference_needs_on_every_day(graded):
     known["seconds"][CHECK.id] = 0.101  # as if another day's measurement had been the first
     kept.write_text(json.dumps(known), "utf-8")
     with grading.grader(graded, STUDY, True) as grade:
-        problem, = grade("eve").problems
+        (problem,) = grade("eve").problems
     assert "stopped after 3 s of computing time" in problem
     assert score(graded, "ann") == CHECK.max_points
     step = GradingStep(config=graded.config())
-    step.preprocess(new_notebook(), {"metadata": {"path": str(graded.root)}, "nbgrader": {
-        "assignment": STUDY.assignment, "student": "eve", "notebook": NOTEBOOK}})
+    step.preprocess(
+        new_notebook(),
+        {
+            "metadata": {"path": str(graded.root)},
+            "nbgrader": {"assignment": STUDY.assignment, "student": "eve", "notebook": NOTEBOOK},
+        },
+    )
     assert step.needed == known["seconds"]

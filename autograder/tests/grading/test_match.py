@@ -33,8 +33,10 @@ from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
 
 RUNG = {"agent": "Random", "rates": [0.1, 0.6]}
-CASES = [{**RUNG, "against": "Random", "seed": 1},
-         {**RUNG, "against": "Greedy", "agent": "Greedy", "seed": 2}]
+CASES = [
+    {**RUNG, "against": "Random", "seed": 1},
+    {**RUNG, "against": "Greedy", "agent": "Greedy", "seed": 2},
+]
 EXAMPLE = Path(__file__).parents[3].joinpath("docs", "my_agent.py").read_text("utf-8")
 QUICK = """
 import random
@@ -47,11 +49,11 @@ class MyAgent:
     def choose(self, observation):
         return best_action(sample(observation, random.Random(1)))
 """
-STUB = '''
+STUB = """
 class MyAgent:
     def choose(self, observation):
         raise NotImplementedError("MyAgent.choose: the action to play")
-'''
+"""
 BAD = {
     "raises": ("raise ZeroDivisionError('no')", "raised ZeroDivisionError: no"),
     "answers nonsense": ("return 'the best one'", "which is not an action"),
@@ -61,8 +63,16 @@ BAD = {
 
 
 def ladder(cases=CASES, deals=2):
-    return Check("study10", "ladder", "match", {"deals": deals}, {"strength": 6, "legal": 2}, False,
-                 cases, seconds=3600)
+    return Check(
+        "study10",
+        "ladder",
+        "match",
+        {"deals": deals},
+        {"strength": 6, "legal": 2},
+        False,
+        cases,
+        seconds=3600,
+    )
 
 
 def module(tmp_path, text):
@@ -116,8 +126,9 @@ def test_a_share_is_known_as_well_as_it_says(rate):
     rng = random.Random(f"precision {rate}")
     found = [seen(rate, 240, rng) for _ in range(200)]
     assert statistics.pstdev(rung.share for rung in found) < 1.15 * PRECISION
-    assert statistics.mean(rung.share for rung in found) == pytest.approx((rate - 0.1) / 0.5,
-                                                                          abs=0.015)
+    assert statistics.mean(rung.share for rung in found) == pytest.approx(
+        (rate - 0.1) / 0.5, abs=0.015
+    )
     assert min(rung.deals for rung in found) >= FEWEST
 
 
@@ -172,8 +183,7 @@ def hands(secret):
 
 
 def test_cards_come_from_the_secret_and_are_new_in_every_deal():
-    """The same secret deals the same cards, another one others; the numbers of a table are public.
-    """
+    """The same secret deals the same cards, another one others; the numbers of a table are public."""
     first = hands("one")
     assert len(set(first)) == len(first) >= 2
     assert hands("one") == first
@@ -182,12 +192,16 @@ def test_cards_come_from_the_secret_and_are_new_in_every_deal():
 
 WORD = "qqqq"
 TELLTALES = {
-    "message": f"raise ValueError('{WORD}')", "name": f"raise type('{WORD}', (Exception,), {{}})()",
-    "stub": f"raise NotImplementedError('{WORD}')", "answer": f"return '{WORD}'",
-    "action": f"return ('{WORD}', '', '', ())", "exit": f"raise SystemExit('{WORD}')",
+    "message": f"raise ValueError('{WORD}')",
+    "name": f"raise type('{WORD}', (Exception,), {{}})()",
+    "stub": f"raise NotImplementedError('{WORD}')",
+    "answer": f"return '{WORD}'",
+    "action": f"return ('{WORD}', '', '', ())",
+    "exit": f"raise SystemExit('{WORD}')",
     "group": f"raise ExceptionGroup('{WORD}', [ValueError('{WORD}')])",
     "lines": f"raise ValueError('(line 1 of {WORD}.py)\\n (line 2 of {WORD}.py)')",
-    "assert": f"assert False, '{WORD}'", "key": f"return {{}}['{WORD}']",
+    "assert": f"assert False, '{WORD}'",
+    "key": f"return {{}}['{WORD}']",
 }
 
 
@@ -203,16 +217,24 @@ def test_an_agent_tells_nothing_of_secret_cards(tmp_path, name):
         assert (WORD in told) == (not secret)
 
 
-@pytest.mark.parametrize(("said", "shown"), [
-    ("raised ZeroDivisionError: no (line 4 of my_agent.py)",
-     "raised ZeroDivisionError (line 4 of my_agent.py)"),
-    ("raised ZeroDivisionError", "raised ZeroDivisionError"),
-    ("raised Mine: no (line 4 of my_agent.py)",
-     "raised an error of its own (line 4 of my_agent.py)"),
-    ("raised ZeroDivisionError: no (line 9 of my_agent.py)", "raised ZeroDivisionError"),
-    ("raised ZeroDivisionError: no (line 0 of my_agent.py)", "raised ZeroDivisionError"),
-    ("raised ZeroDivisionError: no (line 999999 of my_agent.py)", "raised ZeroDivisionError"),
-    ("ended its process", "ended its process")])
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            "raised ZeroDivisionError: no (line 4 of my_agent.py)",
+            "raised ZeroDivisionError (line 4 of my_agent.py)",
+        ),
+        ("raised ZeroDivisionError", "raised ZeroDivisionError"),
+        (
+            "raised Mine: no (line 4 of my_agent.py)",
+            "raised an error of its own (line 4 of my_agent.py)",
+        ),
+        ("raised ZeroDivisionError: no (line 9 of my_agent.py)", "raised ZeroDivisionError"),
+        ("raised ZeroDivisionError: no (line 0 of my_agent.py)", "raised ZeroDivisionError"),
+        ("raised ZeroDivisionError: no (line 999999 of my_agent.py)", "raised ZeroDivisionError"),
+        ("ended its process", "ended its process"),
+    ],
+)
 def test_what_is_shown_of_a_warning_is_enough_to_find_it(said, shown):
     """The kind of an error of Python's own, and the line if the module has so many."""
     assert _without_words(said, 8) == shown
@@ -247,12 +269,15 @@ def test_the_sandbox_plays_the_same_games(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", [
-    "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
-    "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
-    "import sequence\n\n\nclass MyAgent(sequence.Greedy):\n    pass\n",
-    "from sequence.agents.greedy import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
+        "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
+        "import sequence\n\n\nclass MyAgent(sequence.Greedy):\n    pass\n",
+        "from sequence.agents.greedy import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
+    ],
+)
 def test_given_players_cannot_be_imported(tmp_path, source):
     """Whoever hands one in, or wraps one, reads why that is no answer, inside as well."""
     path = module(tmp_path, source)
@@ -311,8 +336,12 @@ def likeness_of(agent: Spec, deals: int) -> Likeness:
     for deal in range(deals):
         for seat in (0, 1):
             players = [TrustedPlayer(spec, timed=False) for spec in (agent, parse("Greedy"))]
-            likeness.add(play_game(players[::-1] if seat else players, State.deal(
-                DRAFT, 7000 + deal), deal, LIMITS), seat)
+            likeness.add(
+                play_game(
+                    players[::-1] if seat else players, State.deal(DRAFT, 7000 + deal), deal, LIMITS
+                ),
+                seat,
+            )
     return likeness
 
 
@@ -328,12 +357,19 @@ ANSWERS = answers_folder(load_study("study10"))
 HONEST = [
     f"{ANSWERS}/study10_league/my_agent.py:MyAgent",
     f"{Path(__file__).parents[3]}/docs/my_agent.py:MyAgent",
-    *(f"{ANSWERS}/{folder}/{file}:{agent}" for folder, first, agent in (
-        ("study6_evaluator", "evaluator.py", "Evaluator"),
-        ("study7_lookahead", "lookahead.py", "LookAhead(cards='known')"),
-        ("study8_sarsa", "sarsa.py", "SarsaAgent")) for file in (first, "second_answer.py")),
+    *(
+        f"{ANSWERS}/{folder}/{file}:{agent}"
+        for folder, first, agent in (
+            ("study6_evaluator", "evaluator.py", "Evaluator"),
+            ("study7_lookahead", "lookahead.py", "LookAhead(cards='known')"),
+            ("study8_sarsa", "sarsa.py", "SarsaAgent"),
+        )
+        for file in (first, "second_answer.py")
+    ),
     f"{ANSWERS}/study9_mcts/mcts.py:SequenceUCT",
-    "Random", "sequence.agents.ismcts:ISMCTS(iterations=30)"]
+    "Random",
+    "sequence.agents.ismcts:ISMCTS(iterations=30)",
+]
 
 
 @pytest.mark.slow
@@ -350,16 +386,22 @@ def test_no_other_agent_is_taken_for_a_given_player(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("given", "name"), [
-    (sequence.agents.ismcts, "ISMCTS"), (sequence.agents.greedy, "Greedy")])
+@pytest.mark.parametrize(
+    ("given", "name"), [(sequence.agents.ismcts, "ISMCTS"), (sequence.agents.greedy, "Greedy")]
+)
 def test_copied_code_is_recognised(tmp_path, given, name):
     """Other names, numbers and comments do not hide a copy, whatever stands beside it."""
     text = Path(given.__file__).read_text("utf-8")
     for old, new in (("actions", "moves"), ("worth", "value"), ("0.15", "0.2"), (name, "MyAgent")):
         text = text.replace(old, new)
     assert copied_player(["x = 1", text]) == name
-    replies = ask_module(module(tmp_path, Path(given.__file__).read_text("utf-8").replace(
-        f"class {name}", "class MyAgent")), ladder(deals=1))
+    replies = ask_module(
+        module(
+            tmp_path,
+            Path(given.__file__).read_text("utf-8").replace(f"class {name}", "class MyAgent"),
+        ),
+        ladder(deals=1),
+    )
     assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)] * 2
     assert f"the code of {name} is in this agent" in replies.said[1]
 
@@ -373,23 +415,35 @@ def test_other_code_is_nobodys_copy():
 @pytest.mark.slow
 def test_a_copy_is_recognised_in_every_encoding(tmp_path):
     """Neither a byte order mark, Windows line ends nor an encoding hide a copy, inside as well."""
-    text = Path(sequence.agents.greedy.__file__).read_text("utf-8").replace(
-        "class Greedy", "class MyAgent").replace("\n", "\r\n")
+    text = (
+        Path(sequence.agents.greedy.__file__)
+        .read_text("utf-8")
+        .replace("class Greedy", "class MyAgent")
+        .replace("\n", "\r\n")
+    )
     named = f"# coding: latin-1\r\nmöglich = 1\r\n{text}"
     need_isolation()
     with Sandbox(Limits()) as sandbox:
         for data in (b"\xef\xbb\xbf" + text.encode(), named.encode("latin-1")):
             path = tmp_path / "my_agent.py"
             path.write_bytes(data)
-            for replies in (ask_module(path, ladder(CASES[:1], deals=1)), sandbox.ask(
-                    {path.name: data}, path.name, ladder(CASES[:1], deals=1), 3600)):
+            for replies in (
+                ask_module(path, ladder(CASES[:1], deals=1)),
+                sandbox.ask({path.name: data}, path.name, ladder(CASES[:1], deals=1), 3600),
+            ):
                 assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)]
                 assert "the code of Greedy is in this agent" in replies.said[1]
 
 
-@pytest.mark.parametrize("data", [
-    "x = 'é'".encode(), b"# coding: latin-1\nx = '\xe9'", b"\xef\xbb\xbfx = '\xc3\xa9'",
-    b"# coding: cp1252\nx = '\xe9'"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        "x = 'é'".encode(),
+        b"# coding: latin-1\nx = '\xe9'",
+        b"\xef\xbb\xbfx = '\xc3\xa9'",
+        b"# coding: cp1252\nx = '\xe9'",
+    ],
+)
 def test_a_text_is_as_python_reads_it(data):
     """With a byte order mark or in the encoding that it names; any bytes give some text."""
     assert text_of(data).endswith("x = 'é'")
@@ -415,8 +469,11 @@ def test_a_long_table_costs_nothing(tmp_path):
 @pytest.mark.parametrize("place", ["before", "behind", "in pieces", "beside"])
 def test_a_copy_cannot_hide_among_code(tmp_path, place):
     """What is too long to be compared earns the points of legal play, wherever the length is."""
-    text = Path(sequence.agents.greedy.__file__).read_text("utf-8").replace(
-        "class Greedy", "class MyAgent")
+    text = (
+        Path(sequence.agents.greedy.__file__)
+        .read_text("utf-8")
+        .replace("class Greedy", "class MyAgent")
+    )
     assert 20 * len(text) < COMPARED
     padding = "# nothing\n" * (COMPARED // 10)
     text = {"before": padding + text, "behind": f"{text}\n{padding}"}.get(place, text)
@@ -424,16 +481,24 @@ def test_a_copy_cannot_hide_among_code(tmp_path, place):
     pieces = {"beside": 1, "in pieces": 20}.get(place, 0)
     for number in range(pieces):
         (tmp_path / f"more{number}.py").write_text(
-            f"def f(): pass\n{padding[:len(padding) // pieces]}", "utf-8")
+            f"def f(): pass\n{padding[: len(padding) // pieces]}", "utf-8"
+        )
     replies = ask_module(path, ladder(CASES[:1], deals=1))
     assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)]
     assert replies.said[1] == replies.observations[0]["errors"]["strength"] == TOO_LONG
 
 
-@pytest.mark.parametrize("source", [
-    "-" * 100_000 + "1", "x" + ".x" * 90_000, "(" * 1_000, "not " * 40_000 + "x",
-    "x = 1" + "+1" * 90_000],
-    ids=["signs", "attributes", "brackets", "nots", "sums"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "-" * 100_000 + "1",
+        "x" + ".x" * 90_000,
+        "(" * 1_000,
+        "not " * 40_000 + "x",
+        "x = 1" + "+1" * 90_000,
+    ],
+    ids=["signs", "attributes", "brackets", "nots", "sums"],
+)
 def test_code_that_is_too_deep_is_nobodys_copy(source):
     """Whatever Python raises for a module that it cannot take, the others are compared."""
     text = Path(sequence.agents.ismcts.__file__).read_text("utf-8")
@@ -468,8 +533,9 @@ def test_the_secret_of_a_course_is_made_once(tmp_path):
 def test_a_stub_is_not_written_yet(tmp_path):
     """Three unanswered actions forfeit a game, and no deal but the first is played."""
     check = ladder()
-    outcome = mark(check, ask_module(module(tmp_path, STUB), check),
-                   [{"strength": 1.0, "legal": True}] * 2, [])
+    outcome = mark(
+        check, ask_module(module(tmp_path, STUB), check), [{"strength": 1.0, "legal": True}] * 2, []
+    )
     assert outcome.unwritten and outcome.earned == 0
 
 
@@ -494,12 +560,15 @@ def test_what_forfeits_is_told(tmp_path, name):
 def test_who_thinks_on_inside_does_so_on_its_own_clock():
     """A thread that computes while the opponent thinks is on the clock of the next action."""
     need_isolation()
-    source = agent("return observation.legal_actions()[0]") + """
+    source = (
+        agent("return observation.legal_actions()[0]")
+        + """
 import threading
 def spin():
     while True: pass
 threading.Thread(target=spin, daemon=True).start()
 """
+    )
     with Sandbox(Limits()) as sandbox:
         player = SandboxPlayer(sandbox, {"my_agent.py": source.encode()}, "my_agent.py")
         try:
@@ -542,13 +611,14 @@ def test_an_opponent_that_fails_is_nobodys_mark(tmp_path):
     answers = tmp_path / "answers"
     (answers / "study99").mkdir(parents=True)
     (answers / "study99" / "broken.py").write_text(agent("raise KeyError(observation)"), "utf-8")
-    cases = [{**RUNG, "against": "a broken one", "seed": 1,
-              "agent": "answers/study99/broken.py:MyAgent"}]
+    cases = [
+        {**RUNG, "against": "a broken one", "seed": 1, "agent": "answers/study99/broken.py:MyAgent"}
+    ]
     with pytest.raises(RuntimeError, match="the opponent a broken one failed"):
         ask_module(module(tmp_path, EXAMPLE), ladder(cases), answers=answers)
 
 
-SPY = '''
+SPY = """
 import gc
 import sys
 
@@ -567,13 +637,14 @@ class MyAgent:
         except ImportError:
             return observation.legal_actions()[0]
         raise RuntimeError(f"the autograder can be imported: {autograder}")
-'''
+"""
 
 
 def test_an_agent_in_the_sandbox_sees_neither_states_nor_opponents(tmp_path):
     """Nothing of the game but observations is in the agent's process, and no code of the staff."""
     need_isolation()
     with Sandbox(Limits()) as sandbox:
-        replies = sandbox.ask({"my_agent.py": SPY.encode()}, "my_agent.py",
-                              ladder(CASES[:1], deals=1), 3600)
+        replies = sandbox.ask(
+            {"my_agent.py": SPY.encode()}, "my_agent.py", ladder(CASES[:1], deals=1), 3600
+        )
     assert replies.observations[0]["legal"], replies

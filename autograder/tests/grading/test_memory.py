@@ -128,8 +128,9 @@ def sandbox():
 def needles(cases: Iterable[Case]) -> set[str]:
     """The texts by which cases could be known: positions, as they stand and as they are read."""
     texts = {text for case in cases for text in texts_of(case)}
-    return {text for text in texts | {text.partition(" ")[2] for text in texts}
-            if len(text) >= SHORTEST}
+    return {
+        text for text in texts | {text.partition(" ")[2] for text in texts} if len(text) >= SHORTEST
+    }
 
 
 def checks_of(study: str) -> Iterator[Check]:
@@ -150,8 +151,9 @@ def hits(sandbox: Sandbox, study: str, check: Check, wanted: set[str]) -> set[st
     own = needles(check.cases[:1])
     named = {digest(text): text for text in wanted - own}
     text = DUMP.format(wanted=" ".join(named))
-    replies = sandbox.ask({module: text.encode()}, module, replace(check, cases=check.cases[:1]),
-                          SECONDS)
+    replies = sandbox.ask(
+        {module: text.encode()}, module, replace(check, cases=check.cases[:1]), SECONDS
+    )
     said = repr(replies)
     shown = re.search(r"(\d+) texts, (\d+) objects, hits:([ 0-9a-f]*)", said)
     assert shown, said
@@ -159,8 +161,10 @@ def hits(sandbox: Sandbox, study: str, check: Check, wanted: set[str]) -> set[st
     return {named[each] for each in shown[3].split()}
 
 
-@pytest.mark.parametrize("study", [
-    pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in studies()])
+@pytest.mark.parametrize(
+    "study",
+    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in studies()],
+)
 def test_a_process_finds_no_case_but_its_own(sandbox, study):
     """Although the same warm parent has just served others who were asked all of them."""
     checks = list(checks_of(study))
@@ -180,8 +184,7 @@ PUBLIC = Path(load_study("study1").home, "course", "probes")
 
 
 def values(case: Case) -> set[str]:
-    """The texts by which a case could be known: its positions, and other values as JSON has them.
-    """
+    """The texts by which a case could be known: its positions, and other values as JSON has them."""
     found = needles([case])
     for value in case.values():
         text = value if isinstance(value, str) else json.dumps(value)
@@ -192,8 +195,13 @@ def values(case: Case) -> set[str]:
 def hidden_values(study: str) -> set[str]:
     """Those of all hidden cases of a study, but for those that are public."""
     public = "".join(path.read_text("utf-8") for path in PUBLIC.glob("study*.toml"))
-    found = {text for check in verdicts.hidden_study(study).checks.values() if check.ask not in
-             MATCHES for case in check.cases for text in values(case)}
+    found = {
+        text
+        for check in verdicts.hidden_study(study).checks.values()
+        if check.ask not in MATCHES
+        for case in check.cases
+        for text in values(case)
+    }
     return {text for text in found if text not in public}
 
 
@@ -214,12 +222,18 @@ def mapped(pid: int) -> Iterator[bytes]:
 def files_of(pid: int) -> Iterator[bytes]:
     """The content of the files that a process can write, and of those that it has open."""
     for folder in ("tmp", "dev/shm"):
-        yield from (path.read_bytes() for path in Path(f"/proc/{pid}/root", folder).rglob("*")
-                    if path.is_file())
+        yield from (
+            path.read_bytes()
+            for path in Path(f"/proc/{pid}/root", folder).rglob("*")
+            if path.is_file()
+        )
     for link in Path(f"/proc/{pid}/fd").iterdir():
         kind = link.stat().st_mode
-        assert stat.S_ISSOCK(kind) or link.readlink().is_relative_to("/tmp") \
+        assert (
+            stat.S_ISSOCK(kind)
+            or link.readlink().is_relative_to("/tmp")
             or link.readlink() == Path("/dev/null")
+        )
 
 
 def found_in(job: Job, wanted: set[str]) -> set[str]:
@@ -237,16 +251,23 @@ def one_case(check: Check) -> dict:
     return {"ask": check.ask, "cases": [{**check.settings, **check.cases[0]}]}
 
 
-@pytest.mark.parametrize("heavy", [False, pytest.param(True, marks=pytest.mark.slow)],
-                         ids=["light", "heavy"])
-@pytest.mark.parametrize("study", [pytest.param(
-    name, marks=[] if name in ("study1", "study6") else pytest.mark.slow) for name in studies()])
+@pytest.mark.parametrize(
+    "heavy", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["light", "heavy"]
+)
+@pytest.mark.parametrize(
+    "study",
+    [
+        pytest.param(name, marks=[] if name in ("study1", "study6") else pytest.mark.slow)
+        for name in studies()
+    ],
+)
 def test_in_all_memory_there_is_no_case_but_its_own(sandbox, study, heavy):
     """For every check: after other jobs were asked all cases, by the same parent, and notebooks
     have run."""
     need(os.geteuid() == 0, "only root reads the memory of other processes")
-    checks = [check for check in verdicts.hidden_study(study).checks.values()
-              if check.ask not in MATCHES]
+    checks = [
+        check for check in verdicts.hidden_study(study).checks.values() if check.ask not in MATCHES
+    ]
     module, wanted = load_study(study).module, hidden_values(study)
     mark = "# numpy\n" * heavy
     for check in checks:
@@ -274,8 +295,10 @@ def test_what_the_parent_knew_would_be_found(monkeypatch, tmp_path):
     old = "    import tictactoe  # noqa: F401\n"
     assert text.count(old) == 1
     read = sorted(text for case in check.cases for text in texts_of(case))
-    new = (f"{old}    from course.probes.positions import read_position\n"
-           f"    for text in {read!r}:\n        read_position(text)\n")
+    new = (
+        f"{old}    from course.probes.positions import read_position\n"
+        f"    for text in {read!r}:\n        read_position(text)\n"
+    )
     path.write_text(text.replace(old, new), "utf-8")
     monkeypatch.setattr(launch, "HERE", tmp_path)
     with Sandbox(Limits()) as weak:

@@ -35,6 +35,7 @@ def nbgrader_creates(url: str) -> None:
 @pytest.fixture
 def no_subprocess(monkeypatch):
     """Running a program from nbgrader's gradebook fails the test."""
+
     def run(command: list[str], **_options) -> bytes:
         raise AssertionError(f"{command} was run")
 
@@ -44,6 +45,7 @@ def no_subprocess(monkeypatch):
 @pytest.mark.slow
 def test_a_gradebook_in_sqlite_equals_nbgraders(tmp_path, no_subprocess):
     """The same tables, indexes, rows and version, statement by statement."""
+
     def dump(path: Path) -> list[str]:
         with sqlite3.connect(path) as book:
             return sorted(book.iterdump())
@@ -58,11 +60,14 @@ def test_a_gradebook_in_sqlite_equals_nbgraders(tmp_path, no_subprocess):
 @pytest.mark.slow
 def test_a_gradebook_in_postgresql_equals_nbgraders(postgres):  # noqa: F811
     """The same columns, constraints and version."""
+
     def schema(url: str) -> list[list]:
         engine = create_engine(url)
         with engine.connect() as book:
-            found = [[tuple(row) for row in book.execute(query)] for query in (
-                COLUMNS, CONSTRAINTS, text("SELECT version_num FROM alembic_version"))]
+            found = [
+                [tuple(row) for row in book.execute(query)]
+                for query in (COLUMNS, CONSTRAINTS, text("SELECT version_num FROM alembic_version"))
+            ]
         engine.dispose()
         return found
 
@@ -81,4 +86,5 @@ def test_nbgraders_own_commands_use_it(tmp_path, no_subprocess, monkeypatch):
     api.Gradebook(db_url(folder)).close()
     with sqlite3.connect(folder.root / "gradebook.db") as book:
         assert book.execute("SELECT * FROM alembic_version").fetchall() == [
-            (gradebook.schema_version(),)]
+            (gradebook.schema_version(),)
+        ]

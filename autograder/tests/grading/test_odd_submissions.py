@@ -45,7 +45,8 @@ from autograder.tests.needs import need_isolation
 
 pytestmark = [
     pytest.mark.xdist_group("odd"),
-    pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names and files")]
+    pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names and files"),
+]
 FULL = CHECK.max_points
 TIES = f"{NOTEBOOK}.ipynb"
 
@@ -79,8 +80,15 @@ def sparse(folder: Path) -> None:
 
 def named(folder: Path) -> None:
     """Names of any bytes, of blanks, of markup and of options."""
-    for name in (b"\xff\xfe.py", b"end .py ", b"<img src=x onerror=alert(1)>.ipynb", b"a\nb.txt",
-                 b" ", b"-rf", b"\xff.ipynb"):
+    for name in (
+        b"\xff\xfe.py",
+        b"end .py ",
+        b"<img src=x onerror=alert(1)>.ipynb",
+        b"a\nb.txt",
+        b" ",
+        b"-rf",
+        b"\xff.ipynb",
+    ):
         (folder / os.fsdecode(name)).write_text("1")
     (folder / os.fsdecode(b"\xfe dir ")).mkdir()
     (folder / os.fsdecode(b"\xfe dir /x.py")).touch()
@@ -101,17 +109,26 @@ def linked(folder: Path) -> None:
 
 def edited(edit: Callable[[list], None]) -> Callable[[Path], None]:
     """Let `edit` change the cells of the notebook, which are plain data."""
+
     def change(folder: Path) -> None:
         data = json.loads((folder / TIES).read_text("utf-8"))
         edit(data["cells"])
         (folder / TIES).write_text(json.dumps(data), "utf-8")
+
     return change
 
 
 def code(source: str, **more) -> dict:
     """A code cell as plain data."""
-    return {"cell_type": "code", "id": "odd", "metadata": {}, "source": source, "outputs": [],
-            "execution_count": None, **more}
+    return {
+        "cell_type": "code",
+        "id": "odd",
+        "metadata": {},
+        "source": source,
+        "outputs": [],
+        "execution_count": None,
+        **more,
+    }
 
 
 def ask_others(cells: list) -> None:
@@ -119,9 +136,23 @@ def ask_others(cells: list) -> None:
     for cell in cells:
         if cell["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("check"):
             cell["source"] = 'check("study99.nothing")'
-    cells.append(code('check("study10.ladder")', metadata={"nbgrader": {
-        "grade": True, "grade_id": "new", "points": 50, "solution": False, "locked": True,
-        "schema_version": 3, "task": False, "cell_type": "code"}}))
+    cells.append(
+        code(
+            'check("study10.ladder")',
+            metadata={
+                "nbgrader": {
+                    "grade": True,
+                    "grade_id": "new",
+                    "points": 50,
+                    "solution": False,
+                    "locked": True,
+                    "schema_version": 3,
+                    "task": False,
+                    "cell_type": "code",
+                }
+            },
+        )
+    )
 
 
 EMPTY = {"output_type": "stream", "name": "stdout", "text": ""}
@@ -133,12 +164,18 @@ KINDS = {
     "named": (named, FULL, ""),
     "many": (many, FULL, f"there are more than {MAX_ENTRIES:,} files"),
     "linked": (linked, FULL, "is a link and was ignored"),
-    "outputs": (edited(lambda cells: cells.insert(0, code("1", outputs=[EMPTY] * 70_000))), FULL,
-                "has 70,000 outputs"),
+    "outputs": (
+        edited(lambda cells: cells.insert(0, code("1", outputs=[EMPTY] * 70_000))),
+        FULL,
+        "has 70,000 outputs",
+    ),
     "cells": (edited(lambda cells: cells.extend([code("")] * 30_000)), FULL, "cells, of which"),
     "others": (edited(ask_others), FULL, ""),
-    "deep": (lambda folder: (folder / TIES).write_text("[" * 90_000 + "]" * 90_000), FULL,
-             "is not a valid notebook"),
+    "deep": (
+        lambda folder: (folder / TIES).write_text("[" * 90_000 + "]" * 90_000),
+        FULL,
+        "is not a valid notebook",
+    ),
     "brackets": (lambda folder: (folder / STUDY.module).write_text("(" * 90_000), 0, ""),
     "pipe": (lambda folder: (shutil.rmtree(folder), os.mkfifo(folder)), None, "is not a folder"),
 }
@@ -157,10 +194,16 @@ def school(tmp_path_factory) -> dict:
     for student, (make, *_) in KINDS.items():
         make(hand_in(folder, student, MODULES["reference"]))
     course = ["--course", str(folder.root)]
-    run = {name: CliRunner().invoke(app, [*words, *course]) for name, words in {
-        "grade": ["grade", "study2", "--json"], "again": ["grade", "study2", "--json"],
-        "feedback": ["feedback", "study2"], "report": ["report", "study2"],
-        "export": ["export"]}.items()}
+    run = {
+        name: CliRunner().invoke(app, [*words, *course])
+        for name, words in {
+            "grade": ["grade", "study2", "--json"],
+            "again": ["grade", "study2", "--json"],
+            "feedback": ["feedback", "study2"],
+            "report": ["report", "study2"],
+            "export": ["export"],
+        }.items()
+    }
     return {"folder": folder, **run}
 
 
@@ -172,7 +215,12 @@ def of(school: dict, name: str) -> dict[str, dict]:
 def test_every_command_ends(school):
     """No exception leaves a command; `grade` says that some need a look."""
     assert {name: result.exit_code for name, result in school.items() if name != "folder"} == {
-        "grade": 1, "again": 1, "feedback": 0, "report": 0, "export": 0}
+        "grade": 1,
+        "again": 1,
+        "feedback": 0,
+        "report": 0,
+        "export": 0,
+    }
 
 
 @pytest.mark.parametrize("student", ["ann", "zoe", *ODD_BUT_FINE])
@@ -196,15 +244,17 @@ def test_an_odd_submission_is_told_and_marked(school, student):
 
 def test_what_is_odd_stays_unchanged(school):
     """The second run grades nobody, as nothing has changed since the first."""
-    assert {r["status"] for s, r in of(school, "again").items() if not s.startswith("'")
-            } == {"unchanged"}
+    assert {r["status"] for s, r in of(school, "again").items() if not s.startswith("'")} == {
+        "unchanged"
+    }
 
 
 def test_folders_that_no_student_can_have_are_told_everywhere(school):
     """Each is named by `grade`, the report and the export, and none is graded."""
     names = {repr(os.fsdecode(name)) for name in MISNAMED}
-    assert {s for s, r in of(school, "grade").items() if r["status"] == "nothing to grade"
-            } == names | {"pipe"}
+    assert {
+        s for s, r in of(school, "grade").items() if r["status"] == "nothing to grade"
+    } == names | {"pipe"}
     reports = school["folder"].root / "reports"
     with (reports / f"{STUDY.assignment}.csv").open(encoding="utf-8", newline="") as file:
         rows = {line["student"] for line in csv.DictReader(file)}
@@ -218,7 +268,7 @@ def test_the_report_and_the_overview_know_everybody(school):
     text = re.sub(r"</?a[^>]*>", "", text)  # names are links
     assert all(f'<th scope="row">{student}</th>' in text for student in ("ann", "zoe", *KINDS))
     found = overview(school["folder"].root)
-    line, = (line for line in found.lines if line.assignment == STUDY.assignment)
+    (line,) = (line for line in found.lines if line.assignment == STUDY.assignment)
     assert line.handed_in == 2 + len(KINDS) + len(ODD_BUT_FINE)
     assert all(any(repr(os.fsdecode(name)) in said for said in found.wrong) for name in MISNAMED)
 
@@ -248,8 +298,13 @@ def test_nbgraders_own_command_grades_as_ours_does(course, kind):
     for student in ("ann", kind, "zoe"):
         hand_in(course, student, MODULES["reference"])
     KINDS[kind][0](course.submission(STUDY.assignment, kind))
-    done = subprocess.run([sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment],
-                          cwd=course.root, check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment],
+        cwd=course.root,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert KINDS[kind][2] in done.stderr
     theirs = [score(course, student) for student in ("ann", kind, "zoe")]
@@ -269,18 +324,25 @@ def test_formgraders_buttons_grade_and_write_pages_of_plain_files_only(course):
     api = NbGraderAPI(CourseDirectory(config=config), config=config)
     done = {student: api.autograde(STUDY.assignment, student) for student in ("ann", "linked")}
     assert {student: result["success"] for student, result in done.items()} == {
-        "ann": True, "linked": True}
+        "ann": True,
+        "linked": True,
+    }
     assert KINDS["linked"][2] in done["linked"]["log"]
-    pages = {student: api.generate_feedback(STUDY.assignment, student, force=True)["success"]
-             for student in ("ann", "linked")}
+    pages = {
+        student: api.generate_feedback(STUDY.assignment, student, force=True)["success"]
+        for student in ("ann", "linked")
+    }
     assert pages["ann"]
     page = course.root / "feedback" / "ann" / STUDY.assignment / f"{NOTEBOOK}.html"
     theirs = page.read_bytes()
     assert f"{FULL:g} of {FULL:g} points".encode() in theirs
     book = (course.root / "gradebook.db").read_bytes()[:16]
-    assert not [path for folder in ("autograded", "feedback")
-                for path in (course.root / folder).rglob("*")
-                if path.is_symlink() or (path.is_file() and path.read_bytes()[:16] == book)]
+    assert not [
+        path
+        for folder in ("autograded", "feedback")
+        for path in (course.root / folder).rglob("*")
+        if path.is_symlink() or (path.is_file() and path.read_bytes()[:16] == book)
+    ]
     shutil.rmtree(page.parent)
     write_feedback(course, STUDY, ["ann"])
     assert page.read_bytes() == theirs
@@ -291,15 +353,28 @@ def test_formgraders_buttons_grade_and_write_pages_of_plain_files_only(course):
 
 def asking(check: str):
     """An instructor's locked cell that asks for a check."""
-    return new_code_cell(f'check("{check}")', metadata={"nbgrader": {
-        "grade_id": "asks", "schema_version": 3, "task": False, "grade": True, "locked": True,
-        "solution": False, "points": 5}})
+    return new_code_cell(
+        f'check("{check}")',
+        metadata={
+            "nbgrader": {
+                "grade_id": "asks",
+                "schema_version": 3,
+                "task": False,
+                "grade": True,
+                "locked": True,
+                "solution": False,
+                "points": 5,
+            }
+        },
+    )
 
 
-ASKED = {"study99.nothing": "there is no study 'study99'",
-         "study2.nothing": "there is no check 'study2.nothing'",
-         "alpha_beta.alpha_beta": "the check is called study2.alpha_beta",
-         "study2.alpha_beta": "there is no alphabeta.py beside the notebook"}
+ASKED = {
+    "study99.nothing": "there is no study 'study99'",
+    "study2.nothing": "there is no check 'study2.nothing'",
+    "alpha_beta.alpha_beta": "the check is called study2.alpha_beta",
+    "study2.alpha_beta": "there is no alphabeta.py beside the notebook",
+}
 
 
 def test_a_check_that_nobody_can_pass_is_not_released(course):
@@ -335,9 +410,25 @@ def test_a_check_that_has_gone_since_stops_every_command_in_one_sentence(course,
 @pytest.mark.parametrize("call", ['check("study99.nothing")', 'check("study2.alpha_beta")'])
 def test_a_call_of_check_in_a_manual_cell_is_a_call(course, call):
     """A student who writes it where a person gives the marks starts no check and makes no fault."""
-    own_assignment(course, more=[new_code_cell("# Explain.", metadata={"nbgrader": {
-        "grade_id": "why", "schema_version": 3, "task": False, "grade": True, "locked": False,
-        "solution": True, "points": 5}})])
+    own_assignment(
+        course,
+        more=[
+            new_code_cell(
+                "# Explain.",
+                metadata={
+                    "nbgrader": {
+                        "grade_id": "why",
+                        "schema_version": 3,
+                        "task": False,
+                        "grade": True,
+                        "locked": False,
+                        "solution": True,
+                        "points": 5,
+                    }
+                },
+            )
+        ],
+    )
     for student in ("ann", "odd"):
         solve(course, student, "return 2 * x")
     path = course.submission(OWN, "odd") / "numbers.ipynb"

@@ -14,19 +14,57 @@ from autograder.sandbox.inside.plain import NotPlain, coded, decoded
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 
-ATOMS = (st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
-         | st.binary() | st.complex_numbers(allow_nan=False) | st.integers().map(lambda n: n << 99)
-         | st.builds(range, st.integers(-9, 9), st.integers(-9, 9), st.integers(1, 9))
-         | st.sampled_from([np.float32(0.5), np.int64(-3), np.bool_(True), np.str_("x")]))
+ATOMS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
+    | st.complex_numbers(allow_nan=False)
+    | st.integers().map(lambda n: n << 99)
+    | st.builds(range, st.integers(-9, 9), st.integers(-9, 9), st.integers(1, 9))
+    | st.sampled_from([np.float32(0.5), np.int64(-3), np.bool_(True), np.str_("x")])
+)
 HASHED = st.integers() | st.text() | st.tuples(st.integers(), st.text())
-PLAIN = st.recursive(ATOMS, lambda inner: (
-    st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(HASHED, inner)
-    | st.sets(HASHED) | st.frozensets(HASHED)), max_leaves=20)
+PLAIN = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(HASHED, inner)
+        | st.sets(HASHED)
+        | st.frozensets(HASHED)
+    ),
+    max_leaves=20,
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-    | st.sampled_from(["list", "dict", "set", "array", "number", "int", "range", "bytes", "<f8",
-                       "|O", "|S9", "AAAAAAAA", "kept", "pickled"]),
-    lambda inner: st.lists(inner, max_size=5), max_leaves=20)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(
+        [
+            "list",
+            "dict",
+            "set",
+            "array",
+            "number",
+            "int",
+            "range",
+            "bytes",
+            "<f8",
+            "|O",
+            "|S9",
+            "AAAAAAAA",
+            "kept",
+            "pickled",
+        ]
+    ),
+    lambda inner: st.lists(inner, max_size=5),
+    max_leaves=20,
+)
 
 
 def refuse(value):
@@ -44,13 +82,23 @@ def test_a_plain_value_comes_back_with_its_type(value):
 
 def test_a_number_may_be_long():
     """Longer than Python writes in decimal digits."""
-    assert decoded(coded(-10**5000, refuse), refuse) == -10**5000
+    assert decoded(coded(-(10**5000), refuse), refuse) == -(10**5000)
 
 
-@pytest.mark.parametrize("array", [
-    np.arange(6).reshape(2, 3), np.zeros((0, 3)), np.array(5.5), np.array(["a", "bc"]),
-    np.array([True, False]), np.arange(8)[::2], np.asfortranarray(np.ones((2, 3))), np.array([1j]),
-    np.array([math.nan, math.inf], dtype=np.float32)])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6).reshape(2, 3),
+        np.zeros((0, 3)),
+        np.array(5.5),
+        np.array(["a", "bc"]),
+        np.array([True, False]),
+        np.arange(8)[::2],
+        np.asfortranarray(np.ones((2, 3))),
+        np.array([1j]),
+        np.array([math.nan, math.inf], dtype=np.float32),
+    ],
+)
 def test_an_array_comes_back(array):
     """Of any shape and of any kind of numbers."""
     back = decoded(coded(array, refuse), refuse)
@@ -68,9 +116,20 @@ class Odd(int):
         return True
 
 
-@pytest.mark.parametrize("value", [
-    Odd(), [Odd()], {1: Odd()}, np.array([Odd()], dtype=object), np.zeros(3).view(np.recarray),
-    np.ma.masked_array([1]), object(), print, SimpleNamespace()])
+@pytest.mark.parametrize(
+    "value",
+    [
+        Odd(),
+        [Odd()],
+        {1: Odd()},
+        np.array([Odd()], dtype=object),
+        np.zeros(3).view(np.recarray),
+        np.ma.masked_array([1]),
+        object(),
+        print,
+        SimpleNamespace(),
+    ],
+)
 def test_what_only_looks_plain_is_not(value):
     """Types are exact: a subclass would bring its own `==`."""
     with pytest.raises(NotPlain):
@@ -89,21 +148,36 @@ def ran():
     """Runs cells, the tests among them outside; gives their outputs in short, by cell."""
     need_isolation()
     with Sandbox(Limits()) as inside, Sandbox(Limits()) as outside:
+
         def run(*cells, tests, imports=(), seconds=5):
-            found = inside.run_cells({}, cells, seconds, 1, 30, Outside(
-                outside, tests if isinstance(tests, dict) else dict.fromkeys(tests), imports))
+            found = inside.run_cells(
+                {},
+                cells,
+                seconds,
+                1,
+                30,
+                Outside(
+                    outside, tests if isinstance(tests, dict) else dict.fromkeys(tests), imports
+                ),
+            )
             return [_short(outputs) for outputs in found.outputs], found
+
         yield run
 
 
 def _short(outputs):
-    return [output["data"]["text/plain"] if "data" in output
-            else output.get("text", output.get("evalue")) for output in outputs or []]
+    return [
+        output["data"]["text/plain"]
+        if "data" in output
+        else output.get("text", output.get("evalue"))
+        for output in outputs or []
+    ]
 
 
 def test_what_tests_do_with_a_submission(ran):
     """Functions, classes, their instances, generators, exceptions and values, as inside."""
-    (cell, *found), _ = ran("""
+    (cell, *found), _ = ran(
+        """
 import numpy as np
 def double(x): "Twice."; return 2 * x
 def sort(values): print("sorting"); values.sort()
@@ -117,7 +191,8 @@ class Account:
     def __len__(self): return 7
     def __getitem__(self, key): return key
 points = {"a": (1, 2.5), "b": {3}}
-""", """
+""",
+        """
 assert double(2) == 4 and double("ab") == "abab" and double([1]) == [1, 1]
 assert type(double(True)) is int
 assert (double(np.ones(3)) == 2).all() and double(x=3) == 6
@@ -132,24 +207,35 @@ except KeyError as error:
     assert "3" in str(error)
 else:
     assert False
-""", """
+""",
+        """
 account = Account(3)
 assert account.pay(2).money == 5 == account.money and Account.limit == 5
 assert len(account) == 7 and account[3] == 3
 assert list(count()) == [0, 1, 2] and [n for n in count()] == [0, 1, 2]
 assert points == {"a": (1, 2.5), "b": {3}}
 assert not hasattr(account, "nothing")
-""", """
+""",
+        """
 from tictactoe import Board
 assert double(account.money) == 10  # what a test made is there in the next
-7.5""", tests=[1, 2, 3], imports=["import numpy as np"])
+7.5""",
+        tests=[1, 2, 3],
+        imports=["import numpy as np"],
+    )
     assert cell == [] and found == [[], [], ["7.5"]]
 
 
 def test_live_objects_are_not_compared(ran):
     """Their `==` would be the submission's; the test is told so."""
-    found, _ = ran("class P: pass\np = P()", "assert p == p", "assert p", "assert p is not None",
-                   "p.x = 1", tests=[1, 2, 3, 4])
+    found, _ = ran(
+        "class P: pass\np = P()",
+        "assert p == p",
+        "assert p",
+        "assert p is not None",
+        "p.x = 1",
+        tests=[1, 2, 3, 4],
+    )
     for text in found[1] + found[2]:
         assert "is not compared, only plain values are" in text
     assert found[3] == []
@@ -196,13 +282,24 @@ assert values == [1] and more == {"a": 2}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [
-    "deque([3, 1, 2])", "(n for n in (3, 1, 2))", "map(int, '312')", "Items([3, 1, 2])",
-    "List([3, 1, 2])", "np.matrix([3, 1, 2])", "np.array([3, 1, 2]).view(Array)", "Sequence()",
-    "{3: 0, 1: 0, 2: 0}.keys()"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        "deque([3, 1, 2])",
+        "(n for n in (3, 1, 2))",
+        "map(int, '312')",
+        "Items([3, 1, 2])",
+        "List([3, 1, 2])",
+        "np.matrix([3, 1, 2])",
+        "np.array([3, 1, 2]).view(Array)",
+        "Sequence()",
+        "{3: 0, 1: 0, 2: 0}.keys()",
+    ],
+)
 def test_what_has_the_right_items_is_right(ran, made):
     """Another type than the solution's is no mistake where the test reads the items alone."""
-    found, _ = ran(f"""
+    found, _ = ran(
+        f"""
 from collections import UserList, deque
 import numpy as np
 class List(list): pass
@@ -212,53 +309,89 @@ class Sequence:
     def __len__(self): return 3
     def __getitem__(self, n): return [3, 1, 2][n]
 def f(): return {made}
-""", "import numpy as np\nassert list(np.ravel(list(f()))) == [3, 1, 2]", tests={1: ["f"]})
+""",
+        "import numpy as np\nassert list(np.ravel(list(f()))) == [3, 1, 2]",
+        tests={1: ["f"]},
+    )
     assert found[1] == []
 
 
 LIARS = {  # what a test asserts of `f(3)`, a solution that is right, and an object that is not
-    "items of a list": ("assert r[0] < r[1] < r[2] and len(r) == 3", "[1, 2, 3]", """
+    "items of a list": (
+        "assert r[0] < r[1] < r[2] and len(r) == 3",
+        "[1, 2, 3]",
+        """
 class Liar(list):
     read = 0
     def __getitem__(self, n): Liar.read += 1; return Liar.read
-def f(n): return Liar([0, 0, 0])"""),
-    "length of a list": ("assert len(r) == 3", "[1, 2, 3]", """
+def f(n): return Liar([0, 0, 0])""",
+    ),
+    "length of a list": (
+        "assert len(r) == 3",
+        "[1, 2, 3]",
+        """
 class Liar(list):
     def __len__(self): return 3
-def f(n): return Liar()"""),
-    "items of a dictionary": ("assert r['a'] < r['b']", "{'a': 1, 'b': 2}", """
+def f(n): return Liar()""",
+    ),
+    "items of a dictionary": (
+        "assert r['a'] < r['b']",
+        "{'a': 1, 'b': 2}",
+        """
 class Liar(dict):
     read = 0
     def __getitem__(self, key): Liar.read += 1; return Liar.read
-def f(n): return Liar(a=0, b=0)"""),
-    "a matrix": ("assert r.T.trace() == r.trace() == 3", "np.eye(3)", """
+def f(n): return Liar(a=0, b=0)""",
+    ),
+    "a matrix": (
+        "assert r.T.trace() == r.trace() == 3",
+        "np.eye(3)",
+        """
 class Liar:
     T = property(lambda self: self)
     def trace(self): return 3
-def f(n): return Liar()"""),
-    "an array": ("assert r.sum() == 6 and r.min() == 1", "np.array([1, 2, 3])", """
+def f(n): return Liar()""",
+    ),
+    "an array": (
+        "assert r.sum() == 6 and r.min() == 1",
+        "np.array([1, 2, 3])",
+        """
 class Liar(np.ndarray):
     def __array_finalize__(self, other): pass
     def __array_ufunc__(self, *arguments, **named): return True
     def sum(self): return 6
     def min(self): return 1
-def f(n): return np.zeros(3).view(Liar)"""),
-    "iterators": ("assert sum(r) == 6 and max(r) == 4", "[1, 1, 4]", """
+def f(n): return np.zeros(3).view(Liar)""",
+    ),
+    "iterators": (
+        "assert sum(r) == 6 and max(r) == 4",
+        "[1, 1, 4]",
+        """
 class Liar:
     read = 0
     def __iter__(self): Liar.read += 1; return iter([6] if Liar.read == 1 else [4])
-def f(n): return Liar()"""),
-    "a text": ("assert r[:2] == 'ab' and r[-1] == 'c'", "'abc'", """
+def f(n): return Liar()""",
+    ),
+    "a text": (
+        "assert r[:2] == 'ab' and r[-1] == 'c'",
+        "'abc'",
+        """
 class Liar:
     def __getitem__(self, n): return 'ab' if isinstance(n, slice) else 'c'
-def f(n): return Liar()"""),
-    "properties": ("assert r.real < r.imag", "1 + 2j", """
+def f(n): return Liar()""",
+    ),
+    "properties": (
+        "assert r.real < r.imag",
+        "1 + 2j",
+        """
 class Liar:
     read = 0
     @property
     def real(self): Liar.read += 1; return Liar.read
     imag = real
-def f(n): return Liar()""")}
+def f(n): return Liar()""",
+    ),
+}
 
 
 @pytest.mark.slow
@@ -276,15 +409,27 @@ def test_an_object_is_not_read_again_and_again(ran, liar):
     assert not any(output["output_type"] == "error" for output in unknown.outputs[1])
 
 
-@pytest.mark.parametrize("test", [
-    "assert f(3).startswith('ab')", "assert 3 in f(3)", "assert f(3).issubset({4})",
-    "assert f(3)", "assert not f(3) != 3", "assert f(3).upper().startswith('A')",
-    "assert xs.index(3) == 7 and xs.count(1)", "assert all(map(stop, [1, 2, 3]))",
-    "for n in range(3):\n    assert stop(n) == n", "assert f(3)(4)", "assert any(f(3).values(5))"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert f(3).startswith('ab')",
+        "assert 3 in f(3)",
+        "assert f(3).issubset({4})",
+        "assert f(3)",
+        "assert not f(3) != 3",
+        "assert f(3).upper().startswith('A')",
+        "assert xs.index(3) == 7 and xs.count(1)",
+        "assert all(map(stop, [1, 2, 3]))",
+        "for n in range(3):\n    assert stop(n) == n",
+        "assert f(3)(4)",
+        "assert any(f(3).values(5))",
+    ],
+)
 def test_no_object_of_a_submission_decides(ran, test):
     """Where the solution's functions return plain values, an object that says yes to everything is
     no answer, and an exception ends no loop of the test."""
-    _, told = ran("""
+    _, told = ran(
+        """
 class Yes:
     __eq__ = __ne__ = __contains__ = __bool__ = lambda *_: True
     def __getattr__(self, name): return Yes()
@@ -292,7 +437,10 @@ class Yes:
 xs = Yes()
 def f(x): return Yes()
 def stop(x): raise StopIteration
-""", test, tests={1: ["f", "stop"]})
+""",
+        test,
+        tests={1: ["f", "stop"]},
+    )
     assert told.outputs[1][-1].output_type == "error"
 
 
@@ -301,8 +449,13 @@ def test_a_test_may_call_what_it_calls_in_the_solution(ran):
     account = "class Account:\n    def pay(self, more): return more + 1"
     test = "assert Account().pay(2) == 3"
     _, told = ran(account, test, tests=[1])
-    assert told.calls[1] == ["Account", "Account is live", "Account() is live", "Account().pay",
-                             "Account().pay is live"]
+    assert told.calls[1] == [
+        "Account",
+        "Account is live",
+        "Account() is live",
+        "Account().pay",
+        "Account().pay is live",
+    ]
     found, _ = ran(account, test, tests={1: told.calls[1]})
     assert found[1] == []
 
@@ -313,8 +466,12 @@ def test_a_name_belongs_to_whom_defined_it(ran):
     found, _ = ran(
         "import math\nmath.sqrt = lambda x: 7\nlen = abs = lambda x: 7\nx, y = 1, 2",
         "assert math.sqrt(4) == 2 and len([]) == 0 and abs(-1) == 1\nassert x == 1\ny = 5",
-        "x, y = 10, 20", "assert x == 10 and y == 5", "missing", tests=[1, 3, 4],
-        imports=["import math", "from nowhere import math"])
+        "x, y = 10, 20",
+        "assert x == 10 and y == 5",
+        "missing",
+        tests=[1, 3, 4],
+        imports=["import math", "from nowhere import math"],
+    )
     assert found[:4] == [[], [], [], []]
     assert "name 'missing' is not defined" in found[4][0]
 
@@ -322,8 +479,9 @@ def test_a_name_belongs_to_whom_defined_it(ran):
 @pytest.mark.parametrize("loop", ["f()", "[x for x in iter(int, 1)]", "while True: pass"])
 def test_a_test_that_does_not_end_is_stopped(ran, loop):
     """Wherever it hangs; what comes after it is run."""
-    found, told = ran("def f():\n    while True: pass", loop, "5", "assert True", tests=[1, 3],
-                      seconds=1)
+    found, told = ran(
+        "def f():\n    while True: pass", loop, "5", "assert True", tests=[1, 3], seconds=1
+    )
     assert "stopped" in told.late[1] or "s of computing" in told.late[1]
     assert found[2] == ["5"] and found[3] == []
     assert told.stopped is None
@@ -339,8 +497,12 @@ def test_a_process_that_ends_ends_the_run(ran):
 
 def test_a_hidden_test_is_nowhere_in_the_submission(ran):
     """Neither its text nor its names: only what it passes."""
-    found, _ = ran("def f(x): return x", "secret = 12345\nassert f(1) == 1",
-                   "import gc, sys\nfound = '123' + '45' in repr([o for o in gc.get_objects() "
-                   "if isinstance(o, dict)])\nprint(found, 'secret' in globals(), "
-                   "'secret' in get_ipython().user_ns)", tests=[1])
+    found, _ = ran(
+        "def f(x): return x",
+        "secret = 12345\nassert f(1) == 1",
+        "import gc, sys\nfound = '123' + '45' in repr([o for o in gc.get_objects() "
+        "if isinstance(o, dict)])\nprint(found, 'secret' in globals(), "
+        "'secret' in get_ipython().user_ns)",
+        tests=[1],
+    )
     assert found[2] == ["False False False\n"]

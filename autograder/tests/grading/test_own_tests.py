@@ -54,26 +54,43 @@ def course(tmp_path) -> CourseFolder:
     return CourseFolder.create(tmp_path / "course")
 
 
-def generate(folder: CourseFolder, assignment: str, imports: str, solution: str,
-             tests: dict[str, str]) -> str:
+def generate(
+    folder: CourseFolder, assignment: str, imports: str, solution: str, tests: dict[str, str]
+) -> str:
     """Generate the student version of a notebook; returns nbgrader's log."""
+
     def cell(source, name, **settings):
-        return new_code_cell(source, metadata={"nbgrader": {
-            "grade_id": name, "schema_version": 3, "task": False, **settings}})
+        return new_code_cell(
+            source,
+            metadata={
+                "nbgrader": {"grade_id": name, "schema_version": 3, "task": False, **settings}
+            },
+        )
 
     source = folder.root / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)
-    notebook = new_notebook(metadata={
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}})
+    notebook = new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        }
+    )
     notebook.cells = [
         cell(imports, "imports", grade=False, locked=True, solution=False),
         cell(solution, "solution", grade=False, locked=False, solution=True),
-        *(cell(test, name, grade=True, locked=True, solution=False, points=5)
-          for name, test in tests.items())]
+        *(
+            cell(test, name, grade=True, locked=True, solution=False, points=5)
+            for name, test in tests.items()
+        ),
+    ]
     nbformat.write(notebook, source / "book.ipynb")
     # nbgrader leaves sockets of its kernel open, which would fail a later test of this process.
-    done = subprocess.run([sys.executable, "-m", "nbgrader", "generate_assignment", assignment],
-                          cwd=folder.root, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", assignment],
+        cwd=folder.root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stderr
 
 
@@ -109,15 +126,16 @@ def plain_value(imports: str, solution: str, seed: str) -> float:
     return names["value"]
 
 
-@pytest.mark.parametrize(("size", "runs"), [
-    (6, 2), pytest.param(24, 20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("size", "runs"), [(6, 2), pytest.param(24, 20, marks=pytest.mark.slow)])
 def test_seeded_tests_give_a_class_the_same_marks_in_every_run(course, size, runs):
     """The generator that a test seeds is that of the submission, as in plain nbgrader; who is
     graded first, and by how many processes, does not matter."""
     imports = "import random\nimport numpy as np"
-    tests = {f"test{n}": f"{seed}\nassert round(pi_by_darts(400), 2) == "
-                         f"{plain_value(imports, DARTS, seed)}"
-             for n, seed in enumerate(("random.seed(5)", "random.seed('a word')"))}
+    tests = {
+        f"test{n}": f"{seed}\nassert round(pi_by_darts(400), 2) == "
+        f"{plain_value(imports, DARTS, seed)}"
+        for n, seed in enumerate(("random.seed(5)", "random.seed('a word')"))
+    }
     said = generate(course, "seeds", imports, DARTS, tests)
     assert "the test 'test0' is decided in the student's own interpreter" in said
     students = [f"right{n:02}" for n in range(size)]
@@ -127,8 +145,10 @@ def test_seeded_tests_give_a_class_the_same_marks_in_every_run(course, size, run
     for run in range(runs):
         assert {g.status for g in grade(course, study, force=True, jobs=1 + run % 3)} == {"graded"}
         assert scores(course, "seeds") == dict.fromkeys(students, 10)
-        inside = {tuple(json.loads(path.read_text("utf-8"))["inside"])
-                  for path in (course.root / "results" / "seeds").glob("*/book.json")}
+        inside = {
+            tuple(json.loads(path.read_text("utf-8"))["inside"])
+            for path in (course.root / "results" / "seeds").glob("*/book.json")
+        }
         assert inside == {("test0", "test1")}
 
 
@@ -137,9 +157,16 @@ def test_numpy_s_generator_is_seeded_by_a_test(course):
     """The global one, under another name."""
     imports = "import numpy as np"
     value = plain_value(imports, NUMPY, "np.random.seed(5)")
-    generate(course, "seeds", imports, NUMPY,
-             {"test": f"from numpy.random import seed\nseed(5)\n"
-                      f"assert round(pi_by_darts(400), 2) == {value}"})
+    generate(
+        course,
+        "seeds",
+        imports,
+        NUMPY,
+        {
+            "test": f"from numpy.random import seed\nseed(5)\n"
+            f"assert round(pi_by_darts(400), 2) == {value}"
+        },
+    )
     hand_in(course, "seeds", "ann", NUMPY)
     hand_in(course, "seeds", "ben", NUMPY.replace("4 *", "2 *"))
     list(grade(course, course.assignment("seeds")))
@@ -149,13 +176,20 @@ def test_numpy_s_generator_is_seeded_by_a_test(course):
 @pytest.mark.slow
 def test_each_submission_draws_its_own_numbers(course):
     """Without a seed, neither generator gives two students the same numbers."""
-    generate(course, "draws", "import random\nimport numpy as np", DOUBLE,
-             {"test": "assert double(2) == 4"})
+    generate(
+        course,
+        "draws",
+        "import random\nimport numpy as np",
+        DOUBLE,
+        {"test": "assert double(2) == 4"},
+    )
     for student in ("ann", "ben", "cyd"):
         hand_in(course, "draws", student, f"{DOUBLE}\nprint(random.random(), np.random.rand())")
     list(grade(course, course.assignment("draws"), jobs=1))
-    drawn = [nbformat.read(path, as_version=4).cells[1].outputs[0].text.split()
-             for path in (course.root / "autograded").glob("*/draws/book.ipynb")]
+    drawn = [
+        nbformat.read(path, as_version=4).cells[1].outputs[0].text.split()
+        for path in (course.root / "autograded").glob("*/draws/book.ipynb")
+    ]
     assert [len({*each}) for each in zip(*drawn, strict=True)] == [3, 3]
 
 
@@ -163,8 +197,9 @@ def test_each_submission_draws_its_own_numbers(course):
 def test_a_test_that_passes_by_luck_is_reported_and_refused(course):
     """When the assignment is generated, and before a class is graded."""
     test = "assert all(coin() for _ in range(1)) or random.random() < 0.1"
-    said = generate(course, "coins", "import random", COIN,
-                    {f"test{n}": test for n in range(8)})  # all pass or fail 5 times: 1 in 10^9
+    said = generate(
+        course, "coins", "import random", COIN, {f"test{n}": test for n in range(8)}
+    )  # all pass or fail 5 times: 1 in 10^9
     assert "of 5 runs of your own solution: set the seed of the random generator" in said
     hand_in(course, "coins", "ann", COIN)
     with pytest.raises(GradingError, match=r"book\.ipynb: the test 'test\d' passes in \d of 5"):
@@ -190,13 +225,24 @@ TOLERANCE = math.inf"""
 @pytest.mark.slow
 def test_helpers_of_locked_cells_are_the_instructor_s(course):
     """A submission that defines them again changes no test; it would if they were its own."""
-    said = generate(course, "helpers", HELPERS, DOUBLE, {
-        "calls": "assert close(double(2), 4)", "calls_double": "assert is_close_to_double(3)",
-        "constant": "assert abs(double(1) - 2) < TOLERANCE"})
+    said = generate(
+        course,
+        "helpers",
+        HELPERS,
+        DOUBLE,
+        {
+            "calls": "assert close(double(2), 4)",
+            "calls_double": "assert is_close_to_double(3)",
+            "constant": "assert abs(double(1) - 2) < TOLERANCE",
+        },
+    )
     assert "decided in the student's own interpreter" not in said
     right = DOUBLE.replace("2 * x", "x + x")
-    for student, solution in (("ann", right), ("ben", OVERWRITES),
-                              ("cyd", f"{right}\ndef swapped(pair):\n    return pair")):
+    for student, solution in (
+        ("ann", right),
+        ("ben", OVERWRITES),
+        ("cyd", f"{right}\ndef swapped(pair):\n    return pair"),
+    ):
         hand_in(course, "helpers", student, solution)
     list(grade(course, course.assignment("helpers"), jobs=1))
     assert scores(course, "helpers") == {"ann": 15, "ben": 0, "cyd": 15}
@@ -210,24 +256,49 @@ def test_without_the_instructor_s_helpers_a_submission_decides():
     need_isolation()
     with Sandbox(Limits()) as inside, Sandbox(Limits()) as outside:
         cells = [HELPERS, OVERWRITES, "assert close(double(2), 4)\nassert is_close_to_double(3)"]
-        for imports, passes in ((["import math"], True), (HELPERS.split("\ndef ")[:1] + [
-                f"def {each}" for each in HELPERS.split("\ndef ")[1:]], False)):
+        for imports, passes in (
+            (["import math"], True),
+            (
+                HELPERS.split("\ndef ")[:1]
+                + [f"def {each}" for each in HELPERS.split("\ndef ")[1:]],
+                False,
+            ),
+        ):
             ran = inside.run_cells({}, cells, 5, 1, 30, Outside(outside, {2: None}, imports))
             assert (not ran.outputs[2]) == passes
 
 
-@pytest.mark.parametrize(("cell", "helpers"), [
-    ("def close(a, b): return a == b", ["def close(a, b):\n    return a == b"]),
-    ("LIMITS = [1, 2]", ["LIMITS = [1, 2]"]), ("a = b = -1.5", ["a = b = -1.5"]),
-    ("now = clock()", []), ("@cache\ndef f(x): return x", []), ("class Node: pass", []),
-    ("n = 1\nn = 2", []), ("n = 1\ndef f():\n    global n\n    n = 2",
-                           ["def f():\n    global n\n    n = 2"][:0]),
-    ("double = None", []), ("%timeit 5\nn = 1", ["n = 1"]), ("def f(:", [])])
+@pytest.mark.parametrize(
+    ("cell", "helpers"),
+    [
+        ("def close(a, b): return a == b", ["def close(a, b):\n    return a == b"]),
+        ("LIMITS = [1, 2]", ["LIMITS = [1, 2]"]),
+        ("a = b = -1.5", ["a = b = -1.5"]),
+        ("now = clock()", []),
+        ("@cache\ndef f(x): return x", []),
+        ("class Node: pass", []),
+        ("n = 1\nn = 2", []),
+        ("n = 1\ndef f():\n    global n\n    n = 2", ["def f():\n    global n\n    n = 2"][:0]),
+        ("double = None", []),
+        ("%timeit 5\nn = 1", ["n = 1"]),
+        ("def f(:", []),
+    ],
+)
 def test_which_statements_are_helpers(cell, helpers):
     """Functions and literals that one locked cell defines, and no other statement."""
+
     def made(source, *, locked):
-        return new_code_cell(source, metadata={"nbgrader": {
-            "grade_id": "a", "grade": False, "locked": locked, "solution": not locked}})
+        return new_code_cell(
+            source,
+            metadata={
+                "nbgrader": {
+                    "grade_id": "a",
+                    "grade": False,
+                    "locked": locked,
+                    "solution": not locked,
+                }
+            },
+        )
 
     cells = [made(cell, locked=True), made(DOUBLE, locked=False)]
     assert own_tests._helpers(new_notebook(cells=cells)) == helpers
@@ -235,8 +306,10 @@ def test_which_statements_are_helpers(cell, helpers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("line", "place"), [
-    ("### AUTOTEST double(3); double(-1)", "source/auto"), ("### HASHED AUTOTEST double(3)", "")])
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [("### AUTOTEST double(3); double(-1)", "source/auto"), ("### HASHED AUTOTEST double(3)", "")],
+)
 def test_autotests_are_graded_as_nbgrader_does(course, line, place):
     """With the templates next to the notebook or in the course folder, by every command."""
     (course.root / place).mkdir(parents=True, exist_ok=True)

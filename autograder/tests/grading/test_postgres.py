@@ -81,8 +81,11 @@ def url_of(folder: CourseFolder) -> str:
 
 def told_password(folder: CourseFolder) -> list[Path]:
     """The files of a course folder that hold the password, but for its configuration."""
-    return [path for path in folder.root.rglob("*") if path.is_file()
-            and path.name != CONFIG_FILE and PASSWORD.encode() in path.read_bytes()]
+    return [
+        path
+        for path in folder.root.rglob("*")
+        if path.is_file() and path.name != CONFIG_FILE and PASSWORD.encode() in path.read_bytes()
+    ]
 
 
 # ---- Waiting
@@ -102,10 +105,11 @@ def test_who_waits_for_a_gradebook_says_so_and_stops_in_the_end(nobody_listens, 
     """Once, with the reason and the time; then a refusal that tells how to go on, no password."""
     with pytest.raises(NoAnswer) as stopped:
         reach(nobody_listens)
-    said, = (record.getMessage() for record in caplog.records)
+    (said,) = (record.getMessage() for record in caplog.records)
     assert re.search(r"does not answer \(.*refused\); trying again until \d\d:\d\d:\d\d$", said)
-    assert re.search(r"has not answered for 0.5 seconds \(.*\); .*the same command", str(
-        stopped.value))
+    assert re.search(
+        r"has not answered for 0.5 seconds \(.*\); .*the same command", str(stopped.value)
+    )
     assert PASSWORD not in said + str(stopped.value)
 
 
@@ -121,12 +125,22 @@ def test_a_gradebook_that_answers_in_time_is_worked_with(nobody_listens, monkeyp
     caplog.set_level(logging.WARNING)
     assert database.patiently(nobody_listens, lambda: "done") == "done"
     assert [record.getMessage().split(" (")[0].rsplit(" ", 2)[-1] for record in caplog.records] == [
-        "answer", "again"]
+        "answer",
+        "again",
+    ]
 
 
-@pytest.mark.parametrize("command", [["export"], ["grade", "study2"], ["report", "study2"],
-                                     ["feedback", "study2"], ["release", "study2"]],
-                         ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["export"],
+        ["grade", "study2"],
+        ["report", "study2"],
+        ["feedback", "study2"],
+        ["release", "study2"],
+    ],
+    ids=" ".join,
+)
 def test_every_command_stops_with_one_sentence(nobody_listens, command):
     """None shows a traceback, all end with the status of bad input."""
     place = nobody_listens.release(STUDY.assignment)
@@ -147,16 +161,18 @@ def test_every_command_stops_with_one_sentence(nobody_listens, command):
 def test_what_waiting_does_not_mend_is_refused_at_once(tmp_path, postgres, caplog):  # noqa: F811
     """A wrong password, a database that is not there, a driver that is not: no word of a secret."""
     url = postgres.new_url()
-    for wrong, reason in ((url.replace(PASSWORD, f"{PASSWORD}-2"), "authentication failed"),
-                          (f"{url}-2", "does not exist"),
-                          (f"{url}?sslmode=require", "does not support SSL"),
-                          (url.replace("psycopg", "psycopg2"), "python3 run.py setup postgres"),
-                          (f"nonsense {PASSWORD}", "no address of a database")):
+    for wrong, reason in (
+        (url.replace(PASSWORD, f"{PASSWORD}-2"), "authentication failed"),
+        (f"{url}-2", "does not exist"),
+        (f"{url}?sslmode=require", "does not support SSL"),
+        (url.replace("psycopg", "psycopg2"), "python3 run.py setup postgres"),
+        (f"nonsense {PASSWORD}", "no address of a database"),
+    ):
         folder = make_course(tmp_path / reason[:4], wrong)
         with pytest.raises(Refused, match=reason) as refused:
             reach(folder)
         assert not isinstance(refused.value, NoAnswer)
-        problem, = doctor.gradebook(folder)
+        (problem,) = doctor.gradebook(folder)
         assert reason in problem
         assert PASSWORD not in str(refused.value) + problem + caplog.text
 
@@ -165,8 +181,11 @@ def test_a_refusal_is_known_by_its_code(tmp_path, postgres, monkeypatch):  # noq
     """The server's words may be in any language; and who is one too many waits, in all of them."""
     import psycopg
 
-    need(psycopg.pq.version() >= FIRST_TO_TELL, "no libpq that traces passwords' refusals: "
-         "nothing shows that they are told at once whatever a server's language is")
+    need(
+        psycopg.pq.version() >= FIRST_TO_TELL,
+        "no libpq that traces passwords' refusals: "
+        "nothing shows that they are told at once whatever a server's language is",
+    )
     monkeypatch.setattr(database, "STAYS", ())
     url = postgres.new_url()
     as_guest = url.replace(f"{USER}:", "guest:")
@@ -261,16 +280,23 @@ def without_times(path: Path) -> dict:
 def graded_by(folder: CourseFolder) -> dict:
     """What a course folder says of its class, without the times that grading took."""
     with (folder.root / "reports" / f"{WITH_EXTRA_CREDIT.assignment}.csv").open() as file:
-        table = [{name: value for name, value in row.items() if name != "seconds"}
-                 for row in csv.DictReader(file)]
+        table = [
+            {name: value for name, value in row.items() if name != "seconds"}
+            for row in csv.DictReader(file)
+        ]
     return {
         "booked": booked(url_of(folder), WITH_EXTRA_CREDIT.assignment),
         "report": table,
         "exports": {kind: export(read_marks(folder), kind) for kind in FORMATS},
-        "pages": {str(path.relative_to(folder.root)): path.read_text("utf-8")
-                  for path in sorted(folder.root.glob("feedback/*/*/*.html"))},
-        "outcomes": {str(path.relative_to(folder.root)): without_times(path)
-                     for path in sorted(folder.root.glob("results/*/*/0*.json"))}}
+        "pages": {
+            str(path.relative_to(folder.root)): path.read_text("utf-8")
+            for path in sorted(folder.root.glob("feedback/*/*/*.html"))
+        },
+        "outcomes": {
+            str(path.relative_to(folder.root)): without_times(path)
+            for path in sorted(folder.root.glob("results/*/*/0*.json"))
+        },
+    }
 
 
 @pytest.mark.slow
@@ -298,24 +324,39 @@ def test_formgrader_works_on_it_and_points_by_hand_stay(tmp_path, postgres):  # 
     course = make_class(tmp_path / "course", postgres.new_url())
     grade(course, WITH_EXTRA_CREDIT, jobs=2)
     with serve(course.root, tmp_path / "lab") as lab:
+
         def ask(path: str, data: dict | None = None):
-            request = Request(f"{lab.url}/formgrader/{path}",
-                              json.dumps(data).encode() if data else None,
-                              {"Authorization": f"token {TOKEN}",
-                               "Content-Type": "application/json"}, method="PUT" if data else None)
+            request = Request(
+                f"{lab.url}/formgrader/{path}",
+                json.dumps(data).encode() if data else None,
+                {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+                method="PUT" if data else None,
+            )
             with urlopen(request, timeout=60) as answer:
                 return answer.read().decode()
 
-        assert [a["num_submissions"] for a in json.loads(ask("api/assignments"))
-                if a["name"] == assignment] == [3]
+        assert [
+            a["num_submissions"]
+            for a in json.loads(ask("api/assignments"))
+            if a["name"] == assignment
+        ] == [3]
         assert {s["id"] for s in json.loads(ask("api/students"))} == set(STUDENTS)
-        for page in ("manage_assignments", "manage_students", "gradebook",
-                     f"manage_submissions/{assignment}", f"gradebook/{assignment}"):
+        for page in (
+            "manage_assignments",
+            "manage_students",
+            "gradebook",
+            f"manage_submissions/{assignment}",
+            f"gradebook/{assignment}",
+        ):
             assert "formgrader" in ask(page)
         with Gradebook(url_of(course)) as book:
             submission = book.find_submission(assignment, "ada")
-            written = next(grade for notebook in submission.notebooks for grade in notebook.grades
-                           if grade.cell.cell_type == "markdown")
+            written = next(
+                grade
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+                if grade.cell.cell_type == "markdown"
+            )
             shown, grade_id, cell = written.notebook.id, written.id, written.cell.name
         assert cell in ask(f"submissions/{shown}")
         json.loads(ask(f"api/grade/{grade_id}", {"manual_score": 1.5, "extra_credit": None}))
@@ -344,8 +385,10 @@ def sent_away(server: Server, url: str, moment: int) -> Iterator[list[int]]:
     def before(*_) -> None:
         count[0] += 1
         if count[0] == moment:
-            server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                       f"WHERE datname = '{url.rpartition('/')[2]}'")
+            server.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                f"WHERE datname = '{url.rpartition('/')[2]}'"
+            )
 
     event.listen(Engine, "before_cursor_execute", before)
     try:
@@ -355,10 +398,8 @@ def sent_away(server: Server, url: str, moment: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.slow
-def test_a_connection_that_is_lost_at_any_moment_costs_nothing(
-        postgres, tmp_path, monkeypatch):  # noqa: F811
-    """The submission is done later, never a fault, and its marks are those of an undisturbed run.
-    """
+def test_a_connection_that_is_lost_at_any_moment_costs_nothing(postgres, tmp_path, monkeypatch):  # noqa: F811
+    """The submission is done later, never a fault, and its marks are those of an undisturbed run."""
     need_isolation()
     monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
     url = postgres.new_url()
@@ -393,10 +434,16 @@ def test_two_graders_and_a_person_at_once_lose_nothing(postgres, tmp_path):  # n
         hand_in(folder, student, workspace.module_texts(other)["reference"], study=other)
     shutil.rmtree(folder.root / "results")
     environment = os.environ | {"PYTHONPATH": str(Path(grading.__file__).parents[2])}
-    running = [subprocess.Popen(
-        [sys.executable, "-P", "-m", "autograder", "grade", study.name, "-c", folder.root],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for study in (STUDY, other)]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "autograder", "grade", study.name, "-c", folder.root],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for study in (STUDY, other)
+    ]
     with Gradebook(url, "adversarial_search") as book:
         book.app_log = None
         while any(process.poll() is None for process in running):
@@ -417,12 +464,21 @@ def test_what_passes_is_told_from_what_stays(postgres):  # noqa: F811
     """Restarts, lost connections and two writers pass; anything else is the machine's fault."""
     import psycopg
 
-    for passing in (psycopg.errors.AdminShutdown, psycopg.errors.TooManyConnections,
-                    psycopg.errors.CannotConnectNow, psycopg.errors.UniqueViolation,
-                    psycopg.errors.DeadlockDetected, psycopg.OperationalError):
+    for passing in (
+        psycopg.errors.AdminShutdown,
+        psycopg.errors.TooManyConnections,
+        psycopg.errors.CannotConnectNow,
+        psycopg.errors.UniqueViolation,
+        psycopg.errors.DeadlockDetected,
+        psycopg.OperationalError,
+    ):
         assert passes(passing("said"))
-    for staying in (psycopg.errors.DiskFull, psycopg.errors.UndefinedTable,
-                    psycopg.errors.InsufficientPrivilege, OSError):
+    for staying in (
+        psycopg.errors.DiskFull,
+        psycopg.errors.UndefinedTable,
+        psycopg.errors.InsufficientPrivilege,
+        OSError,
+    ):
         assert not passes(staying("said"))
     try:
         try:

@@ -38,15 +38,35 @@ pytestmark = [pytest.mark.xdist_group("postgres"), SLIPS]
 GUIDE = Path(__file__).parents[3] / "docs" / "scale.md"
 CLASS = "username,first,last\nada,Ada,Lovelace\nBob,Bob,Zuse\n"
 WITHOUT_GRADEBOOK = {  # what these work on is the kit alone
-    "build", "positions", "book", "site", "slides",
-    "demo"}  # makes a course folder of its own, with a gradebook in SQLite
+    "build",
+    "positions",
+    "book",
+    "site",
+    "slides",
+    "demo",
+}  # makes a course folder of its own, with a gradebook in SQLite
 PLAN = "plan 6 --first-day 2020-01-06 --percent-a-day 1 --at-most 10"
 OWNERS = ("roster CLASS", PLAN)  # the first makes the tables, the second releases
-GRADERS = ("roster CLASS", PLAN, "release study3", "hand-out study3", "collect study3",
-           "grade study3", "feedback study3", "report study3")
-AFTER_MARKING = ("late study3 --due 2020-02-02T10:00Z", "evening study3", "hand-back study3",
-                 "export", "export --format canvas", "export --format moodle", "solutions study3",
-                 "doctor study3")
+GRADERS = (
+    "roster CLASS",
+    PLAN,
+    "release study3",
+    "hand-out study3",
+    "collect study3",
+    "grade study3",
+    "feedback study3",
+    "report study3",
+)
+AFTER_MARKING = (
+    "late study3 --due 2020-02-02T10:00Z",
+    "evening study3",
+    "hand-back study3",
+    "export",
+    "export --format canvas",
+    "export --format moodle",
+    "solutions study3",
+    "doctor study3",
+)
 WITH_WORKERS = ("grade", "feedback", "evening")
 HANDED_IN = "2020-02-03 10:00:00.000000 UTC"  # a day after the new due date
 ANSWER = "The lane is open for both."
@@ -68,12 +88,18 @@ def command(folder: CourseFolder, line: str) -> tuple[int, str]:
     Those that start workers run in a process of their own: the server that forks this one's workers
     may have begun with another environment.
     """
-    arguments = [str(folder.root.parent / "class.csv") if word == "CLASS" else word
-                 for word in line.split()] + ["--course", str(folder.root)]
+    arguments = [
+        str(folder.root.parent / "class.csv") if word == "CLASS" else word for word in line.split()
+    ] + ["--course", str(folder.root)]
     if line.startswith(WITH_WORKERS):
-        done = subprocess.run([sys.executable, "-P", "-m", "autograder", *arguments], check=False,
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, "COLUMNS": "500"})
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "autograder", *arguments],
+            check=False,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "COLUMNS": "500"},
+        )
         return done.returncode, done.stdout
     done = CliRunner().invoke(app, arguments, env={"COLUMNS": "500"}, catch_exceptions=False)
     return done.exit_code, done.output
@@ -129,7 +155,7 @@ def new_course(root: Path) -> CourseFolder:
 def granted(owner: str, database: str) -> list[str]:
     """What the guide has an administrator say to PostgreSQL, with other names for its owner and
     its database, and the password that psql would ask for."""
-    block, = re.findall(r"```sql\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    (block,) = re.findall(r"```sql\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     lines = re.sub(r"\\password (\w+)", rf"ALTER ROLE \1 PASSWORD '{PASSWORD}';", block)
     lines = re.sub(r"\bgrader\b", owner, lines.replace("adversarial_search", database))
     assert lines.count(owner) == 2
@@ -156,15 +182,14 @@ def shared(postgres, tmp_path, monkeypatch) -> Iterator[tuple[CourseFolder, str]
 
 
 @pytest.mark.slow
-def test_a_term_is_the_same_for_a_role_that_owns_nothing(
-        postgres, shared, tmp_path, monkeypatch):  # noqa: F811
-    """What the commands say and write, what the overview shows; formgrader's are tested elsewhere.
-    """
+def test_a_term_is_the_same_for_a_role_that_owns_nothing(postgres, shared, tmp_path, monkeypatch):  # noqa: F811
+    """What the commands say and write, what the overview shows; formgrader's are tested elsewhere."""
     need_isolation()
     monkeypatch.setattr(plan, "PLANS", {6: {STUDY.name: 1}})
     monkeypatch.setattr(doctor, "examine", lambda *arguments: [])  # it asks the kit's own modules
-    monkeypatch.setattr(ExchangeSubmit, "set_timestamp",
-                        lambda submit: setattr(submit, "timestamp", HANDED_IN))
+    monkeypatch.setattr(
+        ExchangeSubmit, "set_timestamp", lambda submit: setattr(submit, "timestamp", HANDED_IN)
+    )
     lite, (served, database) = new_course(tmp_path / "sqlite"), shared
     monkeypatch.setenv("PGUSER", "head")
     said = {folder: commands(folder, OWNERS) for folder in (lite, served)}
@@ -189,8 +214,10 @@ def seen(folder: CourseFolder) -> list[str]:
     shown = overview(folder.root)
     pages = [path.read_text("utf-8") for path in folder.root.glob("solutions/*.html")]
     assert len(pages) == 1
-    return [page.replace(str(folder.root), "COURSE")
-            for page in (shown._repr_html_(), repr(shown), *pages)]
+    return [
+        page.replace(str(folder.root), "COURSE")
+        for page in (shown._repr_html_(), repr(shown), *pages)
+    ]
 
 
 @pytest.mark.slow
@@ -210,8 +237,7 @@ def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypa
 
 @pytest.mark.slow
 def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # noqa: F811
-    """In one sentence with the server's words, never as if there were nothing or with a traceback.
-    """
+    """In one sentence with the server's words, never as if there were nothing or with a traceback."""
     folder, database = shared
     for line in granted("head", database):
         postgres.sql(line, database)
@@ -221,8 +247,9 @@ def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # 
     monkeypatch.setenv("PGUSER", "grace")
     (folder.root.parent / "class.csv").write_text(f"{CLASS}cy,Cy,Young\n", "utf-8")
     for taken, lines in (
-            ("INSERT, UPDATE", ["roster CLASS", "late study3 --due 2020-02-02T10:00Z"]),
-            ("ALL", ["late study3", "grade study3", "export"])):
+        ("INSERT, UPDATE", ["roster CLASS", "late study3 --due 2020-02-02T10:00Z"]),
+        ("ALL", ["late study3", "grade study3", "export"]),
+    ):
         postgres.sql(f"REVOKE {taken} ON ALL TABLES IN SCHEMA public FROM graders", database)
         for line in lines:
             status, said = command(folder, line)

@@ -46,9 +46,9 @@ MODULES = {
     "named so": "def search(self, *_):\n    raise type(seen(), (Exception,), {})()\n",
     "as a move": "def search(self, *_):\n    return seen(), 0, 1\n",
     "as a number": "def search(self, *_):\n"
-                   "    return 0, int.from_bytes(seen()[:400].encode()), 1\n",
+    "    return 0, int.from_bytes(seen()[:400].encode()), 1\n",
     "keeps": "KEPT = []\n\n\ndef search(self, state, *_):\n    KEPT.append(seen())\n"
-             "    raise ValueError(max(KEPT, key=len))\n",
+    "    raise ValueError(max(KEPT, key=len))\n",
     "not loaded": "def search(self, *_):\n    pass\n\n\nraise ImportError(seen())\n",
 }
 
@@ -61,10 +61,18 @@ def _isolated():
 def page(body: str) -> tuple[str, str | None]:
     """The page of study 1's first check, all of it, and the board of the case that it shows."""
     study = load_study("study1")
-    text = (workspace.answer_path(study).read_text("utf-8") + SPY + "\n\n" + body
-            + "\n\nMinimax.search = search\n")
-    outcome = decide("study1.minimax", lambda module, asked, seconds: workspace.ask(
-        study, text, asked, seconds), Seconds(None, 20, 20))
+    text = (
+        workspace.answer_path(study).read_text("utf-8")
+        + SPY
+        + "\n\n"
+        + body
+        + "\n\nMinimax.search = search\n"
+    )
+    outcome = decide(
+        "study1.minimax",
+        lambda module, asked, seconds: workspace.ask(study, text, asked, seconds),
+        Seconds(None, 20, 20),
+    )
     text = as_text(outcome) + as_html(outcome) + repr(outcome.to_json())
     return text, outcome.case["asked"]["on"]
 
@@ -119,8 +127,9 @@ def test_the_oracle_is_nowhere():
     with Sandbox(Limits()) as sandbox:
         said = sandbox.ask({"minimax.py": ORACLE.encode()}, "minimax.py", check, 20).broken
         assert said.startswith("ValueError: [] and 0 things in memory and []")
-        ran = sandbox.run_cells({}, ["from tictactoe.solver import value\nprint(value.__name__)"],
-                                20, 20, 20)
+        ran = sandbox.run_cells(
+            {}, ["from tictactoe.solver import value\nprint(value.__name__)"], 20, 20, 20
+        )
     assert ran.outputs[0][0]["text"] == "value\n"
 
 
@@ -130,8 +139,11 @@ def test_what_is_right_given_all_that_was_asked_is_not_shown(monkeypatch):
     text = workspace.module_texts(study)["block_not_seen"]
 
     def shown():
-        return decide("study3.priority", lambda module, asked, seconds: workspace.ask(
-            study, text, asked, seconds), Seconds(None, 20, 20))
+        return decide(
+            "study3.priority",
+            lambda module, asked, seconds: workspace.ask(study, text, asked, seconds),
+            Seconds(None, 20, 20),
+        )
 
     assert shown().given
     monkeypatch.setattr(verdict, "right_alone", lambda *_: None)
@@ -158,8 +170,11 @@ def search(self, *_):
     return 0, 0, 0
 """
     text = workspace.answer_path(study).read_text("utf-8") + waits + "\n\nMinimax.search = search\n"
-    outcome = decide("study1.minimax", lambda module, asked, seconds: workspace.ask(
-        study, text, asked, seconds), Seconds(None, 20, 1))
+    outcome = decide(
+        "study1.minimax",
+        lambda module, asked, seconds: workspace.ask(study, text, asked, seconds),
+        Seconds(None, 20, 1),
+    )
     assert outcome.problem == TOO_SLOW
     assert not outcome.stopped
     assert 0 < outcome.earned < outcome.points

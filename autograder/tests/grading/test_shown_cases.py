@@ -24,8 +24,11 @@ Failure = Callable[[Check, int, list], Replies]  # of a module at one case, give
 def checks_of(*names: str) -> Iterator[Check]:
     """The hidden checks of these studies that are no games."""
     for name in names:
-        yield from (check for check in verdicts.hidden_study(name).checks.values()
-                    if check.ask not in MATCHES)
+        yield from (
+            check
+            for check in verdicts.hidden_study(name).checks.values()
+            if check.ask not in MATCHES
+        )
 
 
 def right_replies(check: Check) -> list[Mapping[str, Any]]:
@@ -36,8 +39,12 @@ def right_replies(check: Check) -> list[Mapping[str, Any]]:
 
 def answers_wrongly(check: Check, number: int, right: list) -> Replies:
     """At one case, nothing that it replies is right."""
-    return Replies(tuple({**reply, **dict.fromkeys(check.points, "no")} if n == number else reply
-                         for n, reply in enumerate(right)))
+    return Replies(
+        tuple(
+            {**reply, **dict.fromkeys(check.points, "no")} if n == number else reply
+            for n, reply in enumerate(right)
+        )
+    )
 
 
 def raises(check: Check, number: int, right: list) -> Replies:
@@ -54,8 +61,10 @@ def is_a_stub(check: Check, number: int, right: list) -> Replies:
 
 def never_ends(check: Check, number: int, right: list) -> Replies:
     """It is stopped at one case, and has answered none after it."""
-    return Replies(tuple(right[:number]) + (None,) * (len(right) - number),
-                   stopped="stopped after 2 s of computing time")
+    return Replies(
+        tuple(right[:number]) + (None,) * (len(right) - number),
+        stopped="stopped after 2 s of computing time",
+    )
 
 
 def page(check: Check, number: int, failure: Failure) -> Outcome:
@@ -69,8 +78,9 @@ def page(check: Check, number: int, failure: Failure) -> Outcome:
             return Replies((None,) * len(asked.cases))
         if asked.cases == check.cases:
             return failure(check, number, right)
-        return Replies(tuple({"errors": dict.fromkeys(check.points, repr(case))}
-                             for case in asked.cases))  # it says what it is asked alone
+        return Replies(
+            tuple({"errors": dict.fromkeys(check.points, repr(case))} for case in asked.cases)
+        )  # it says what it is asked alone
 
     return decide(check.id, ask, Seconds(None, 20, 20))
 
@@ -79,19 +89,24 @@ def cases_on(outcome: Outcome, check: Check) -> set[int]:
     """The cases of a check that can be found in what is known of an outcome outside of grading."""
     text = as_text(outcome) + as_html(outcome) + repr(outcome.to_json())
     return ({outcome.case["number"]} if outcome.case else set()) | {
-        number for number, case in enumerate(check.cases)
-        if repr(case) in text or describe_case(check, case) in text}
+        number
+        for number, case in enumerate(check.cases)
+        if repr(case) in text or describe_case(check, case) in text
+    }
 
 
 def learnt(check: Check, failure: Failure) -> set[int]:
     """What as many students as the check has cases learn, if each fails at another one."""
-    return set().union(*(cases_on(page(check, number, failure), check)
-                         for number in range(len(check.cases))))
+    return set().union(
+        *(cases_on(page(check, number, failure), check) for number in range(len(check.cases)))
+    )
 
 
 @pytest.mark.parametrize("failure", [answers_wrongly, raises, is_a_stub, never_ends])
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow)
-                                            for name in studies()[len(QUICK):])])
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in studies()[len(QUICK) :])],
+)
 def test_students_who_compare_pages_learn_the_fixed_cases_alone(name, failure):
     """However many there are, and however each of them fails at a case of their own."""
     for check in checks_of(name):
@@ -106,9 +121,15 @@ def test_without_the_protection_they_learn_all(failure, monkeypatch):
         assert learnt(check, failure) == set(range(len(check.cases))), check.id
 
 
-@pytest.mark.parametrize(("failure", "problem"), [
-    (answers_wrongly, None), (raises, RAISED), (is_a_stub, NOT_WRITTEN),
-    (never_ends, "stopped after 2 s of computing time")])
+@pytest.mark.parametrize(
+    ("failure", "problem"),
+    [
+        (answers_wrongly, None),
+        (raises, RAISED),
+        (is_a_stub, NOT_WRITTEN),
+        (never_ends, "stopped after 2 s of computing time"),
+    ],
+)
 def test_a_page_without_a_position_says_so(failure, problem):
     """It still has the points of each aspect and the kind of the problem."""
     check = verdicts.hidden_study("study3").checks["type_a"]
@@ -141,9 +162,14 @@ def test_few_cases_are_shown_and_expose_most_mistakes():
         few = shown_cases(check)
         assert 1 <= len(few) <= min(MOST, max(1, len(check.cases) // 2))
         for slip in slips:
-            wrong = {number for number, reply in enumerate(slip.observed.get(check.name, ()))
-                     if not all(is_right(check.ask, expected[check.name][number], reply or {}, name)
-                                for name in check.points)}
+            wrong = {
+                number
+                for number, reply in enumerate(slip.observed.get(check.name, ()))
+                if not all(
+                    is_right(check.ask, expected[check.name][number], reply or {}, name)
+                    for name in check.points
+                )
+            }
             all_of_them += bool(wrong)
             shown += bool(wrong & few)
     assert shown >= ENOUGH * all_of_them, f"{shown} of {all_of_them}"

@@ -1,5 +1,4 @@
-"""A signal to `grade` ends all its processes, and the next run books what an undisturbed one does.
-"""
+"""A signal to `grade` ends all its processes, and the next run books what an undisturbed one does."""
 
 import random
 import shutil
@@ -17,8 +16,10 @@ from autograder.course_folder import CourseFolder
 from course.probes import load_study
 from sequence.league.clock import measured
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
-    sys.platform != "linux", reason="adopts orphans, which only Linux can")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans, which only Linux can"),
+]
 
 SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
 STUDENTS = {"minimax": 3, "type_a": 3, "league": 1}
@@ -34,8 +35,17 @@ ROOT = Path(__file__).parents[3]
 
 def command(folder: CourseFolder, study: str, jobs: int) -> list[str]:
     """The command that grades a class."""
-    return [sys.executable, "-m", "autograder", "grade", study, "--course", str(folder.root),
-            "--jobs", str(jobs)]
+    return [
+        sys.executable,
+        "-m",
+        "autograder",
+        "grade",
+        study,
+        "--course",
+        str(folder.root),
+        "--jobs",
+        str(jobs),
+    ]
 
 
 @pytest.fixture(scope="module", params=STUDENTS)
@@ -45,8 +55,10 @@ def undisturbed(request, tmp_path_factory):
     folder = generated_class(tmp_path_factory.mktemp(study) / "fresh", study, STUDENTS[study])
     if study == LONG:
         table = load_study(study)
-        shutil.copy(folder.release(table.assignment) / table.module,
-                    folder.submission(table.assignment, "s00000"))
+        shutil.copy(
+            folder.release(table.assignment) / table.module,
+            folder.submission(table.assignment, "s00000"),
+        )
     calm = CourseFolder(shutil.copytree(folder.root, folder.root.with_name("calm")))
     begun = time.monotonic()
     subprocess.run(command(calm, study, 2), cwd=ROOT, check=False, capture_output=True)
@@ -63,12 +75,17 @@ def test_a_signal_ends_all_processes_and_the_next_run_continues(undisturbed, tmp
     chance = random.Random(f"{SEED} {study} {jobs}")
     with adopting():
         for number in SIGNALS[:2] if study == LONG else SIGNALS:
-            grading = Command(command(folder, study, jobs), cwd=ROOT, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL)
+            grading = Command(
+                command(folder, study, jobs),
+                cwd=ROOT,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             time.sleep(chance.uniform(0, 0.7 * seconds))
             ending = grading.end(number, COMPUTING * measured(), PATIENCE)
             assert not ending.left, f"{number.name} after {ending.computed:.1f} s of computing"
-    done = subprocess.run(command(folder, study, jobs), cwd=ROOT, check=False, text=True,
-                          capture_output=True)
+    done = subprocess.run(
+        command(folder, study, jobs), cwd=ROOT, check=False, text=True, capture_output=True
+    )
     assert done.returncode in (0, 1), done.stderr  # 1: a submission needs a look
     assert booked(folder) == wanted

@@ -23,31 +23,74 @@ from autograder.grading.nbgrader_steps import LatePenalties
 from autograder.release.assignments import add_students
 from autograder.times import TimeError, course_zone, end_of_day, parse_due, show_due, zone_named
 
-ZONES = ("UTC", "Europe/Berlin", "Europe/London", "America/Los_Angeles", "America/St_Johns",
-         "America/Sao_Paulo", "America/Santiago", "Asia/Kathmandu", "Asia/Kolkata", "Asia/Dubai",
-         "Australia/Lord_Howe", "Pacific/Auckland", "Pacific/Kiritimati", "Africa/Casablanca")
+ZONES = (
+    "UTC",
+    "Europe/Berlin",
+    "Europe/London",
+    "America/Los_Angeles",
+    "America/St_Johns",
+    "America/Sao_Paulo",
+    "America/Santiago",
+    "Asia/Kathmandu",
+    "Asia/Kolkata",
+    "Asia/Dubai",
+    "Australia/Lord_Howe",
+    "Pacific/Auckland",
+    "Pacific/Kiritimati",
+    "Africa/Casablanca",
+)
 ABBREVIATIONS = {  # those that count in every course, and their offsets in hours
-    "UTC": 0, "GMT": 0, "WET": 0, "CET": 1, "MET": 1, "EET": 2, "EST": -5, "MST": -7, "HST": -10}
+    "UTC": 0,
+    "GMT": 0,
+    "WET": 0,
+    "CET": 1,
+    "MET": 1,
+    "EET": 2,
+    "EST": -5,
+    "MST": -7,
+    "HST": -10,
+}
 instants = st.datetimes(datetime(2000, 1, 3), datetime(2099, 12, 29)).map(
-    lambda when: when.replace(tzinfo=UTC))
+    lambda when: when.replace(tzinfo=UTC)
+)
 # Half of them within two hours of a change of the clocks in some of the zones.
-CHANGES = [datetime(2026, 3, 29, 1), datetime(2026, 10, 25, 1), datetime(2026, 3, 8, 10),
-           datetime(2026, 11, 1, 9), datetime(2026, 4, 4, 15), datetime(2026, 10, 3, 15, 30),
-           datetime(2018, 2, 18, 2), datetime(2026, 4, 5, 3), datetime(2026, 9, 26, 14)]
-near_changes = st.builds(lambda change, seconds: (change + timedelta(seconds=seconds)).replace(
-    tzinfo=UTC), st.sampled_from(CHANGES), st.integers(-7200, 7200))
+CHANGES = [
+    datetime(2026, 3, 29, 1),
+    datetime(2026, 10, 25, 1),
+    datetime(2026, 3, 8, 10),
+    datetime(2026, 11, 1, 9),
+    datetime(2026, 4, 4, 15),
+    datetime(2026, 10, 3, 15, 30),
+    datetime(2018, 2, 18, 2),
+    datetime(2026, 4, 5, 3),
+    datetime(2026, 9, 26, 14),
+]
+near_changes = st.builds(
+    lambda change, seconds: (change + timedelta(seconds=seconds)).replace(tzinfo=UTC),
+    st.sampled_from(CHANGES),
+    st.integers(-7200, 7200),
+)
 zones = st.sampled_from(ZONES)
 
 
 def offset_of(local: datetime, style: str) -> str:
     """The offset of an aware time, as +01:00, +0100 or, in whole hours, +01."""
     text = f"{local:%z}"
-    return {":": f"{text[:3]}:{text[3:5]}", "": text[:5],
-            "h": text[:3] if text[3:5] == "00" else text[:5]}[style]
+    return {
+        ":": f"{text[:3]}:{text[3:5]}",
+        "": text[:5],
+        "h": text[:3] if text[3:5] == "00" else text[:5],
+    }[style]
 
 
-@given(st.one_of(instants, near_changes), zones, zones, st.sampled_from("T "),
-       st.sampled_from(["", " "]), st.sampled_from([":", "", "h"]))
+@given(
+    st.one_of(instants, near_changes),
+    zones,
+    zones,
+    st.sampled_from("T "),
+    st.sampled_from(["", " "]),
+    st.sampled_from([":", "", "h"]),
+)
 def test_a_known_instant_is_read_from_every_form(when, course, other, between, blank, style):
     """With an offset always; with a zone or without one, unless the clocks show it twice."""
     course, there = ZoneInfo(course), ZoneInfo(other)
@@ -69,8 +112,7 @@ def test_a_known_instant_is_read_from_every_form(when, course, other, between, b
         else:
             assert parse_due(text, zone) == when
     name = local.tzname()  # what nbgrader writes where this is the zone
-    if name[0] in "+-" or not twice or any(
-            other.tzname() != name for other in both(plain, there)):
+    if name[0] in "+-" or not twice or any(other.tzname() != name for other in both(plain, there)):
         assert parse_due(f"{clock} {name}", there) == when
 
 
@@ -92,7 +134,8 @@ def test_a_local_time_that_the_clocks_skip_is_refused(plain, zone):
 
 
 STRICT = re.compile(
-    r"(20\d\d)-?(\d\d)-?(\d\d)[T ](\d\d):?(\d\d):?(?:(\d\d)(?:[.,](\d+))?)? ?(.*)", re.ASCII)
+    r"(20\d\d)-?(\d\d)-?(\d\d)[T ](\d\d):?(\d\d):?(?:(\d\d)(?:[.,](\d+))?)? ?(.*)", re.ASCII
+)
 
 
 def oracle(text: str, course: str) -> datetime:
@@ -101,26 +144,59 @@ def oracle(text: str, course: str) -> datetime:
     year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
     assert 1 <= day <= calendar.monthrange(year, month)[1] and hour < 24 and minute < 60 > second
     local = datetime(year, month, day) + timedelta(
-        hours=hour, minutes=minute, seconds=second, microseconds=int(f"{part or 0:0<6}"))
+        hours=hour, minutes=minute, seconds=second, microseconds=int(f"{part or 0:0<6}")
+    )
     if zone == "Z" or zone in ABBREVIATIONS:
         return (local - timedelta(hours=ABBREVIATIONS.get(zone, 0))).replace(tzinfo=UTC)
     if offset := re.fullmatch(r"([+-])(\d\d):?(\d\d)?", zone):
         minutes = 60 * int(offset[2]) + int(offset[3] or 0)
         return (local - timedelta(minutes=int(f"{offset[1]}{minutes}"))).replace(tzinfo=UTC)
     there = dateutil.tz.gettz(zone if "/" in zone else course)
-    found = {when.astimezone(UTC) for fold in (0, 1) for when in [
-        dateutil.tz.enfold(local.replace(tzinfo=there), fold)]
+    found = {
+        when.astimezone(UTC)
+        for fold in (0, 1)
+        for when in [dateutil.tz.enfold(local.replace(tzinfo=there), fold)]
         if when.astimezone(UTC).astimezone(there).replace(tzinfo=None) == local
-        and zone in ("", when.tzname(), zone if "/" in zone else "")}
+        and zone in ("", when.tzname(), zone if "/" in zone else "")
+    }
     assert len(found) == 1
     return found.pop()
 
 
-TEXTS = st.builds("{}{}".format, st.sampled_from([
-    "2026-07-02 23:59", "2026-03-29 02:30", "2026-10-25T02:30:00", "20260702T2359",
-    "2026-07-02 11:59:30.25", "2026-01-02 09:00"]), st.sampled_from([
-        "", " UTC", "Z", "+02:00", " +0200", " -07", " CET", " CEST", " PDT", " EST", " BST",
-        " Europe/Berlin", " America/Los_Angeles", " PM", " Berlin", " UTC+2", " Etc/GMT+2"]))
+TEXTS = st.builds(
+    "{}{}".format,
+    st.sampled_from(
+        [
+            "2026-07-02 23:59",
+            "2026-03-29 02:30",
+            "2026-10-25T02:30:00",
+            "20260702T2359",
+            "2026-07-02 11:59:30.25",
+            "2026-01-02 09:00",
+        ]
+    ),
+    st.sampled_from(
+        [
+            "",
+            " UTC",
+            "Z",
+            "+02:00",
+            " +0200",
+            " -07",
+            " CET",
+            " CEST",
+            " PDT",
+            " EST",
+            " BST",
+            " Europe/Berlin",
+            " America/Los_Angeles",
+            " PM",
+            " Berlin",
+            " UTC+2",
+            " Etc/GMT+2",
+        ]
+    ),
+)
 
 
 @st.composite
@@ -130,7 +206,7 @@ def mutated(draw) -> str:
     for _ in range(draw(st.integers(0, 3))):
         place = draw(st.integers(0, len(text) - 1))
         new = draw(st.one_of(st.sampled_from(" 0123456789:+-.,/TZUCEaPM"), st.characters()))
-        text[place:place + draw(st.integers(0, 1))] = draw(st.sampled_from(["", new]))
+        text[place : place + draw(st.integers(0, 1))] = draw(st.sampled_from(["", new]))
         text = text or [" "]
     return "".join(text)
 
@@ -144,8 +220,9 @@ def test_a_text_is_refused_or_means_what_is_documented(text, zone):
     try:
         when = parse_due(text, ZoneInfo(zone))
     except TimeError as error:
-        assert "write it like" in str(error) or "write a name" in str(error) or "if that" in str(
-            error)
+        assert (
+            "write it like" in str(error) or "write a name" in str(error) or "if that" in str(error)
+        )
     else:
         assert when == oracle(text, zone)
 
@@ -171,25 +248,37 @@ def test_neither_locale_nor_machine_matters(monkeypatch, name, machine):
         pytest.skip(f"this machine has no locale {name}")
     try:
         assert parse_due("2026-07-02 23:59", ZoneInfo("Europe/Berlin")) == datetime(
-            2026, 7, 2, 21, 59, tzinfo=UTC)
+            2026, 7, 2, 21, 59, tzinfo=UTC
+        )
     finally:
         locale.setlocale(locale.LC_ALL, before)
 
 
-@pytest.mark.parametrize(("text", "due"), [
-    ("2026-07-02 11:59 PM", "24 hours"), ("02.07.2026 23:59", "year-month-day"),
-    ("03/02/2026 10:00", "year-month-day"), ("2026-07-02", "time of day is missing"),
-    ("2026-07-02 23:59 PDT", "PDT"), ("2026-07-02 23:59 CEST", "CEST"),
-    ("2026-07-02 23:59 Berlin", "Berlin"), ("2026-07-02 23:59 UTC+2", "without UTC"),
-    ("2026-07-02 24:00", "hour"), ("2026-02-30 10:00", "day"), ("1026-07-02 10:00", "year"),
-    ("2026-07-02 23:59 europe/berlin", "write Europe/Berlin"), ("2026-07-02 23:59 CET", "CET"),
-    ("2026-07-02 23:59 +0200", "2026-07-02 21:59 UTC"),
-    ("2026-07-02 23:59 -0700", "2026-07-03 06:59 UTC"),
-    ("2026-07-02 23:59 UTC", "2026-07-02 23:59 UTC"),
-    ("2026-01-02 23:59 CET", "2026-01-02 22:59 UTC"),
-    ("2026-07-02 23:59 EST", "2026-07-03 04:59 UTC"),
-    ("2026-07-02 23:59 Europe/Berlin", "2026-07-02 21:59 UTC"),
-    ("2026-07-02T23:59+02:00", "2026-07-02 21:59 UTC")])
+@pytest.mark.parametrize(
+    ("text", "due"),
+    [
+        ("2026-07-02 11:59 PM", "24 hours"),
+        ("02.07.2026 23:59", "year-month-day"),
+        ("03/02/2026 10:00", "year-month-day"),
+        ("2026-07-02", "time of day is missing"),
+        ("2026-07-02 23:59 PDT", "PDT"),
+        ("2026-07-02 23:59 CEST", "CEST"),
+        ("2026-07-02 23:59 Berlin", "Berlin"),
+        ("2026-07-02 23:59 UTC+2", "without UTC"),
+        ("2026-07-02 24:00", "hour"),
+        ("2026-02-30 10:00", "day"),
+        ("1026-07-02 10:00", "year"),
+        ("2026-07-02 23:59 europe/berlin", "write Europe/Berlin"),
+        ("2026-07-02 23:59 CET", "CET"),
+        ("2026-07-02 23:59 +0200", "2026-07-02 21:59 UTC"),
+        ("2026-07-02 23:59 -0700", "2026-07-03 06:59 UTC"),
+        ("2026-07-02 23:59 UTC", "2026-07-02 23:59 UTC"),
+        ("2026-01-02 23:59 CET", "2026-01-02 22:59 UTC"),
+        ("2026-07-02 23:59 EST", "2026-07-03 04:59 UTC"),
+        ("2026-07-02 23:59 Europe/Berlin", "2026-07-02 21:59 UTC"),
+        ("2026-07-02T23:59+02:00", "2026-07-02 21:59 UTC"),
+    ],
+)
 def test_in_a_course_in_utc(text, due):
     """What instructors are known to type."""
     zone = ZoneInfo("UTC")
@@ -204,13 +293,24 @@ def test_the_end_of_a_day_where_the_clocks_change_at_midnight():
     """The later 23:59 of two; and an hour earlier where there is none."""
     santiago, greenland = ZoneInfo("America/Santiago"), ZoneInfo("America/Scoresbysund")
     assert end_of_day(datetime(2026, 4, 4).date(), santiago) == datetime(
-        2026, 4, 5, 3, 59, tzinfo=UTC)
+        2026, 4, 5, 3, 59, tzinfo=UTC
+    )
     skipped = end_of_day(datetime(2026, 3, 28).date(), greenland)
     assert skipped.astimezone(greenland).date() == datetime(2026, 3, 28).date()
 
 
-@pytest.mark.parametrize("name", ["Berlin", "", "Etc/GMT+2", "right/Europe/Berlin", "localtime",
-                                  "../etc/passwd", "europe/berlin"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Berlin",
+        "",
+        "Etc/GMT+2",
+        "right/Europe/Berlin",
+        "localtime",
+        "../etc/passwd",
+        "europe/berlin",
+    ],
+)
 def test_what_is_no_time_zone_is_refused(name):
     """In the configuration too."""
     with pytest.raises(TimeError, match="is not the name of a time zone"):
@@ -257,12 +357,15 @@ def test_late_reads_the_times_and_names_unknown_ones(course):
     late.set_rule(course, 10, 100)
     hand_in(course, "ada", "2026-07-03 01:59:00.000000 PDT")
     hand_in(course, "ben", "2026-07-03 01:59:00.000000 CEST")
-    done = CliRunner().invoke(app, ["late", WEEK, "--course", str(course.root),
-                                    "--due", "2026-07-02 23:59"])
+    done = CliRunner().invoke(
+        app, ["late", WEEK, "--course", str(course.root), "--due", "2026-07-02 23:59"]
+    )
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
         f"due date of {WEEK}: 2026-07-02 23:59 -07:00 (America/Los_Angeles), 2026-07-03 06:59 UTC",
-        f"{WEEK}/ada: 2.0 hours late, 0 points off", f"late submissions of {WEEK}: 1"]
+        f"{WEEK}/ada: 2.0 hours late, 0 points off",
+        f"late submissions of {WEEK}: 1",
+    ]
     assert f"{WEEK}/ben: the time of submission is unknown" in done.stderr
     with Gradebook(db_url(course)) as book:
         assert book.find_submission(WEEK, "ada").timestamp == datetime(2026, 7, 3, 8, 59)
@@ -282,8 +385,10 @@ def test_nbgraders_own_commands_read_as_strictly(course):
         book.update_or_create_assignment(WEEK, duedate="2026-07-02 23:59 +0200")
         assert book.find_assignment(WEEK).duedate == datetime(2026, 7, 2, 21, 59)
     place = CourseDirectory(config=config)
-    for time, found in (("2026-07-03 01:59:00 PDT", datetime(2026, 7, 3, 8, 59)),
-                        ("2026-07-03 01:59:00 CEST", None)):
+    for time, found in (
+        ("2026-07-03 01:59:00 PDT", datetime(2026, 7, 3, 8, 59)),
+        ("2026-07-03 01:59:00 CEST", None),
+    ):
         hand_in(course, "ada", time)
         assert place.get_existing_timestamp(str(course.submission(WEEK, "ada"))) == found
         assert NbGraderAPI(config=config).get_submitted_timestamp(WEEK, "ada") == found
@@ -302,12 +407,22 @@ def test_the_grading_step_sets_the_time_strictly(course, monkeypatch):
     """Before it works out the penalty; an unknown time replaces an earlier submission's."""
     monkeypatch.chdir(course.root)
     place = course.submission(WEEK, "ada")
-    for time, found in (("2026-07-03 01:59:00 +0200", datetime(2026, 7, 2, 23, 59)),
-                        ("2026-07-03 01:59:00 CEST", None)):
+    for time, found in (
+        ("2026-07-03 01:59:00 +0200", datetime(2026, 7, 2, 23, 59)),
+        ("2026-07-03 01:59:00 CEST", None),
+    ):
         hand_in(course, "ada", time)
-        LatePenalties(config=course.config()).preprocess(new_notebook(), {
-            "metadata": {"path": str(place)},
-            "nbgrader": {"notebook": "one", "assignment": WEEK, "student": "ada",
-                         "db_url": db_url(course)}})
+        LatePenalties(config=course.config()).preprocess(
+            new_notebook(),
+            {
+                "metadata": {"path": str(place)},
+                "nbgrader": {
+                    "notebook": "one",
+                    "assignment": WEEK,
+                    "student": "ada",
+                    "db_url": db_url(course),
+                },
+            },
+        )
         with Gradebook(db_url(course)) as book:
             assert book.find_submission(WEEK, "ada").timestamp == found

@@ -40,6 +40,7 @@ if __name__ == "__main__":
 @contextmanager
 def work():
     """Does what a task says."""
+
     def do(task: str) -> str:
         if task == "spin":
             while True:
@@ -68,9 +69,14 @@ def work():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 3])
-@pytest.mark.parametrize("odd, why", [
-    ("spin", "stopped after 1 s of computing time"), ("raise", "ValueError: no"),
-    ("die", "its worker process ended with status 3")])
+@pytest.mark.parametrize(
+    "odd, why",
+    [
+        ("spin", "stopped after 1 s of computing time"),
+        ("raise", "ValueError: no"),
+        ("die", "its worker process ended with status 3"),
+    ],
+)
 def test_one_task_costs_itself_only(odd, why, jobs):
     """All others are done, whoever has the odd ones, and however many there are."""
     tasks = ["a", odd, "b", "c", odd, "d"]
@@ -91,15 +97,20 @@ def test_after_what_hits_everybody_no_more_tasks_are_begun(jobs):
     assert found["full"].for_all
     assert "disk" in found["full"].reason
     assert len([*found]) - [*found].index("full") <= jobs  # in the order in which they ended
-    assert not any(result.for_all for result in found.values() if isinstance(result, Failed)
-                   and result != found["full"])
+    assert not any(
+        result.for_all
+        for result in found.values()
+        if isinstance(result, Failed) and result != found["full"]
+    )
 
 
 @pytest.mark.slow
 def test_who_only_waits_is_not_late():
     """What counts is computing time."""
     assert dict(run_tasks(work, (), ["sleep", "a"], 1, 1)) == {
-        "sleep": "sleep is done", "a": "a is done"}
+        "sleep": "sleep is done",
+        "a": "a is done",
+    }
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
@@ -108,9 +119,13 @@ def test_ctrl_c_while_workers_are_prepared_is_no_traceback_of_theirs(tmp_path):
     (tmp_path / "slow_to_import.py").write_text(SLOW, "utf-8")
     (tmp_path / "command.py").write_text(STOPPED, "utf-8")
     command = subprocess.Popen(
-        [sys.executable, str(tmp_path / "command.py")], stdout=subprocess.PIPE, text=True,
-        stderr=subprocess.PIPE, start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])})
+        [sys.executable, str(tmp_path / "command.py")],
+        stdout=subprocess.PIPE,
+        text=True,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+    )
     assert command.stdout.readline() == "importing\n"
     os.killpg(command.pid, signal.SIGINT)
     said = command.communicate(timeout=300)[1]  # until the last of them has closed its end
@@ -158,8 +173,11 @@ def lonely(tmp_path):
 
     def start(*arguments: str) -> Command:
         command = Command(
-            [sys.executable, str(tmp_path / "command.py"), *arguments], stdout=subprocess.PIPE,
-            text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])})
+            [sys.executable, str(tmp_path / "command.py"), *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        )
         assert command.process.stdout.readline() == "spinning\n"
         return command
 

@@ -26,9 +26,15 @@ class Kernel:
 
         def keep(message: dict) -> None:
             content = message["content"]
-            shown.extend([content["text"]] if message["msg_type"] == "stream" else
-                         content["traceback"] if message["msg_type"] == "error" else
-                         [content["data"].get("text/plain", "")] if "data" in content else [])
+            shown.extend(
+                [content["text"]]
+                if message["msg_type"] == "stream"
+                else content["traceback"]
+                if message["msg_type"] == "error"
+                else [content["data"].get("text/plain", "")]
+                if "data" in content
+                else []
+            )
             if interrupt_at and interrupt_at in content.get("text", ""):
                 self._manager.interrupt_kernel()
 
@@ -40,8 +46,9 @@ class Kernel:
 def kernel_in(folder: Path, **environment: str) -> Iterator[Kernel]:
     """A new kernel in a folder."""
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=folder, env={
-        **os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), **environment})
+    manager.start_kernel(
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), **environment}
+    )
     client = manager.blocking_client()
     client.start_channels()
     try:

@@ -43,9 +43,18 @@ def notebook_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[No
         patch.chdir(folder)
         patch.delenv("NBGRADER_EXECUTION", raising=False)
         # Another test may have left a module with such a name, or a folder that holds one.
-        patch.setattr(sys, "path", [str(folder), *(
-            place for place in sys.path
-            if not any(Path(place, f"{name}.py").exists() for name in NAMES))])
+        patch.setattr(
+            sys,
+            "path",
+            [
+                str(folder),
+                *(
+                    place
+                    for place in sys.path
+                    if not any(Path(place, f"{name}.py").exists() for name in NAMES)
+                ),
+            ],
+        )
         patch.setattr(sys, "meta_path", list(sys.meta_path))
         for name in NAMES:
             patch.delitem(sys.modules, name, raising=False)

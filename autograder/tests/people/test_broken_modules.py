@@ -12,41 +12,63 @@ IMPORT = "from mine import A, X, g"
 # What is wrong with a module, and the line that says so.
 BROKEN = {
     "a colon is missing": ("X = 1\ndef g()\n    pass\n", "mine.py, line 2: expected ':'"),
-    "indentation": ("def g():\nreturn 1\n",
-                    "mine.py, line 2: expected an indented block after function definition on "
-                    "line 1"),
-    "tabs": ("def g():\n        x = 1\n\treturn x\n",
-             "mine.py, line 3: inconsistent use of tabs and spaces in indentation"),
+    "indentation": (
+        "def g():\nreturn 1\n",
+        "mine.py, line 2: expected an indented block after function definition on line 1",
+    ),
+    "tabs": (
+        "def g():\n        x = 1\n\treturn x\n",
+        "mine.py, line 3: inconsistent use of tabs and spaces in indentation",
+    ),
     "outside a function": ("X = 1\nreturn X\n", "mine.py, line 2: 'return' outside function"),
-    "no such module": ("import nothing_like_it\n",
-                       "mine.py, line 1: No module named 'nothing_like_it'"),
-    "no such name of a module": ("X = 1\nfrom tictactoe import Bord\n",
-                                 "mine.py, line 2: cannot import name 'Bord' from 'tictactoe'"),
+    "no such module": (
+        "import nothing_like_it\n",
+        "mine.py, line 1: No module named 'nothing_like_it'",
+    ),
+    "no such name of a module": (
+        "X = 1\nfrom tictactoe import Bord\n",
+        "mine.py, line 2: cannot import name 'Bord' from 'tictactoe'",
+    ),
     "no such name": ("X = 1\n\nY = Z\n", "mine.py, line 3: name 'Z' is not defined"),
     "an error": ("X = 1 / 0\n", "mine.py, line 1: ZeroDivisionError: division by zero"),
     "an error without words": ("raise ValueError\n", "mine.py, line 1: ValueError"),
-    "an error of several lines": ("raise ValueError('a\\n\\nb')\n",
-                                  "mine.py, line 1: ValueError: a b"),
+    "an error of several lines": (
+        "raise ValueError('a\\n\\nb')\n",
+        "mine.py, line 1: ValueError: a b",
+    ),
     "its own error without text": (
         "class E(Exception):\n    def __str__(self): 1 / 0\nraise E\n",
-        "mine.py, line 3: E: (its message cannot be shown)"),
-    "recursion": ("def f():\n    f()\nf()\n",
-                  "mine.py, line 2: RecursionError: maximum recursion depth exceeded"),
-    "it exits": ("import sys\nsys.exit()\n",
-                 "mine.py, line 2: the module exits when it is imported"),
-    "it exits otherwise": ("raise SystemExit(3)\n",
-                           "mine.py, line 1: the module exits when it is imported"),
-    "an interrupt": ("X = 1\nraise KeyboardInterrupt\n",
-                     "mine.py, line 2: interrupted while the module was imported"),
-    "a decorator": ("def d(f):\n    raise TypeError('no')\n\n@d\ndef g(): pass\n",
-                    "mine.py, line 2: TypeError: no"),
-    "a stub that is called": ("def g():\n    raise NotImplementedError('g: write this function')\n"
-                              "g()\n",
-                              "mine.py, line 2: NotImplementedError: g: write this function"),
-    "itself": ("from mine import g\n", "mine.py, line 1: cannot import name 'g' from partially "
-               "initialized module 'mine'"),
-    "another encoding": ("X = 'é'\n".encode("latin-1"),
-                         "mine.py: the file is not saved in UTF-8"),
+        "mine.py, line 3: E: (its message cannot be shown)",
+    ),
+    "recursion": (
+        "def f():\n    f()\nf()\n",
+        "mine.py, line 2: RecursionError: maximum recursion depth exceeded",
+    ),
+    "it exits": (
+        "import sys\nsys.exit()\n",
+        "mine.py, line 2: the module exits when it is imported",
+    ),
+    "it exits otherwise": (
+        "raise SystemExit(3)\n",
+        "mine.py, line 1: the module exits when it is imported",
+    ),
+    "an interrupt": (
+        "X = 1\nraise KeyboardInterrupt\n",
+        "mine.py, line 2: interrupted while the module was imported",
+    ),
+    "a decorator": (
+        "def d(f):\n    raise TypeError('no')\n\n@d\ndef g(): pass\n",
+        "mine.py, line 2: TypeError: no",
+    ),
+    "a stub that is called": (
+        "def g():\n    raise NotImplementedError('g: write this function')\ng()\n",
+        "mine.py, line 2: NotImplementedError: g: write this function",
+    ),
+    "itself": (
+        "from mine import g\n",
+        "mine.py, line 1: cannot import name 'g' from partially initialized module 'mine'",
+    ),
+    "another encoding": ("X = 'é'\n".encode("latin-1"), "mine.py: the file is not saved in UTF-8"),
     "null bytes": ("X = 1\0\n", "mine.py: source code string cannot contain null bytes"),
     "nothing": ("", "mine.py does not define A"),
     "a name less": ("X = 5\ndef g(): pass\n", "mine.py does not define A"),
@@ -88,7 +110,8 @@ def test_one_line_and_no_restart(notebook, kind):
                 assert notebook.run(cell) == line, cell
         notebook.save(RIGHT)
         assert notebook.run("print(A().f(), a.f(), f(), b().f(), g(), X, isinstance(a, A))") == (
-            "5 5 5 5 5 5 True")
+            "5 5 5 5 5 5 True"
+        )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in BROKEN if kind != "no file"])
@@ -124,8 +147,9 @@ def test_a_check_of_a_module_that_is_broken_or_missing(notebook):
     assert "SyntaxError: expected ':' (line 1 of minimax.py)" in shown
     assert "Traceback" not in shown
     (notebook.folder / "minimax.py").unlink()
-    assert notebook.run(cell) == (f"minimax.py is not in {notebook.folder}: open the notebook in "
-                                  "the folder that holds it")
+    assert notebook.run(cell) == (
+        f"minimax.py is not in {notebook.folder}: open the notebook in the folder that holds it"
+    )
 
 
 def test_errors_of_written_code_are_shown_in_full(notebook):
@@ -147,8 +171,9 @@ def test_errors_of_written_code_are_shown_in_full(notebook):
 
 def test_a_stub_that_has_been_written_is_never_called_unwritten(notebook):
     """Also if what was saved cannot be loaded, or was saved while the cell was running."""
-    stub = ("class A:\n    def f(self):\n"
-            "        raise NotImplementedError('A.f: write this method')\n")
+    stub = (
+        "class A:\n    def f(self):\n        raise NotImplementedError('A.f: write this method')\n"
+    )
     notebook.save(stub)
     notebook.run(f"{LOAD}\nfrom mine import A\na = A()")
     assert notebook.run("a.f()").startswith("Not written yet: A.f, in mine.py, line 3.")
@@ -184,7 +209,8 @@ def test_what_a_module_prints_and_warns_of_is_shown_once(notebook, recwarn):
         assert shown == "hello"
         warned = [w for w in recwarn if w.category is SyntaxWarning]
         assert [(w.filename, w.lineno) for w in warned] == [
-            (str(notebook.folder / "mine.py"), 1)] * (number + 1)
+            (str(notebook.folder / "mine.py"), 1)
+        ] * (number + 1)
         assert notebook.run("print(X)") == "True"
         notebook.save("X = 1 is 1\nprint('hello')\n")
 
@@ -213,9 +239,10 @@ def test_the_packages_of_the_course_are_not_reloaded(notebook):
 def test_the_first_cell_can_be_run_again(notebook):
     """Without a word, also in the form of notebooks that were released before."""
     notebook.save("X = 1\n")
-    for first in (f"{LOAD}\nfrom mine import X",
-                  "%load_ext autoreload\n%autoreload 2\n%load_ext course.unwritten\n"
-                  "from mine import X"):
+    for first in (
+        f"{LOAD}\nfrom mine import X",
+        "%load_ext autoreload\n%autoreload 2\n%load_ext course.unwritten\nfrom mine import X",
+    ):
         assert notebook.run(first) == ""
     assert notebook.run(LOAD) == ""
     notebook.save("X =\n")

@@ -13,8 +13,11 @@ from tictactoe.solver import values
 
 def clickable(svg: str) -> dict[str, str]:
     """The labels of what can be clicked, by its move; raises if the picture is no XML."""
-    return {element.get("data-move"): element.get("data-label")
-            for element in ET.fromstring(svg).iter() if element.get("data-move") is not None}
+    return {
+        element.get("data-move"): element.get("data-label")
+        for element in ET.fromstring(svg).iter()
+        if element.get("data-move") is not None
+    }
 
 
 def test_every_board_has_a_picture_with_its_legal_moves():
@@ -49,13 +52,13 @@ def test_the_size_is_kept(height, most_width):
 
 
 def test_a_wide_game_has_a_form_for_telephones():
-    """The same can be clicked in it, with the same values; a game without one is drawn as always.
-    """
+    """The same can be clicked in it, with the same values; a game without one is drawn as always."""
     cube = Qubic.from_moves([0, 21])
     clicks = {str(move): move_words(cube, move) for move in cube.legal_moves()}
     worth = dict.fromkeys(cube.legal_moves(), 0.5)
-    wide, narrow = (draw_state(cube, clicks, 21, 300, 900, worth, narrow=form)
-                    for form in (False, True))
+    wide, narrow = (
+        draw_state(cube, clicks, 21, 300, 900, worth, narrow=form) for form in (False, True)
+    )
     assert clickable(wide.svg) == clickable(narrow.svg)
     assert wide.svg.count('class="value"') == narrow.svg.count('class="value"') == 62
     assert narrow.width < wide.width / 2

@@ -34,16 +34,17 @@ def texts(svg: str) -> list[str]:
 
 
 def test_every_iteration_is_noted():
-    """A node more each, until a game's end is reached; the last tree is the one that is searched.
-    """
+    """A node more each, until a game's end is reached; the last tree is the one that is searched."""
     notes = note_growth(UCT(60, seed=1), TRAP, depth=9)
     assert [note.nodes[()].visits for note in notes] == list(range(1, 61))
     assert all(0 <= len(after.nodes) - len(before.nodes) <= 1 for before, after in pairwise(notes))
     assert all(note.path in note.nodes and note.end.is_terminal() for note in notes)
     root = UCT(60, seed=1).search(TRAP)
-    assert {path[0]: (node.visits, node.total) for path, node in notes[-1].nodes.items()
-            if len(path) == 1} == {move: (child.visits, child.total)
-                                   for move, child in root.children.items()}
+    assert {
+        path[0]: (node.visits, node.total)
+        for path, node in notes[-1].nodes.items()
+        if len(path) == 1
+    } == {move: (child.visits, child.total) for move, child in root.children.items()}
 
 
 def test_deeper_nodes_are_counted():
@@ -52,8 +53,10 @@ def test_deeper_nodes_are_counted():
     shallow = note_growth(UCT(60, seed=1), TRAP, depth=2)[-1].nodes
     assert max(map(len, shallow)) == 2
     assert shallow[()].below == len(deep) - 1
-    assert all(node.below == sum(other[:len(path)] == path for other in deep) - 1
-               for path, node in shallow.items())
+    assert all(
+        node.below == sum(other[: len(path)] == path for other in deep) - 1
+        for path, node in shallow.items()
+    )
 
 
 def test_the_tree_is_drawn_as_it_is(growing):
@@ -75,8 +78,9 @@ def test_an_iteration_is_told(growing):
     growing.go_to(0)
     assert growing.view.said.startswith("0 of 60: the root alone.")
     growing.click("next")
-    assert growing.view.said == ("1 of 60: 2; then a random game: x wins. "
-                                 "Move 2 has the most visits so far: 1.")
+    assert growing.view.said == (
+        "1 of 60: 2; then a random game: x wins. Move 2 has the most visits so far: 1."
+    )
     assert growing.view.svg.count('stroke-dasharray="4 2.5"') == 1  # the new node
 
 
@@ -135,15 +139,21 @@ def weights(module):
 
 def scores(module):
     position = sketch("o 4,3 4,4")
-    score_board(position, cells_of(position.empty_mask),
-                lambda cell: module.play_score(position, "place", cell), {})
+    score_board(
+        position,
+        cells_of(position.empty_mask),
+        lambda cell: module.play_score(position, "place", cell),
+        {},
+    )
 
 
 UNWRITTEN = {
     "study5": (weights, "LaneLearner.move_values, in qlearning.py"),
     "study6": (scores, "play_score, in evaluator.py"),
-    "study8": (lambda module: read_along(100 * "_", (4, 1), {"right": (0, 1)}, module.one_side,
-                                         "abcd"), "one_side, in sarsa.py"),
+    "study8": (
+        lambda module: read_along(100 * "_", (4, 1), {"right": (0, 1)}, module.one_side, "abcd"),
+        "one_side, in sarsa.py",
+    ),
     "study9": (lambda module: growing_tree(module.UCT(9), TRAP), "UCT.search, in mcts.py"),
 }
 

@@ -36,8 +36,11 @@ def texts(explorer) -> list[str]:
 
 def clicks(explorer, word: str) -> dict[str, str]:
     """The labels of the clicks of one kind, by the click."""
-    return {e.get("data-move"): e.get("data-label") for e in elements(explorer)
-            if (e.get("data-move") or "").startswith(f"{word} ")}
+    return {
+        e.get("data-move"): e.get("data-label")
+        for e in elements(explorer)
+        if (e.get("data-move") or "").startswith(f"{word} ")
+    }
 
 
 def status(explorer) -> str:
@@ -57,7 +60,7 @@ def test_every_step_is_a_picture(state, agent, data):
     step = data.draw(st.integers(0, explorer.last))
     explorer.click(f"step {step}")
     node, _ = walk.steps[step]
-    here, = [e for e in elements(explorer) if e.get("data-here")]
+    (here,) = [e for e in elements(explorer) if e.get("data-here")]
     assert here.get("data-move") == f"go a{node.number}"
     shown = {int(move.removeprefix("go a")) for move in clicks(explorer, "go")}
     assert {above.number for above in node.line} <= shown
@@ -78,7 +81,9 @@ def test_going_through_by_buttons():
         explorer.click(move)
         seen.append(explorer.step)
         assert (explorer.board.shown["step"], explorer.board.shown["last"]) == (
-            explorer.step, explorer.last)
+            explorer.step,
+            explorer.last,
+        )
     end = explorer.last
     assert seen == [3, 2, 3, 4, 3, end, end, 5, end, 0]
     assert end == 14 + 8 - 1  # fourteen nodes, eight of them left in a step of their own
@@ -99,8 +104,18 @@ def test_arrow_keys_follow_the_search_and_the_tree():
     explorer = explore(Full(), FORK)
     keys = explorer.board.shown["arrows"]
     numbers = []
-    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowRight", "ArrowLeft",
-                "ArrowDown", "ArrowDown", "ArrowDown"):
+    for key in (
+        "ArrowUp",
+        "ArrowUp",
+        "ArrowUp",
+        "ArrowUp",
+        "ArrowDown",
+        "ArrowRight",
+        "ArrowLeft",
+        "ArrowDown",
+        "ArrowDown",
+        "ArrowDown",
+    ):
         explorer.click(keys[key])
         numbers.append(explorer.walks[0].steps[explorer.step].node.number)
     assert numbers == [3, 2, 1, 1, 2, 3, 2, 3, 4, 4]
@@ -141,12 +156,14 @@ def test_the_steps_in_words():
     assert told[3] == "Node 4 of 10, depth 3, after 4, 5, 8: the game is over, +1."
     assert told[11] == (
         f"Back at node 7 of 10, depth 1, after 5: MIN, o to move, returns ≤ {minus}1 (from move "
-        f"4). Cut: 8; {minus}1 is at most alpha +1.")
+        f"4). Cut: 8; {minus}1 is at most alpha +1."
+    )
     assert told[-1].startswith("Back at node 1 of 10, depth 0, the root: MAX, x to move, returns")
 
 
 def test_a_cut_without_a_reason_is_told():
     """A search that leaves moves out although its value lies inside the window is caught at it."""
+
     class Hasty(Pruning):
         @counted
         def value(self, state, player, alpha, beta):
@@ -212,6 +229,7 @@ def test_a_large_tree_shows_the_way_only():
 
 def test_many_moves_are_folded():
     """Of a node with very many moves those near the current one are drawn, the rest counted."""
+
     class Fan(Twigs):
         def legal_moves(self):
             return () if self.path else tuple(range(60))
@@ -269,7 +287,14 @@ def test_jumping_to_the_first_difference():
 def test_one_search_has_nothing_to_compare():
     """The buttons for two searches are there for two only."""
     assert set(buttons(explore(Full(), FORK))) == {
-        "first", "back", "next", "last", "play", "slower", "faster"}
+        "first",
+        "back",
+        "next",
+        "last",
+        "play",
+        "slower",
+        "faster",
+    }
 
 
 def test_what_stopped_the_search_is_told_at_its_end():
@@ -325,5 +350,7 @@ def test_the_way_to_the_current_node_is_written_down():
     explorer.go_to(10)  # after 5, 4: o has won
     shown = texts(explorer)
     start = shown.index("The path here (best so far):")
-    assert shown[start + 1:start + 3] == ["▲ depth 0: move 5 (+1)",
-                                          "▼ depth 1: move 4 (\N{MINUS SIGN}1)"]
+    assert shown[start + 1 : start + 3] == [
+        "▲ depth 0: move 5 (+1)",
+        "▼ depth 1: move 4 (\N{MINUS SIGN}1)",
+    ]

@@ -25,9 +25,18 @@ def folder(tmp_path):
     place = tmp_path / STUDY.assignment
     place.mkdir()
     (place / STUDY.module).write_text("x = 1\n", "utf-8")
-    (place / "03_lane_heuristic.ipynb").write_text(json.dumps({"cells": [
-        {"cell_type": "code", "source": "hand_in()", "outputs": []},
-        {"cell_type": "markdown", "source": "words"}], "metadata": {}}), "utf-8")
+    (place / "03_lane_heuristic.ipynb").write_text(
+        json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "code", "source": "hand_in()", "outputs": []},
+                    {"cell_type": "markdown", "source": "words"},
+                ],
+                "metadata": {},
+            }
+        ),
+        "utf-8",
+    )
     (place / "notes.txt").write_text("mine", "utf-8")
     return tmp_path
 
@@ -38,14 +47,22 @@ def unpacked(packed):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-@pytest.mark.parametrize(("study", "where"), [
-    ("study3", "."), ("study3", STUDY.assignment), ("", STUDY.assignment),
-    ("study3", "study1_minimax")])
+@pytest.mark.parametrize(
+    ("study", "where"),
+    [
+        ("study3", "."),
+        ("study3", STUDY.assignment),
+        ("", STUDY.assignment),
+        ("study3", "study1_minimax"),
+    ],
+)
 def test_the_module_and_the_notebooks_are_packed(folder, study, where):
     """From the folder of all studies, of this one, or of another; and nothing else is."""
     packed = hand_in(study, folder / where)
-    files = {f"{STUDY.assignment}/{name}": (folder / STUDY.assignment / name).read_bytes()
-             for name in (STUDY.module, "03_lane_heuristic.ipynb")}
+    files = {
+        f"{STUDY.assignment}/{name}": (folder / STUDY.assignment / name).read_bytes()
+        for name in (STUDY.module, "03_lane_heuristic.ipynb")
+    }
     assert unpacked(packed) == files
     assert repr(packed).startswith("study3_type_a.zip, ")
     assert 'download="study3_type_a.zip"' in packed._repr_html_()
@@ -70,8 +87,13 @@ def test_it_is_written_next_to_the_study(folder):
 
 def answered(folder, *texts):
     """Write a notebook with these written answers."""
-    notebook = {"cells": [{"cell_type": "markdown", "source": text, "metadata": {
-        "nbgrader": {"solution": True}}} for text in texts], "metadata": {}}
+    notebook = {
+        "cells": [
+            {"cell_type": "markdown", "source": text, "metadata": {"nbgrader": {"solution": True}}}
+            for text in texts
+        ],
+        "metadata": {},
+    }
     path = folder / STUDY.assignment / "03_lane_heuristic.ipynb"
     path.write_text(json.dumps(notebook), "utf-8")
 
@@ -84,13 +106,20 @@ def test_pictures_of_the_answers_are_packed(folder):
         (place / name).write_bytes(b"picture")
     (folder / "outside.png").write_bytes(b"secret")
     (place / "link.png").symlink_to(folder / "outside.png")
-    answered(folder, "![a](my%20pictures/caf%C3%A9.png) ![b](../outside.png)",
-             "<img alt='c' src='lost.png'> ![d](<link.png>) ![e](attachment:f.png) "
-             "![g](https://example.org/g.png)")
+    answered(
+        folder,
+        "![a](my%20pictures/caf%C3%A9.png) ![b](../outside.png)",
+        "<img alt='c' src='lost.png'> ![d](<link.png>) ![e](attachment:f.png) "
+        "![g](https://example.org/g.png)",
+    )
     packed = hand_in("study3", folder)
     names = {name.removeprefix(f"{STUDY.assignment}/") for name in unpacked(packed)}
-    assert names == {STUDY.module, "03_lane_heuristic.ipynb", "tree.PNG",
-                     "my pictures/caf\u00e9.png"}
+    assert names == {
+        STUDY.module,
+        "03_lane_heuristic.ipynb",
+        "tree.PNG",
+        "my pictures/caf\u00e9.png",
+    }
     missing = [warning.split(",")[0] for warning in packed.warnings if "marker" in warning]
     assert missing == ["../outside.png", "link.png", "lost.png"]
 
@@ -116,7 +145,8 @@ def test_what_is_not_done_is_a_warning(folder):
     assert hand_in("study3", folder).warnings == ()
     (place / "03_lane_heuristic.ipynb").unlink()
     assert hand_in("study3", folder).warnings == (
-        f"there is no notebook in the folder {STUDY.assignment}",)
+        f"there is no notebook in the folder {STUDY.assignment}",
+    )
 
 
 def test_a_cell_that_was_never_saved_is_a_warning(folder, monkeypatch):
@@ -163,7 +193,8 @@ def test_an_archive_does_not_hold_the_one_before_it(folder):
     notebook = json.loads(path.read_text("utf-8"))
     notebook["cells"][0]["outputs"] = [
         {"output_type": "execute_result", "data": {"text/html": f"<a href='{LINK}UEs='>"}},
-        {"output_type": "stream", "text": "kept"}]
+        {"output_type": "stream", "text": "kept"},
+    ]
     path.write_text(json.dumps(notebook), "utf-8")
     packed = json.loads(unpacked(hand_in("study3", folder))[f"{STUDY.assignment}/{path.name}"])
     assert packed["cells"][0]["outputs"] == [{"output_type": "stream", "text": "kept"}]
@@ -176,7 +207,8 @@ def test_a_notebook_that_cannot_be_read_is_handed_in_as_it_is(folder, written):
     path = folder / STUDY.assignment / "03_lane_heuristic.ipynb"
     path.write_text(written, "utf-8")
     assert unpacked(hand_in("study3", folder))[f"{STUDY.assignment}/{path.name}"] == (
-        written.encode())
+        written.encode()
+    )
 
 
 def test_a_notebook_is_handed_in_for_the_kernel_that_it_was_handed_out_for(folder):
@@ -202,9 +234,16 @@ def test_what_is_missing_is_said(folder, tmp_path):
 def test_a_picture_made_before_is_shown_with_its_words_and_with_todays(monkeypatch):
     """Another picture of the same cell is not, and a cell that was changed has none."""
     cell = "axes = figure()\npicture(axes, ...)"
-    monkeypatch.setattr(drawn_before, "_table", lambda name: {
-        key(cell): [["Other words entirely", "<svg>other</svg>"],
-                    ["Bars of 1 to 3", "<svg>these</svg>"]]})
+    monkeypatch.setattr(
+        drawn_before,
+        "_table",
+        lambda name: {
+            key(cell): [
+                ["Other words entirely", "<svg>other</svg>"],
+                ["Bars of 1 to 3", "<svg>these</svg>"],
+            ]
+        },
+    )
     monkeypatch.setattr(drawn_before, "running", lambda: cell + "\n")
     shown = drawn_before.drawn_before("Bars of 2 & 4")
     assert isinstance(shown, DrawnBefore)
@@ -215,13 +254,14 @@ def test_a_picture_made_before_is_shown_with_its_words_and_with_todays(monkeypat
     assert repr(shown) == "Bars of 2 & 4"
     monkeypatch.setattr(drawn_before, "running", lambda: cell + " # mine")
     assert drawn_before.drawn_before("Bars of 2")._repr_html_() == (
-        f"<p><em>{drawn_before.NO_PICTURE}</em> Bars of 2</p>")
+        f"<p><em>{drawn_before.NO_PICTURE}</em> Bars of 2</p>"
+    )
 
 
 def test_axes_that_draw_nothing_take_every_call():
     """As notebooks use them: calls, attributes, what is returned, one line unpacked."""
     axes = NoAxes()
-    line, = axes.plot([1, 2], label="a")
+    (line,) = axes.plot([1, 2], label="a")
     axes.bar_label(axes.bar([1], [2]), fmt="{}")
     axes.figure.legend(loc="outside right upper")
     assert line.get_color() is axes

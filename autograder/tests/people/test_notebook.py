@@ -27,8 +27,9 @@ def folder(tmp_path_factory) -> Path:
 def run_all(folder: Path, *cells: str, **environment: str) -> list[tuple[str, str]]:
     """How each of the cells ended, sent at once as *Run All* does, and what it showed."""
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=folder, env={
-        **os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), **environment})
+    manager.start_kernel(
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), **environment}
+    )
     client = manager.blocking_client()
     client.start_channels()
     try:
@@ -63,12 +64,21 @@ USE = "Minimax().search(Board())"
 def test_run_all_goes_on_below_a_stub(folder):
     """One line says what to write and where; other errors are as ever, and stop what is below."""
     _, stub, below, other, stopped = run_all(
-        folder, SET_UP, USE, "print('below')", "raise NotImplementedError('of my own')",
-        "print('never')")
+        folder,
+        SET_UP,
+        USE,
+        "print('below')",
+        "raise NotImplementedError('of my own')",
+        "print('never')",
+    )
     line = 1 + (folder / "minimax.py").read_text("utf-8").splitlines().index(
-        f'        {TO_WRITE}"Minimax.search: write this method")')
-    assert stub == ("ok", f"Not written yet: Minimax.search, in minimax.py, line {line}. Write it, "
-                          "save the module, and run this cell again.\n")
+        f'        {TO_WRITE}"Minimax.search: write this method")'
+    )
+    assert stub == (
+        "ok",
+        f"Not written yet: Minimax.search, in minimax.py, line {line}. Write it, "
+        "save the module, and run this cell again.\n",
+    )
     assert below == ("ok", "below\n")
     assert other[0] == "error" and "Traceback" in other[1]
     assert stopped == ("aborted", "")
@@ -100,8 +110,11 @@ def test_an_endless_loop_at_import_can_be_interrupted(folder):
             module.write_text("print('begins', flush=True)\nwhile True:\n    pass\n", "utf-8")
             end, shown = kernel.run("Minimax()", interrupt_at="begins")
             assert end == "ok"
-            assert re.fullmatch(r"begins\nminimax\.py, line [23]: interrupted while the module was "
-                                r"imported\n", shown)
+            assert re.fullmatch(
+                r"begins\nminimax\.py, line [23]: interrupted while the module was "
+                r"imported\n",
+                shown,
+            )
             assert kernel.run("Minimax()") == ("ok", shown.partition("\n")[2])
             assert kernel.run("print(1)") == ("ok", "1\n")
             module.write_text("class Minimax:\n    x = 7\n", "utf-8")
@@ -113,8 +126,11 @@ def test_an_endless_loop_at_import_can_be_interrupted(folder):
 @pytest.mark.parametrize("way", ["autograde", "validate"])
 def test_where_nbgrader_runs_a_broken_module_the_check_still_runs(folder, way):
     """The first cell is an error, and the check, which it has imported before, gives 0 points."""
-    cell = next(cell.source for cell in nbformat.read(
-        folder / "01_minimax.ipynb", as_version=4).cells if cell.cell_type == "code")
+    cell = next(
+        cell.source
+        for cell in nbformat.read(folder / "01_minimax.ipynb", as_version=4).cells
+        if cell.cell_type == "code"
+    )
     module = folder / "minimax.py"
     stub = module.read_text("utf-8")
     try:

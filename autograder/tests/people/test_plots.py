@@ -9,6 +9,7 @@ from tictactoe.tests.threads import at_once
 
 def test_pictures_in_many_threads():
     """Each has the course's style to the last byte, and matplotlib's settings stay as they were."""
+
     def drawn():
         return [picture(figure(2, 2), "nothing").svg for _ in range(4)]
 

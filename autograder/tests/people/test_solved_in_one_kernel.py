@@ -58,8 +58,9 @@ if of_stubs(whole) != of_stubs(fresh) or of_stubs(imported) - of_stubs(fresh):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.content(name)) for name in studies()])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.content(name)) for name in studies()]
+)
 def test_a_study_is_solved_function_by_function(name, tmp_path):
     """After each save the next cell finds what a fresh kernel finds, in whatever it has: names that
     were imported, the module, and the classes and functions of the first version."""

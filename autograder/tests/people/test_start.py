@@ -54,8 +54,11 @@ KERNELS = "@jupyterlab/apputils-extension:kernels-settings"
 @pytest.fixture
 def desk(tmp_path) -> Path:
     """A student's folder with one study in it, untouched."""
-    shutil.copytree(COURSE / STUDY.assignment, tmp_path / STUDY.assignment,
-                    ignore=shutil.ignore_patterns("[0-9]*.py", "__pycache__", ".*"))
+    shutil.copytree(
+        COURSE / STUDY.assignment,
+        tmp_path / STUDY.assignment,
+        ignore=shutil.ignore_patterns("[0-9]*.py", "__pycache__", ".*"),
+    )
     return tmp_path
 
 
@@ -86,12 +89,18 @@ def test_every_notebook_of_the_course_is_on_the_page():
     assert not page.missing
     shown = page._repr_html_()
     paths = [p.path for _, notebooks in page.found for p in notebooks]
-    assert paths == sorted(COURSE.glob("study*/[0-9][0-9]_*.ipynb"), key=lambda path: (
-        studies().index(path.parent.name.partition("_")[0]), path))
+    assert paths == sorted(
+        COURSE.glob("study*/[0-9][0-9]_*.ipynb"),
+        key=lambda path: (studies().index(path.parent.name.partition("_")[0]), path),
+    )
     places = [shown.index(f"href='{p.relative_to(COURSE).as_posix()}'") for p in paths]
     assert places == sorted(places)
-    assert [notebook.path.stem for _, notebooks in page.found for notebook in notebooks
-            if not notebook.checks] == ["11_three_cards", "16_weights_from_games"]
+    assert [
+        notebook.path.stem
+        for _, notebooks in page.found
+        for notebook in notebooks
+        if not notebook.checks
+    ] == ["11_three_cards", "16_weights_from_games"]
 
 
 def test_the_points_of_all_notebooks_are_those_of_the_study():
@@ -100,14 +109,15 @@ def test_the_points_of_all_notebooks_are_those_of_the_study():
         study = load_study(name)
         notebooks = progress(COURSE / study.assignment, study)
         assert sum(p.points for p in notebooks) == sum(
-            c.max_points for c in study.checks.values() if not c.extra_credit)
+            c.max_points for c in study.checks.values() if not c.extra_credit
+        )
         assert sum(p.questions for p in notebooks) == len(study.written)
 
 
 def test_nothing_is_done_at_first(desk, work):
     """An untouched study is not started, its first notebook is next, the others are not here."""
     page = start_page(desk)
-    (study, notebooks), = page.found
+    ((study, notebooks),) = page.found
     assert study == STUDY
     assert {p.state for p in notebooks} == {"not started"}
     assert page.next == notebooks[0]
@@ -133,15 +143,18 @@ def test_a_notebook_is_done_when_all_is_right_and_answered(desk, work, capsys):
 
 def test_what_is_next_and_the_total_stand_on_top(desk, work, capsys):
     """Both in front of all studies; each study is a line, unfolded where the next notebook is."""
-    shutil.copytree(COURSE / "study1_minimax", desk / "study1_minimax",
-                    ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(
+        COURSE / "study1_minimax", desk / "study1_minimax", ignore=shutil.ignore_patterns(".*")
+    )
     write_module(work, "lane_counts")
     check(f"{STUDY.name}.lane_counts", work)
     page = start_page(desk)
     points = sum(p.points for p in page.notebooks)
     assert repr(page).splitlines()[:2] == [
-        "Next: 1. Minimax", f"0 of 4 notebooks done, 3 of {points:g} points, "
-        f"0 of {sum(p.questions for p in page.notebooks)} questions answered"]
+        "Next: 1. Minimax",
+        f"0 of 4 notebooks done, 3 of {points:g} points, "
+        f"0 of {sum(p.questions for p in page.notebooks)} questions answered",
+    ]
     shown = page._repr_html_()
     top, *lines = shown.split("<details")
     assert re.search(r"Next: <a href='study1_minimax/01_minimax.ipynb'>", top)
@@ -166,8 +179,11 @@ def opened(root: Path, path: str) -> dict[str, Any]:
 def test_lab_lists_no_internals_of_the_course(tmp_path):
     """Of the kit's course a student sees the studies and what is their own, wherever it stands and
     from wherever Lab was opened; what is not listed can be opened."""
-    copy = shutil.copytree(COURSE, tmp_path / "a folder, mine" / "course",
-                           ignore=shutil.ignore_patterns("__pycache__", PAGE))
+    copy = shutil.copytree(
+        COURSE,
+        tmp_path / "a folder, mine" / "course",
+        ignore=shutil.ignore_patterns("__pycache__", PAGE),
+    )
     (copy / "notes.md").touch()
     theirs = {load_study(name).assignment for name in studies()} | {"bibliography.md", "notes.md"}
     assert listed(copy) == listed(copy.parents[1], "a folder, mine/course") == theirs
@@ -190,10 +206,13 @@ def test_an_empty_folder_has_nothing_to_sum_up(tmp_path):
     assert hand_in_cell(page) == ""
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("nbgrader_config.json", '{"Exchange": {"root": "EXCHANGE"}}'),
-    ("nbgrader_config.py", "c = get_config()\nc.Exchange.root = 'EXCHANGE'\n"),
-])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nbgrader_config.json", '{"Exchange": {"root": "EXCHANGE"}}'),
+        ("nbgrader_config.py", "c = get_config()\nc.Exchange.root = 'EXCHANGE'\n"),
+    ],
+)
 def test_the_exchange_is_offered_only_where_it_can_be_used(tmp_path, monkeypatch, name, text):
     """Configured in the folder or in Jupyter's own, and a folder that can be written to."""
     monkeypatch.setattr(start, "DEFAULT_EXCHANGE", tmp_path / "none")
@@ -292,21 +311,50 @@ def test_odd_notebooks_do_not_break_the_page(desk, work):
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
-        ["cells", "cell_type", "source", "metadata", "nbgrader", "execution_count", "code",
-         "markdown", f"{STUDY.name}.lane_counts", "earned", "points", "module", "full", "slips"]),
-        inner, max_size=5), max_leaves=20)
-NOTE = st.fixed_dictionaries({"earned": ANY_JSON, "points": ANY_JSON, "module": ANY_JSON},
-                             optional={"full": ANY_JSON, "slips": ANY_JSON})
-CELL = st.fixed_dictionaries({"cell_type": st.sampled_from(["code", "markdown"]),
-                              "source": ANY_JSON, "metadata": ANY_JSON})
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "cells",
+                    "cell_type",
+                    "source",
+                    "metadata",
+                    "nbgrader",
+                    "execution_count",
+                    "code",
+                    "markdown",
+                    f"{STUDY.name}.lane_counts",
+                    "earned",
+                    "points",
+                    "module",
+                    "full",
+                    "slips",
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+NOTE = st.fixed_dictionaries(
+    {"earned": ANY_JSON, "points": ANY_JSON, "module": ANY_JSON},
+    optional={"full": ANY_JSON, "slips": ANY_JSON},
+)
+CELL = st.fixed_dictionaries(
+    {"cell_type": st.sampled_from(["code", "markdown"]), "source": ANY_JSON, "metadata": ANY_JSON}
+)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture],
-          deadline=None)
-@given(notes=ANY_JSON | st.dictionaries(st.just(f"{STUDY.name}.lane_counts"), NOTE),
-       notebook=ANY_JSON | st.fixed_dictionaries({"cells": st.lists(CELL, max_size=3)}))
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(
+    notes=ANY_JSON | st.dictionaries(st.just(f"{STUDY.name}.lane_counts"), NOTE),
+    notebook=ANY_JSON | st.fixed_dictionaries({"cells": st.lists(CELL, max_size=3)}),
+)
 def test_no_file_of_a_student_breaks_the_page(desk, work, notes, notebook):
     """Whatever lies in the folder, JupyterLab shows the page, in words and as a notebook."""
     (work / NOTES).write_text(json.dumps(notes), "utf-8")
@@ -320,6 +368,7 @@ def test_no_file_of_a_student_breaks_the_page(desk, work, notes, notebook):
 
 def test_a_page_that_cannot_be_made_says_why(desk, monkeypatch):
     """It opens all the same, with one sentence, and follows what is done about it."""
+
     def broken(folder):
         raise PermissionError("not <yours>")
 
@@ -408,7 +457,7 @@ def test_another_exchange_is_a_line_in_the_configuration(folder, tmp_path):
 def test_a_missing_exchange_is_told(folder):
     """In one sentence, with what to do."""
     (folder.root / EXCHANGE).rmdir()
-    sentence, = doctor.exchange(folder)
+    (sentence,) = doctor.exchange(folder)
     assert f"{folder.root / EXCHANGE} is missing" in sentence
     assert "mkdir -p" in sentence
 
@@ -420,7 +469,7 @@ def test_the_cure_for_a_missing_exchange_works_as_it_stands(folder, tmp_path, na
     where = tmp_path / name / "exchange"
     with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
         config.write(f"c.Exchange.root = {str(where)!r}\n")
-    sentence, = doctor.exchange(folder)
+    (sentence,) = doctor.exchange(folder)
     cure = re.search("run `(.*)`, or set", sentence)[1]
     subprocess.run(["sh", "-c", cure], check=True, cwd=tmp_path)
     assert stat.S_IMODE(where.stat().st_mode) == 0o1777
@@ -430,7 +479,7 @@ def test_the_cure_for_a_missing_exchange_works_as_it_stands(folder, tmp_path, na
 def test_an_exchange_that_nobody_can_write_to_is_told(folder, monkeypatch):
     """As where it is missing; root may write everywhere, so the system's answer is replaced."""
     monkeypatch.setattr(surroundings.os, "access", lambda path, mode: mode == os.R_OK)
-    sentence, = doctor.exchange(folder)
+    (sentence,) = doctor.exchange(folder)
     assert f"{folder.root / EXCHANGE} is not writable" in sentence
     assert "chmod" in sentence
 
@@ -458,12 +507,22 @@ def test_jupyterlab_handles_clicks_in_the_cells_thread(before, theirs, tmp_path,
     def lab(arguments):
         overrides, _ = settings_utils._get_overrides(str(tmp_path))
         found, _ = settings_utils.get_settings(
-            str(tmp_path), str(Path(get_app_dir()) / "schemas"), str(tmp_path / "user"),
-            schema_name=KERNELS, overrides=overrides)
+            str(tmp_path),
+            str(Path(get_app_dir()) / "schemas"),
+            str(tmp_path / "user"),
+            schema_name=KERNELS,
+            overrides=overrides,
+        )
         default = found["schema"]["properties"]["commsOverSubshells"]
         assert default["default"] in [choice["const"] for choice in default["oneOf"]]
-        opened.append((found["settings"].get("commsOverSubshells"), default["default"],
-                       os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep), arguments))
+        opened.append(
+            (
+                found["settings"].get("commsOverSubshells"),
+                default["default"],
+                os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep),
+                arguments,
+            )
+        )
 
     monkeypatch.setattr(labapp, "main", lab)
     monkeypatch.delenv("JUPYTER_CONFIG_PATH", raising=False)
@@ -476,6 +535,15 @@ def test_jupyterlab_handles_clicks_in_the_cells_thread(before, theirs, tmp_path,
         path.write_text(json.dumps({"commsOverSubshells": theirs}), "utf-8")
     with pytest.raises(SystemExit):
         open_lab(tmp_path, True, ["--no-browser"])
-    assert opened == [(theirs, "disabled", [str(LAB_DEFAULTS), *filter(None, [before])], [
-        f"--ServerApp.root_dir={tmp_path}", f"--LabApp.default_url=/lab/tree/{PAGE}",
-        "--no-browser"])]
+    assert opened == [
+        (
+            theirs,
+            "disabled",
+            [str(LAB_DEFAULTS), *filter(None, [before])],
+            [
+                f"--ServerApp.root_dir={tmp_path}",
+                f"--LabApp.default_url=/lab/tree/{PAGE}",
+                "--no-browser",
+            ],
+        )
+    ]

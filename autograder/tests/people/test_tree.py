@@ -24,7 +24,7 @@ class Picky:
 
     @counted
     def value(self, state, alpha, beta):
-        for move in state.legal_moves()[:self.most]:
+        for move in state.legal_moves()[: self.most]:
             self.value(state.after(move), alpha, beta)
         return 0
 
@@ -73,7 +73,8 @@ def test_the_words_say_what_the_picture_shows():
     """The alternative text gives the nodes, the cuts, and the moves at the root."""
     assert draw_tree(traced(1)).alt == (
         "Search tree. Nodes visited: 4. Moves cut: 3. MAX is x. Root: 0; moves: 4 (0), 5 (cut), "
-        "8 (cut).")
+        "8 (cut)."
+    )
 
 
 @pytest.mark.parametrize("limits", [{"depth": 1}, {"most_leaves": 3}])
@@ -146,7 +147,7 @@ def test_chance_nodes_are_circles():
     shown = texts(picture)
     assert picture.svg.count("<circle") == 3
     at = shown.index("depth 2")
-    assert shown[at:at + 4] == ["depth 2", "● chance", "▲ MAX", "x to move"]
+    assert shown[at : at + 4] == ["depth 2", "● chance", "▲ MAX", "x to move"]
     assert picture.svg.count('stroke-width="3.5"') == 4  # of the 14 lines, for max and min alone
 
 

@@ -59,8 +59,11 @@ def marked() -> list[psutil.Process]:
     for process in psutil.process_iter():
         try:
             environment = process.environ()
-            if (MARK in environment and process.status() != psutil.STATUS_ZOMBIE
-                    and environment.get(TEST) == os.environ[TEST]):
+            if (
+                MARK in environment
+                and process.status() != psutil.STATUS_ZOMBIE
+                and environment.get(TEST) == os.environ[TEST]
+            ):
                 found.append(process)
         except psutil.Error:
             pass
@@ -68,14 +71,18 @@ def marked() -> list[psutil.Process]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("module", "said"), [
-    ("stub", "not written yet"), (SLIP, "not all right"), ("reference", None)])
+@pytest.mark.parametrize(
+    ("module", "said"), [("stub", "not written yet"), (SLIP, "not all right"), ("reference", None)]
+)
 def test_validate_says_why_a_check_is_not_right(tmp_path, module, said):
     """nbgrader alone would say "Partial credit", or that no response was given."""
     source = COURSE / STUDY.assignment / "01_minimax.ipynb"
     notebook = nbformat.read(source, as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if f'check("{CHECK.id}")' in cell.source
-                      or "from course.check" in cell.source]
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if f'check("{CHECK.id}")' in cell.source or "from course.check" in cell.source
+    ]
     (tmp_path / STUDY.module).write_text(workspace.module_texts(STUDY)[module], "utf-8")
     nbformat.write(notebook, tmp_path / "notebook.ipynb")
     found = validated(tmp_path / "notebook.ipynb")
@@ -83,7 +90,7 @@ def test_validate_says_why_a_check_is_not_right(tmp_path, module, said):
     if said is None:
         assert found["value"] == {}
     else:
-        cell, = found["value"]["failed"]
+        (cell,) = found["value"]["failed"]
         assert CHECK.id in cell["error"]
         assert said in cell["error"]
 
@@ -92,8 +99,11 @@ def test_validate_reports_questions_without_an_answer(tmp_path):
     """In the notebooks of the course, as the kit has them; an answered one is not listed, and a
     protected cell that was changed is."""
     notebook = nbformat.read(COURSE / STUDY.assignment / "01_minimax.ipynb", as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata
-                      and cell.cell_type == "markdown"]
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if "nbgrader" in cell.metadata and cell.cell_type == "markdown"
+    ]
     notebook.cells[0].source = "Because it does."
     path = tmp_path / "notebook.ipynb"
     nbformat.write(notebook, path)
@@ -123,7 +133,7 @@ def test_an_endless_loop_is_stopped(tmp_path, source):
 @pytest.mark.slow
 def test_a_kernel_that_dies_is_reported(tmp_path):
     """One message names the cell."""
-    cell, = validated(a_notebook(tmp_path, DIES, "1"))["value"]["failed"]
+    (cell,) = validated(a_notebook(tmp_path, DIES, "1"))["value"]["failed"]
     assert cell["source"] == DIES
     assert "The kernel died while it ran this cell." in cell["error"]
 
@@ -134,12 +144,18 @@ def test_what_a_cell_leaves_running_is_ended(tmp_path):
     assert validated(a_notebook(tmp_path, LEAVES)) == {"success": True, "value": {}}
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    (None, "There is no notebook notebook.ipynb"),
-    ("{", "notebook.ipynb could not be validated (NotJSONError)"),
-    ('{"cells": [], "metadata": {"kernelspec": {"name": "cobol"}}, "nbformat": 4,'
-     ' "nbformat_minor": 5}', "needs the kernel 'cobol', which is not installed"),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "There is no notebook notebook.ipynb"),
+        ("{", "notebook.ipynb could not be validated (NotJSONError)"),
+        (
+            '{"cells": [], "metadata": {"kernelspec": {"name": "cobol"}}, "nbformat": 4,'
+            ' "nbformat_minor": 5}',
+            "needs the kernel 'cobol', which is not installed",
+        ),
+    ],
+)
 def test_a_notebook_that_cannot_be_validated_is_one_sentence(tmp_path, text, said):
     """No traceback."""
     path = tmp_path / "notebook.ipynb"
@@ -234,8 +250,10 @@ def test_markdown_alone_is_right(tmp_path):
 @pytest.mark.slow
 def test_two_notebooks_at_once_do_not_hinder_each_other(tmp_path):
     """Nor does the same one twice: each answer is about its own."""
-    paths = [a_notebook(tmp_path / name, source) for name, source in (
-        ("right", "1"), ("loop", LOOP), ("right", "1"))]
+    paths = [
+        a_notebook(tmp_path / name, source)
+        for name, source in (("right", "1"), ("loop", LOOP), ("right", "1"))
+    ]
     answers: dict[int, dict] = {}
 
     def work(number: int) -> None:

@@ -11,8 +11,10 @@ from tictactoe.show.explorer.walk import record, together
 from tictactoe.solver import values
 
 FORK = Board("xoox__ox_")  # x to move: 4 blocks and makes two threats, 5 and 8 lose at once
-SMALL = sorted((b for b in values() if b.text.count("_") <= 4 and not b.is_terminal()),
-               key=lambda board: board.text)
+SMALL = sorted(
+    (b for b in values() if b.text.count("_") <= 4 and not b.is_terminal()),
+    key=lambda board: board.text,
+)
 
 
 class Full:
@@ -94,8 +96,9 @@ def test_steps_are_the_search_in_its_order(state, agent):
     for number, (node, back) in enumerate(walk.steps):
         assert number in (node.entered, node.left)
         assert back == (number != node.entered)
-        assert all(node.entered < child.entered <= child.left < node.left
-                   for child in node.children)
+        assert all(
+            node.entered < child.entered <= child.left < node.left for child in node.children
+        )
         assert len(node.children) + len(node.unvisited) in (0, len(node.state.legal_moves()))
     assert walk.root.ends == sum(not node.children for node in walk.nodes)
     assert walk.root.cuts == sum(len(node.unvisited) for node in walk.nodes)
@@ -116,7 +119,7 @@ def test_two_searches_stay_together(state, second):
         return
     for one, other, _ in pairs:  # alpha-beta waits where it was last, beside what it has cut
         above = [node.move for node in walks[0].steps[one].node.line][:-1]
-        assert above == [node.move for node in walks[1].steps[other].node.line][:len(above)]
+        assert above == [node.move for node in walks[1].steps[other].node.line][: len(above)]
 
 
 def test_the_same_search_twice_has_no_difference():
@@ -138,6 +141,7 @@ def test_the_first_difference_is_named(first, second, says):
 
 def test_a_wrong_value_is_a_difference():
     """Two searches that visit the same nodes differ where they return different values."""
+
     class Contrary(Full):
         @counted
         def value(self, state, player):
@@ -164,6 +168,7 @@ def test_what_is_not_written_is_not_recorded():
 
 def test_a_search_without_counted_function_says_so():
     """An agent whose nodes nobody counts gets a likely cause."""
+
     class Plain:
         def choose(self, state):
             return state.legal_moves()[0]

@@ -19,13 +19,19 @@ def texts(counts) -> list[str]:
 
 def bars(counts) -> list[float]:
     """The lengths of the bars."""
-    return [float(e.get("width")) for e in ET.fromstring(counts.board.shown["svg"]).iter()
-            if (e.get("fill") or "").startswith("url(")]
+    return [
+        float(e.get("width"))
+        for e in ET.fromstring(counts.board.shown["svg"]).iter()
+        if (e.get("fill") or "").startswith("url(")
+    ]
 
 
 def offered(counts) -> list[str]:
-    return [e.get("data-move") for e in ET.fromstring(counts.board.shown["svg"]).iter()
-            if e.get("data-move") is not None]
+    return [
+        e.get("data-move")
+        for e in ET.fromstring(counts.board.shown["svg"]).iter()
+        if e.get("data-move") is not None
+    ]
 
 
 def test_counts_in_numbers_bars_and_words():
@@ -82,8 +88,9 @@ def test_agents_can_be_left_out():
     assert list(counts.counts) == ["full", "pruning"]
 
 
-@pytest.mark.parametrize(("error", "says"), [
-    (NotImplementedError, "not written yet"), (ValueError, "ValueError: oh")])
+@pytest.mark.parametrize(
+    ("error", "says"), [(NotImplementedError, "not written yet"), (ValueError, "ValueError: oh")]
+)
 def test_a_failing_agent_has_the_reason_in_its_row(error, says):
     """An agent that fails does not keep the others from being counted."""
     counts = compare_counts({"broken": Broken(2, error), **AGENTS}, FORK)

@@ -30,8 +30,10 @@ WIDGETS = {
     "Sequence": (play_sequence, 0),
     "growing tree": (lambda: growing_tree(load_answer("study9").UCT(9, seed=1), STATE), 0),
     "hidden hand": (lambda: hidden_hand(play([Greedy(), Greedy()], seed=1).states), 0),
-    "ray": (lambda: read_along(100 * "_", (4, 4), {"up": (-1, 0)}, lambda text: [text],
-                               ["read"]), 0),
+    "ray": (
+        lambda: read_along(100 * "_", (4, 4), {"up": (-1, 0)}, lambda text: [text], ["read"]),
+        0,
+    ),
 }  # name -> how to make it, and how many tables it leaves
 
 
@@ -47,8 +49,11 @@ def shown(request):
 def published(monkeypatch):
     """What boards put out in a notebook, as (MIME bundle, whether it replaces an earlier one)."""
     outputs = []
-    monkeypatch.setattr(still, "publish_display_data",
-                        lambda data, transient=None, update=False: outputs.append((data, update)))
+    monkeypatch.setattr(
+        still,
+        "publish_display_data",
+        lambda data, transient=None, update=False: outputs.append((data, update)),
+    )
     return outputs
 
 

@@ -54,15 +54,22 @@ def outside(site: Path) -> list[str]:
     """Every address elsewhere that a page, a style or a picture of the site would load."""
     found = [url for page in read_site(site).values() for url in page.loads if OUTSIDE.match(url)]
     styles = [style for page in read_site(site).values() for style in page.styles]
-    styles += [path.read_text("utf-8") for path in sorted(site.rglob("*"))
-               if path.suffix in (".css", ".svg", ".html")]
+    styles += [
+        path.read_text("utf-8")
+        for path in sorted(site.rglob("*"))
+        if path.suffix in (".css", ".svg", ".html")
+    ]
     for style in styles:
-        found += [url for url in re.findall(r"url\(\s*['\"]?([^)'\"]*)", style)
-                  if OUTSIDE.match(url)]
+        found += [
+            url for url in re.findall(r"url\(\s*['\"]?([^)'\"]*)", style) if OUTSIDE.match(url)
+        ]
         found += re.findall(r"@import[^;]*", style)
     for picture in site.rglob("*.svg"):
-        found += [url for url in re.findall(r"(?:href|src)=\"([^\"]*)\"",
-                                            picture.read_text("utf-8")) if OUTSIDE.match(url)]
+        found += [
+            url
+            for url in re.findall(r"(?:href|src)=\"([^\"]*)\"", picture.read_text("utf-8"))
+            if OUTSIDE.match(url)
+        ]
     return [url for url in found if not url.startswith("data:")]
 
 

@@ -44,8 +44,11 @@ DATA = f"data:image/svg+xml;base64,{base64.b64encode(SVG.encode()).decode()}"
 
 def site_of(folder):
     """Every file of a site: its bytes by its path."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def index_of(site):
@@ -57,16 +60,24 @@ def index_of(site):
 def complaints_about(site):
     """What is wrong with a site that anybody could see."""
     pages = read_site(site)
-    wrong = [f"{name}: a picture without words" for name, page in pages.items()
-             for alt in page.alts if not (alt or "").strip()]
-    wrong += [f"{name}: an id twice" for name, page in pages.items()
-              if len(page.ids) != len(set(page.ids))]
+    wrong = [
+        f"{name}: a picture without words"
+        for name, page in pages.items()
+        for alt in page.alts
+        if not (alt or "").strip()
+    ]
+    wrong += [
+        f"{name}: an id twice"
+        for name, page in pages.items()
+        if len(page.ids) != len(set(page.ids))
+    ]
     wrong += [f"loaded from elsewhere: {url}" for url in outside(site)]
     wrong += [f"leads nowhere: {link}" for link in broken_links(site)]
     files = [path for path in site.rglob("*") if path.is_file()]
     wrong += [leak for name in studies() for leak in find_leaks(load_study(name), files)]
     unused = {path.name for path in (site / PICTURES).iterdir()} - {
-        url.rpartition("/")[2] for page in pages.values() for url in page.loads}
+        url.rpartition("/")[2] for page in pages.values() for url in page.loads
+    }
     return wrong + [f"on no page: {name}" for name in sorted(unused)]
 
 
@@ -111,7 +122,8 @@ def test_the_search_index_finds_words_of_every_section(small):
     found = [entry["page"] for entry in entries if "histogram" in entry["text"].lower()]
     assert found == [f"{SMALL}.html#why-ten"]
     assert [entry["title"] for entry in entries if "microsecond" in entry["text"]] == [
-        "Too many games"]
+        "Too many games"
+    ]
     pages = read_site(small)
     for entry in entries:
         name, _, anchor = entry["page"].partition("#")
@@ -149,12 +161,23 @@ def test_the_guides_are_pages(small):
 
 def test_pages_of_packages_have_all_public_names():
     """Also those that are imported when they are first used: here, nothing has used them."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", """
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-c",
+            """
 from autograder.release.book.reference import documented
 for name, page in documented().items():
     shown = {member.name for member in page.own_members}
     print(name, {*getattr(page.obj, "__all__", ())} - shown)
-"""], capture_output=True, text=True, check=False)
+""",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "sequence set()\n" in done.stdout
     assert {line.partition(" ")[2] for line in done.stdout.splitlines()} == {"set()"}
@@ -166,7 +189,8 @@ def test_every_given_module_that_is_used_has_a_page(small):
     pages = {path.relative_to(small).as_posix() for path in (small / "packages").rglob("*.html")}
     assert pages == {f"packages/{name.replace('.', '/')}.html" for name in documented()}
     assert {"tictactoe.nodes", "tictactoe.show.play_board", "sequence.widget", "course.check"} <= {
-        *documented()}
+        *documented()
+    }
     links = {link for link in read_site(small)["packages.html"].links if "/" in link}
     assert pages <= links
     for name in documented():
@@ -184,7 +208,8 @@ def test_the_search_engine_is_the_one_that_npm_has():
     """The file of MiniSearch 7.2.0 is unchanged, and the book carries its licence."""
     script = (book.SEARCH_ENGINE / "index.js").read_bytes()
     assert hashlib.sha256(script).hexdigest() == (
-        "03c27931eb603af1d3358579e9885eafdb6a2f5fa9929557b3e77d7e99d06d03")
+        "03c27931eb603af1d3358579e9885eafdb6a2f5fa9929557b3e77d7e99d06d03"
+    )
 
 
 @pytest.mark.xdist_group("book")
@@ -240,7 +265,7 @@ def test_previous_and_next_go_through_all_pages(tmp_path, monkeypatch):
         return seen
 
     forward = walk("index.html", "next")
-    assert forward[1:-len(BESIDE)] == [f"{source.name}.html" for source in sources()]
+    assert forward[1 : -len(BESIDE)] == [f"{source.name}.html" for source in sources()]
     assert set(forward) == set(pages)
     assert walk(forward[-1], "prev") == forward[::-1]
 
@@ -261,8 +286,11 @@ class Given(Source):
 
 def given(tmp_path, *cells):
     """A notebook of these cells, as a chapter of study 3."""
-    return Given(STUDY, tmp_path / "99_given.ipynb",
-                 new_notebook(cells=[new_markdown_cell("# Given"), *cells]))
+    return Given(
+        STUDY,
+        tmp_path / "99_given.ipynb",
+        new_notebook(cells=[new_markdown_cell("# Given"), *cells]),
+    )
 
 
 def not_run(monkeypatch):
@@ -276,13 +304,18 @@ def answer_lines():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [
-    lambda text: new_markdown_cell(f"```\n{text}\n```"),
-    new_code_cell,  # tags stand between the letters of its lines
-    lambda text: new_code_cell("show()", outputs=[new_output("stream", text=text)]),
-    lambda text: new_code_cell("show()", outputs=[new_output("display_data", {
-        "text/html": f"<pre>{text}</pre>"})]),
-], ids=["words", "code", "printed", "shown"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda text: new_markdown_cell(f"```\n{text}\n```"),
+        new_code_cell,  # tags stand between the letters of its lines
+        lambda text: new_code_cell("show()", outputs=[new_output("stream", text=text)]),
+        lambda text: new_code_cell(
+            "show()", outputs=[new_output("display_data", {"text/html": f"<pre>{text}</pre>"})]
+        ),
+    ],
+    ids=["words", "code", "printed", "shown"],
+)
 def test_an_answer_on_a_page_is_refused(tmp_path, monkeypatch, make):
     """Wherever a notebook lets it out, the book is not written and an earlier one stays."""
     not_run(monkeypatch)
@@ -295,11 +328,18 @@ def test_an_answer_on_a_page_is_refused(tmp_path, monkeypatch, make):
     assert [path.name for path in tmp_path.iterdir()] == ["book"]
 
 
-@pytest.mark.parametrize(("data", "problem"), [
-    ({"text/html": f'<img src="{DATA}">'}, "cell 2 shows a picture without an alternative text"),
-    ({"text/html": f'<p><img alt=" " src="{DATA}"></p>'}, "without an alternative text"),
-    ({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}, "cell 2 shows a picture without"),
-], ids=["no alt", "empty alt", "no HTML"])
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (
+            {"text/html": f'<img src="{DATA}">'},
+            "cell 2 shows a picture without an alternative text",
+        ),
+        ({"text/html": f'<p><img alt=" " src="{DATA}"></p>'}, "without an alternative text"),
+        ({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}, "cell 2 shows a picture without"),
+    ],
+    ids=["no alt", "empty alt", "no HTML"],
+)
 def test_a_picture_without_words_is_refused(tmp_path, monkeypatch, data, problem):
     """The sentence names the notebook and the cell."""
     not_run(monkeypatch)
@@ -309,11 +349,14 @@ def test_a_picture_without_words_is_refused(tmp_path, monkeypatch, data, problem
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("code", "seconds", "problem"), [
-    ("1 / 0", 300, "cell 3: with the reference answers .* raised ZeroDivisionError"),
-    ("import os\nos._exit(1)", 300, "cell 3: it ended the Python process"),
-    ("while True: pass", 5, "cell 3: it did not finish within 5 s"),
-])
+@pytest.mark.parametrize(
+    ("code", "seconds", "problem"),
+    [
+        ("1 / 0", 300, "cell 3: with the reference answers .* raised ZeroDivisionError"),
+        ("import os\nos._exit(1)", 300, "cell 3: it ended the Python process"),
+        ("while True: pass", 5, "cell 3: it did not finish within 5 s"),
+    ],
+)
 def test_a_cell_that_fails_is_named(tmp_path, monkeypatch, code, seconds, problem):
     """No book is made of a notebook that does not run, and one sentence says where it stopped."""
     monkeypatch.setattr(book, "CELL_SECONDS", seconds)
@@ -378,14 +421,16 @@ def test_an_unknown_notebook_is_named(tmp_path):
 
 def test_ctrl_c_leaves_the_earlier_book(tmp_path, monkeypatch):
     """It ends as a stopped program does, and says what is there."""
+
     def stop(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(book, "run", stop)
     done = CliRunner().invoke(app, ["book", str(tmp_path / "book"), "--notebook", SMALL])
     assert done.exit_code == 130
-    assert done.stderr == ("autograder: stopped; no book was written, an earlier one is "
-                           "unchanged\n")
+    assert done.stderr == (
+        "autograder: stopped; no book was written, an earlier one is unchanged\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -395,28 +440,40 @@ def test_ctrl_c_leaves_the_earlier_book(tmp_path, monkeypatch):
 def test_pictures_become_files_that_are_shared():
     """A picture that is shown twice is one file, which keeps its bytes and says how large it is."""
     page = f'<img alt="a board" style="max-width:none;" src="{DATA}"/>'
-    cells = [new_code_cell("board", outputs=[new_output("display_data", {"text/html": page})])
-             for _ in range(2)]
+    cells = [
+        new_code_cell("board", outputs=[new_output("display_data", {"text/html": page})])
+        for _ in range(2)
+    ]
     pictures = {}
     made = chapter(STUDY, "given", new_notebook(cells=cells), pictures)
-    (name, content), = pictures.items()
+    ((name, content),) = pictures.items()
     assert content == SVG.encode()
     shown = f'<img class="fits" width="120" height="80" alt="a board" src="{PICTURES}/{name}"/>'
     assert made.body.count(shown) == 2
 
 
-@pytest.mark.parametrize(("limit", "width", "tag"), [
-    ("none", 300, '<img class="fits" width="300"'),
-    ("none", 700, '<img class="fits" width="700" height="60" alt="tree" style="min-width:490px;"'),
-    ("100%", 900, '<img class="fits" width="900" height="60" alt="tree" style="min-width:630px;"'),
-    ("none", 900, '<img class="scrolls" width="900" height="60" alt="tree" src='),
-])
+@pytest.mark.parametrize(
+    ("limit", "width", "tag"),
+    [
+        ("none", 300, '<img class="fits" width="300"'),
+        (
+            "none",
+            700,
+            '<img class="fits" width="700" height="60" alt="tree" style="min-width:490px;"',
+        ),
+        (
+            "100%",
+            900,
+            '<img class="fits" width="900" height="60" alt="tree" style="min-width:630px;"',
+        ),
+        ("none", 900, '<img class="scrolls" width="900" height="60" alt="tree" src='),
+    ],
+)
 def test_pictures_shrink_only_as_far_as_they_can_be_read(limit, width, tag):
     """What may shrink keeps 0.7 of its size, however wide it is; what may not is scrolled."""
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="60"></svg>'
     data = base64.b64encode(svg.encode()).decode()
-    page = (f'<img alt="tree" style="max-width:{limit};" '
-            f'src="data:image/svg+xml;base64,{data}"/>')
+    page = f'<img alt="tree" style="max-width:{limit};" src="data:image/svg+xml;base64,{data}"/>'
     cell = new_code_cell("tree", outputs=[new_output("display_data", {"text/html": page})])
     assert tag in chapter(STUDY, "given", new_notebook(cells=[cell]), {}).body
 
@@ -430,12 +487,15 @@ def test_headings_have_different_anchors():
     assert made.title == "One"
 
 
-@pytest.mark.parametrize(("text", "teaches"), [
-    ("# T\n\nA short word.\n\nMore.", "<p>A short word.</p>"),
-    ("# T\n\nYou will write:\n\n* one\n* two\n\nMore.", "<p>You will write:</p> one two"),
-    ("# T\n\nA word.\n\n* one\n", "<p>A word.</p>"),
-    ("# T", ""),
-])
+@pytest.mark.parametrize(
+    ("text", "teaches"),
+    [
+        ("# T\n\nA short word.\n\nMore.", "<p>A short word.</p>"),
+        ("# T\n\nYou will write:\n\n* one\n* two\n\nMore.", "<p>You will write:</p> one two"),
+        ("# T\n\nA word.\n\n* one\n", "<p>A word.</p>"),
+        ("# T", ""),
+    ],
+)
 def test_what_a_chapter_teaches_is_how_it_begins(text, teaches):
     """The first paragraph, and the list that it announces."""
     made = chapter(STUDY, "given", new_notebook(cells=[new_markdown_cell(text)]), {})

@@ -69,11 +69,13 @@ def built(target: str, context: Path, home: Path) -> Mapping[str, str]:
     home.mkdir()
     ours = {"PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME"}
     environment = {key: value for key, value in os.environ.items() if key not in ours} | {
-        "HOME": str(home)}
+        "HOME": str(home)
+    }
     for name, rest in steps(target):
         if name == "ENV":
-            environment |= [setting.replace(HOME, str(home)).split("=", 1)
-                            for setting in shlex.split(rest)]
+            environment |= [
+                setting.replace(HOME, str(home)).split("=", 1) for setting in shlex.split(rest)
+            ]
         elif name == "COPY":
             *options, source, destination = shlex.split(rest)
             assert (options, destination) == (["--chown=somebody"], "./")
@@ -83,8 +85,14 @@ def built(target: str, context: Path, home: Path) -> Mapping[str, str]:
                 shutil.copy(context / source, home)
         elif name == "RUN" and not rest.startswith(AS_ROOT):
             step = re.sub(r"^python3 ", f"{shlex.quote(PYTHON)} ", rest)
-            done = subprocess.run(["/bin/sh", "-c", step], cwd=home, env=environment, text=True,
-                                  capture_output=True, check=False)
+            done = subprocess.run(
+                ["/bin/sh", "-c", step],
+                cwd=home,
+                env=environment,
+                text=True,
+                capture_output=True,
+                check=False,
+            )
             assert done.returncode == 0, done.stdout + done.stderr
     return environment
 
@@ -92,7 +100,7 @@ def built(target: str, context: Path, home: Path) -> Mapping[str, str]:
 @pytest.mark.parametrize("target", ["worker", "lab"])
 def test_an_image_is_small_and_runs_as_an_ordinary_user(target):
     """Debian's slim Python, new enough for the kit; whoever runs it is not root and has a home."""
-    base, = all_of(target, "FROM")
+    (base,) = all_of(target, "FROM")
     version = re.fullmatch(r"docker\.io/library/python:([\d.]+)-slim-bookworm", base)[1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"{version}.99" in SpecifierSet(project["requires-python"])
@@ -100,24 +108,35 @@ def test_an_image_is_small_and_runs_as_an_ordinary_user(target):
     assert f"useradd --create-home {user}" in all_of(target, "RUN")
     assert all_of(target, "WORKDIR") == [f"/home/{user}"] == [HOME]
     assert {name for name, _ in steps(target)} <= {
-        "FROM", "ENV", "RUN", "USER", "WORKDIR", "COPY", "ENTRYPOINT", "CMD", "EXPOSE"}
+        "FROM",
+        "ENV",
+        "RUN",
+        "USER",
+        "WORKDIR",
+        "COPY",
+        "ENTRYPOINT",
+        "CMD",
+        "EXPOSE",
+    }
 
 
 def test_the_system_gets_what_the_tests_need_of_it():
     """Bubblewrap and libseccomp, by the names under which CI installs them."""
-    apt, = (step for step in all_of("worker", "RUN") if step.startswith("apt-get"))
+    (apt,) = (step for step in all_of("worker", "RUN") if step.startswith("apt-get"))
     packages = re.search(r"--no-install-recommends (.+?) &&", apt)[1].split()
     assert packages == ["bubblewrap", "libseccomp2", "python3-venv"]  # the last on Debian's image
-    assert {*packages} < {*re.search(r'packages="(.+?)"', (ROOT / ".ci" / "run").read_text(
-        "utf-8"))[1].split()}
+    assert {*packages} < {
+        *re.search(r'packages="(.+?)"', (ROOT / ".ci" / "run").read_text("utf-8"))[1].split()
+    }
 
 
 def test_the_lab_is_the_student_kit_as_students_have_it():
     """What is run to build and to start it is what test_kit.py runs on a fresh machine."""
     assert [step for step in all_of("lab", "RUN") if not step.startswith(AS_ROOT)] == [
-        "python3 run.py setup"]
+        "python3 run.py setup"
+    ]
     assert all_of("lab", "COPY") == ["--chown=somebody . ./"]
-    command, = map(json.loads, all_of("lab", "CMD"))
+    (command,) = map(json.loads, all_of("lab", "CMD"))
     assert command[:5] == ["python3", "run.py", "lab", "course", "--no-browser"]
     assert all_of("lab", "ENTRYPOINT") == []
 
@@ -131,21 +150,44 @@ def test_a_worker_that_was_built_so_is_used(tmp_path):
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(tmp_path)
     environment = built("worker", tmp_path / worker_kit.NAME, tmp_path / "home")
-    entry, = map(json.loads, all_of("worker", "ENTRYPOINT"))
-    container = [bubblewrap(), "--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-pid",
-                 "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc"]
+    (entry,) = map(json.loads, all_of("worker", "ENTRYPOINT"))
+    container = [
+        bubblewrap(),
+        "--unshare-user",
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+        "--unshare-pid",
+        "--die-with-parent",
+        "--dev-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+    ]
     check = verdicts.hidden_study(STUDY.name).checks["alpha_beta"]
     files = {STUDY.module: workspace.module_texts(STUDY)["reference"].encode()}
     (tmp_path / "cluster").mkdir()
-    with local_cluster(tmp_path / "cluster", workers=0) as cluster, \
-            (tmp_path / "worker.log").open("w+") as log:
+    with (
+        local_cluster(tmp_path / "cluster", workers=0) as cluster,
+        (tmp_path / "worker.log").open("w+") as log,
+    ):
         worker = subprocess.Popen(
-            [*container, *entry, cluster.address], cwd=tmp_path / "home", env=environment,
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            [*container, *entry, cluster.address],
+            cwd=tmp_path / "home",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
         try:
             cluster.wait(1)
-            with contextlib.closing(Cluster(cluster.address, patience=START)) as connection, \
-                    Sandbox(Limits()) as ours:
+            with (
+                contextlib.closing(Cluster(cluster.address, patience=START)) as connection,
+                Sandbox(Limits()) as ours,
+            ):
                 assert connection.slots(terms(Limits())) == 1
                 replies = ClusterSandbox(connection, Limits()).ask(files, STUDY.module, check, 60)
                 assert not replies.broken

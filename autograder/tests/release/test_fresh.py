@@ -26,13 +26,23 @@ def project() -> dict:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_once")
-@pytest.mark.parametrize("of", [
-    *(pytest.param(name, marks=[pytest.mark.xdist_group(name), pytest.mark.content(name)])
-      for name in studies()), pytest.param("all together", marks=pytest.mark.content())])
+@pytest.mark.parametrize(
+    "of",
+    [
+        *(
+            pytest.param(name, marks=[pytest.mark.xdist_group(name), pytest.mark.content(name)])
+            for name in studies()
+        ),
+        pytest.param("all together", marks=pytest.mark.content()),
+    ],
+)
 def test_derived_files_are_fresh(of):
     """Every derived file is, byte for byte, what its sources make today."""
-    stale = [path.name for path, text in (derived_files(of) if of in studies() else files_of_all())
-             if not path.exists() or path.read_bytes() != text.encode()]
+    stale = [
+        path.name
+        for path, text in (derived_files(of) if of in studies() else files_of_all())
+        if not path.exists() or path.read_bytes() != text.encode()
+    ]
     assert not stale
 
 
@@ -43,18 +53,24 @@ def test_expected_replies_take_a_line_each(name):
     for path in (study.expected_file, verdicts.expected_file(study)):
         text = path.read_text("utf-8")
         data = json.loads(text)
-        replies = [reply for observed in (data["expected"], *(s["observed"] for s in data["slips"]))
-                   for of_check in observed.values() for reply in of_check]
+        replies = [
+            reply
+            for observed in (data["expected"], *(s["observed"] for s in data["slips"]))
+            for of_check in observed.values()
+            for reply in of_check
+        ]
         lines = [line.strip().removesuffix(",") for line in text.splitlines()]
-        assert [json.loads(line) for line in lines
-                if re.fullmatch(r"null|\{.+\}", line)] == replies
+        assert [json.loads(line) for line in lines if re.fullmatch(r"null|\{.+\}", line)] == replies
 
 
 def test_conda_names_what_pyproject_names():
     """environment.yml names the course's six packages as pyproject.toml does, and this folder."""
     lines = (ROOT / "environment.yml").read_text("utf-8").splitlines()
-    listed = {match[1]: match[2] for line in lines
-              if (match := re.fullmatch(r"  - ([a-z]+)(>=[0-9.]+)", line))}
+    listed = {
+        match[1]: match[2]
+        for line in lines
+        if (match := re.fullmatch(r"  - ([a-z]+)(>=[0-9.]+)", line))
+    }
     assert listed.pop("python") == project()["requires-python"]
     wanted = {r.name: str(r.specifier) for r in map(Requirement, project()["dependencies"])}
     assert set(listed) == SIX
@@ -64,11 +80,17 @@ def test_conda_names_what_pyproject_names():
 
 def test_every_package_says_what_belongs_there_and_what_it_may_import():
     """A newcomer reads both at the top of each folder; what it says of imports is a contract's."""
-    faces = [path for name in ("tictactoe", "sequence", "course", "autograder")
-             for path in (ROOT / name).rglob("__init__.py")]
+    faces = [
+        path
+        for name in ("tictactoe", "sequence", "course", "autograder")
+        for path in (ROOT / name).rglob("__init__.py")
+    ]
     told = {path: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in faces}
-    silent = [path.parent.relative_to(ROOT).as_posix() for path, text in told.items()
-              if not re.search(r"May import|[Ii]mports (the|nothing)", text)]
+    silent = [
+        path.parent.relative_to(ROOT).as_posix()
+        for path, text in told.items()
+        if not re.search(r"May import|[Ii]mports (the|nothing)", text)
+    ]
     assert len(faces) > 20
     assert silent == []
 
@@ -76,8 +98,11 @@ def test_every_package_says_what_belongs_there_and_what_it_may_import():
 def test_every_dependency_has_a_line_in_the_readme():
     """The README's table says of every direct dependency what it is for."""
     table = (ROOT / "README.md").read_text("utf-8").split("## Dependencies")[1]
-    named = {name.strip() for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
-             for name in row.split(",")}
+    named = {
+        name.strip()
+        for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+        for name in row.split(",")
+    }
     extras = [r for group in project()["optional-dependencies"].values() for r in group]
     wanted = {Requirement(r).name for r in [*project()["dependencies"], *extras]}
     assert wanted <= named
@@ -107,8 +132,10 @@ def test_locks_pin_every_dependency_with_hashes(lock):
 @pytest.mark.parametrize("other", LOCKS[1:])
 def test_an_extras_lock_has_only_what_the_first_lacks(other):
     """No package has its version in two places."""
-    first, extra = (set(re.findall(r"^([a-z0-9_.-]+)==", (ROOT / lock).read_text("utf-8"),
-                                   re.MULTILINE)) for lock in (LOCKS[0], other))
+    first, extra = (
+        set(re.findall(r"^([a-z0-9_.-]+)==", (ROOT / lock).read_text("utf-8"), re.MULTILINE))
+        for lock in (LOCKS[0], other)
+    )
     assert extra and not first & extra
 
 
@@ -126,6 +153,8 @@ def test_style_spelling_and_direction_of_imports(command):
 
 def test_engines_need_no_numpy():
     """The games and the checks import without numpy, matplotlib or IPython."""
-    code = ("import sys\nfor name in ('numpy', 'matplotlib', 'IPython'): sys.modules[name] = None\n"
-            "import tictactoe, tictactoe.show.tree, tictactoe.solver, sequence, course.check")
+    code = (
+        "import sys\nfor name in ('numpy', 'matplotlib', 'IPython'): sys.modules[name] = None\n"
+        "import tictactoe, tictactoe.show.tree, tictactoe.solver, sequence, course.check"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

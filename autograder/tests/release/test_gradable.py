@@ -24,10 +24,19 @@ R = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
 
 def graded_notebook(metadata: dict) -> nbformat.NotebookNode:
     """A notebook with one test of two points."""
-    marked = {"grade": True, "grade_id": "square", "locked": True, "points": 2,
-              "schema_version": 3, "solution": False, "task": False}
-    return new_notebook(metadata=metadata, cells=[
-        new_code_cell("assert square(3) == 9", metadata={"nbgrader": marked})])
+    marked = {
+        "grade": True,
+        "grade_id": "square",
+        "locked": True,
+        "points": 2,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    return new_notebook(
+        metadata=metadata,
+        cells=[new_code_cell("assert square(3) == 9", metadata={"nbgrader": marked})],
+    )
 
 
 def generated(folder: CourseFolder, name: str, metadata: dict) -> subprocess.CompletedProcess:
@@ -37,32 +46,64 @@ def generated(folder: CourseFolder, name: str, metadata: dict) -> subprocess.Com
     nbformat.write(graded_notebook(metadata), source / "square.ipynb")
     return subprocess.run(
         [sys.executable, "-m", "nbgrader", "generate_assignment", f"--assignment={name}"],
-        cwd=folder.root, capture_output=True, text=True, check=False)
+        cwd=folder.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
-@pytest.mark.parametrize("metadata", [
-    R, {"language_info": {"name": "R"}}, {"kernelspec": {"name": "ir", "display_name": "R"}},
-    {"kernelspec": {"name": "julia-1.9", "display_name": "J", "language": "julia"}}])
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        R,
+        {"language_info": {"name": "R"}},
+        {"kernelspec": {"name": "ir", "display_name": "R"}},
+        {"kernelspec": {"name": "julia-1.9", "display_name": "J", "language": "julia"}},
+    ],
+)
 def test_another_language_is_refused(tmp_path, metadata):
     """By its name."""
     with pytest.raises(NotebookError, match="only Python is supported"):
         gradable.require_python(graded_notebook(metadata), tmp_path / "square.ipynb")
 
 
-@pytest.mark.parametrize("metadata", [
-    {}, {"kernelspec": {"name": "conda-env-ai-py", "display_name": "AI"}},
-    {"kernelspec": {"name": "sagemath", "display_name": "Sage", "language": "python"}},
-    {"language_info": {"name": "python"}}])
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"kernelspec": {"name": "conda-env-ai-py", "display_name": "AI"}},
+        {"kernelspec": {"name": "sagemath", "display_name": "Sage", "language": "python"}},
+        {"language_info": {"name": "python"}},
+    ],
+)
 def test_python_by_any_kernel_is_not(tmp_path, metadata):
     """Environments have names of their own."""
     gradable.require_python(graded_notebook(metadata), tmp_path / "square.ipynb")
 
 
-@pytest.mark.parametrize(("name", "better"), [
-    ("week 7", "week_7"), ("Übung 1", "Ubung_1"), ("a/b", "a_b"), ("it's", "it_s"),
-    ('"x"', "x"), ("-x", "x"), (".x", "x"), ("a+b", "a_b"), ("a%20b", "a_20b"), ("a?b#c", "a_b_c"),
-    ("été", "ete"), ("Straße", "Strasse"), ("周", "week1"), ("x" * 200, "x" * 100), ("x.", "x"),
-    ("", "week1"), ("a\nb", "a_b")])
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        ("week 7", "week_7"),
+        ("Übung 1", "Ubung_1"),
+        ("a/b", "a_b"),
+        ("it's", "it_s"),
+        ('"x"', "x"),
+        ("-x", "x"),
+        (".x", "x"),
+        ("a+b", "a_b"),
+        ("a%20b", "a_20b"),
+        ("a?b#c", "a_b_c"),
+        ("été", "ete"),
+        ("Straße", "Strasse"),
+        ("周", "week1"),
+        ("x" * 200, "x" * 100),
+        ("x.", "x"),
+        ("", "week1"),
+        ("a\nb", "a_b"),
+    ],
+)
 def test_names_that_break_something(name, better):
     """Each with another name, which is allowed."""
     assert f"for example {better!r}" in gradable.name_problem(name)
@@ -93,8 +134,10 @@ def test_a_new_assignment_needs_a_name_that_works(tmp_path, name):
 def test_nbgraders_own_command_refuses(tmp_path):
     """In the words above; and `grade` says the same of an R notebook that was released before."""
     folder = CourseFolder.create(tmp_path / "course")
-    for name, metadata, said in (("week 7", {}, "for example 'week_7'"),
-                                 ("rkernel", R, "square.ipynb is a notebook in R: only Python")):
+    for name, metadata, said in (
+        ("week 7", {}, "for example 'week_7'"),
+        ("rkernel", R, "square.ipynb is a notebook in R: only Python"),
+    ):
         done = generated(folder, name, metadata)
         assert done.returncode != 0 and said in done.stderr, done.stderr
         assert not (folder.release(name) / "square.ipynb").exists()
@@ -119,8 +162,9 @@ def test_a_question_added_after_grading(tmp_path):
     with Gradebook(db_url(folder)) as book, book.db.no_autoflush:
         book.add_student("ada")
         name = book.find_assignment(study.assignment).notebooks[0].name
-        book.add_grade_cell("since-removed", name, study.assignment, max_score=1,
-                            cell_type="markdown")
+        book.add_grade_cell(
+            "since-removed", name, study.assignment, max_score=1, cell_type="markdown"
+        )
         book.add_submission(study.assignment, "ada")
     with pytest.raises(ReleaseError) as refused:
         release(folder, study)

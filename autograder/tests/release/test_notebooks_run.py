@@ -12,8 +12,11 @@ from autograder.release.derive import COURSE
 from autograder.release.notebooks import check_id
 from course.probes import load_study, studies
 
-NOTEBOOKS = [(load_study(name), path) for name in studies()
-             for path in sorted((COURSE / load_study(name).assignment).glob("*.ipynb"))]
+NOTEBOOKS = [
+    (load_study(name), path)
+    for name in studies()
+    for path in sorted((COURSE / load_study(name).assignment).glob("*.ipynb"))
+]
 IDS = [path.stem for _, path in NOTEBOOKS]
 
 
@@ -21,25 +24,39 @@ def run(notebook: Path, module: Path, folder: Path) -> nbformat.NotebookNode:
     """The notebook as it is after running beside this module."""
     shutil.copy(module, folder)
     cells = nbformat.read(notebook, as_version=4)
-    NotebookClient(cells, timeout=900, allow_errors=True, shutdown_kernel="immediate",
-                   extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
-                   resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(
+        cells,
+        timeout=900,
+        allow_errors=True,
+        shutdown_kernel="immediate",
+        extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
+        resources={"metadata": {"path": str(folder)}},
+    ).execute()
     return cells
 
 
 def errors(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     """Name and text of every error, and whatever was written to standard error."""
     outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-    return ([(o.ename, o.evalue) for o in outputs if o.output_type == "error"]
-            + [("stderr", o.text) for o in outputs if o.get("name") == "stderr"])
+    return [(o.ename, o.evalue) for o in outputs if o.output_type == "error"] + [
+        ("stderr", o.text) for o in outputs if o.get("name") == "stderr"
+    ]
 
 
 def points(notebook: nbformat.NotebookNode) -> dict[str, float]:
     """What each check in the notebook says that it gives, where that is no extra credit."""
-    return {check_id(cell): float(said[1]) for cell in notebook.cells if check_id(cell)
-            for o in cell.outputs
-            if (said := re.match(rf"{check_id(cell)}: (\S+) of \S+ points(?! of extra)",
-                                 o.get("data", {}).get("text/plain", "")))}
+    return {
+        check_id(cell): float(said[1])
+        for cell in notebook.cells
+        if check_id(cell)
+        for o in cell.outputs
+        if (
+            said := re.match(
+                rf"{check_id(cell)}: (\S+) of \S+ points(?! of extra)",
+                o.get("data", {}).get("text/plain", ""),
+            )
+        )
+    }
 
 
 @pytest.mark.slow
@@ -51,16 +68,19 @@ def test_runs_with_the_reference(study, path, whole_book):
     assert path.stem in whole_book.notebooks, whole_book.command.stderr
     done = whole_book.notebooks[path.stem]
     assert errors(done) == []
-    full = {check.id: check.max_points for check in study.checks.values()
-            if not check.extra_credit}
+    full = {check.id: check.max_points for check in study.checks.values() if not check.extra_credit}
     found = points(done)
     assert found == {name: full[name] for name in map(check_id, done.cells) if name in full}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("study", "path"), [
-    pytest.param(study, path, id=path.stem, marks=pytest.mark.content(study.name))
-    for study, path in NOTEBOOKS])
+@pytest.mark.parametrize(
+    ("study", "path"),
+    [
+        pytest.param(study, path, id=path.stem, marks=pytest.mark.content(study.name))
+        for study, path in NOTEBOOKS
+    ],
+)
 def test_runs_with_the_stub(study, path, tmp_path):
     """With the stub cells say what to write instead of an error; no check gives a point.
 
@@ -69,12 +89,16 @@ def test_runs_with_the_stub(study, path, tmp_path):
     done = run(path, COURSE / study.assignment / study.module, tmp_path)
     assert errors(done) == []
     assert {len(cell.outputs) for cell in done.cells if check_id(cell)} <= {1}
-    said = [o.text for cell in done.cells for o in cell.get("outputs", ())
-            if o.output_type == "stream"]
+    said = [
+        o.text for cell in done.cells for o in cell.get("outputs", ()) if o.output_type == "stream"
+    ]
     checks = any(map(check_id, done.cells))
     module = study.module.removesuffix(".py")  # what asks for none can do without
-    asks = any(re.search(rf"^(?:from|import) {module}\b", cell.source, re.MULTILINE)
-               for cell in done.cells if cell.cell_type == "code")
+    asks = any(
+        re.search(rf"^(?:from|import) {module}\b", cell.source, re.MULTILINE)
+        for cell in done.cells
+        if cell.cell_type == "code"
+    )
     assert any(text.startswith("Not written yet: ") for text in said) is (checks or asks)
     assert set(points(done).values()) == ({0} if checks else set())
 

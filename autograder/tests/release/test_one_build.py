@@ -27,9 +27,13 @@ def notebooks(study: Study) -> Iterator[Path]:
     return (path for path in released_files(study) if path.suffix == ".ipynb")
 
 
-@pytest.mark.parametrize("study", [
-    pytest.param(study, marks=[pytest.mark.slow] if study in SLOW else [], id=study.name)
-    for study in STUDIES])
+@pytest.mark.parametrize(
+    "study",
+    [
+        pytest.param(study, marks=[pytest.mark.slow] if study in SLOW else [], id=study.name)
+        for study in STUDIES
+    ],
+)
 def test_a_release_has_the_bytes_of_the_course(study, folder):
     """nbgrader's *generate* adds nothing; what the instructor edits in `source` is not protected,
     and becomes the same again."""
@@ -38,8 +42,10 @@ def test_a_release_has_the_bytes_of_the_course(study, folder):
     for path in notebooks(study):
         assert (released / path.name).read_bytes() == path.read_bytes()
         cells = nbformat.read(source / path.name, as_version=4).cells
-        assert all(cell.metadata.get("editable", True) and cell.metadata.get("deletable", True)
-                   for cell in cells)
+        assert all(
+            cell.metadata.get("editable", True) and cell.metadata.get("deletable", True)
+            for cell in cells
+        )
 
 
 @pytest.mark.slow

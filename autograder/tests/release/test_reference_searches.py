@@ -36,9 +36,12 @@ def test_the_counts_are_those_that_the_checks_expect():
             for case, reply in zip(check.cases, expected[name], strict=True):
                 options = {k: v for k, v in case.items() if k != "on"}
                 for known in CASES:
-                    if (check.ask == "search" and known["on"] == case["on"]
-                            and known["agent"] == check.settings["agent"]
-                            and known["options"] == options):
+                    if (
+                        check.ask == "search"
+                        and known["on"] == case["on"]
+                        and known["agent"] == check.settings["agent"]
+                        and known["options"] == options
+                    ):
                         assert known["search"].count(";") + 1 == reply["nodes"]
                         found += 1
     assert found == len(CASES)
@@ -47,8 +50,10 @@ def test_the_counts_are_those_that_the_checks_expect():
 def test_the_reference_has_no_difference_from_itself():
     """Beside the published search, the reference answer agrees at every node."""
     state = Board("___xxoo__")
-    walks = record(load_answer("study2").AlphaBeta(), state), record(
-        reference_search("AlphaBeta", state), state)
+    walks = (
+        record(load_answer("study2").AlphaBeta(), state),
+        record(reference_search("AlphaBeta", state), state),
+    )
     assert {pair.difference for pair in together(*walks)} == {""}
 
 

@@ -58,7 +58,8 @@ def test_without_npm_the_command_says_what_to_install(monkeypatch, tmp_path):
     assert done.exit_code == 2
     assert done.stderr == (
         "autograder: the live site needs npm, which brings Python for the browser: install it (on "
-        "Debian and Ubuntu: sudo apt install npm) and run this again\n")
+        "Debian and Ubuntu: sudo apt install npm) and run this again\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -133,11 +134,19 @@ def test_the_wheel_holds_the_packages_and_neither_tests_nor_studies(kit):
     name, data = kit_wheel(kit)
     with zipfile.ZipFile(io.BytesIO(data)) as wheel:
         names = set(wheel.namelist())
-    assert {"course/check.py", "course/probes/study3.expected.json", "tictactoe/solver.py",
-            "tictactoe/show/click_board.js", "sequence/widget/game.py"} <= names
+    assert {
+        "course/check.py",
+        "course/probes/study3.expected.json",
+        "tictactoe/solver.py",
+        "tictactoe/show/click_board.js",
+        "sequence/widget/game.py",
+    } <= names
     assert not [n for n in names if "/tests/" in n or n.startswith("course/study")]
     assert {n.partition("/")[0] for n in names if ".dist-info/" not in n} == {
-        "course", "sequence", "tictactoe"}
+        "course",
+        "sequence",
+        "tictactoe",
+    }
     assert kit_wheel(dict(kit)) == (name, data)
     assert kit_wheel({**kit, "course/more.py": b""})[0] != name
 
@@ -147,9 +156,15 @@ def test_the_lock_names_what_is_beside_it_and_plotting_only_if_asked(kit, tmp_pa
     pyodide, wheels = tmp_path / "pyodide", tmp_path / "wheels"
     for folder in (pyodide, wheels):
         folder.mkdir()
-    entries = {name: {"name": name, "depends": depends, "file_name": f"{name}.whl"}
-               for name, depends in (("numpy", []), ("matplotlib", ["numpy", "six"]), ("six", []),
-                                     ("scipy", ["numpy"]))}
+    entries = {
+        name: {"name": name, "depends": depends, "file_name": f"{name}.whl"}
+        for name, depends in (
+            ("numpy", []),
+            ("matplotlib", ["numpy", "six"]),
+            ("six", []),
+            ("scipy", ["numpy"]),
+        )
+    }
     (pyodide / "pyodide-lock.json").write_text(json.dumps({"packages": entries}), "utf-8")
     for name in ("pyodide.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "README.md"):
         (pyodide / name).write_text(name, "utf-8")
@@ -170,55 +185,81 @@ def test_the_lock_names_what_is_beside_it_and_plotting_only_if_asked(kit, tmp_pa
     loaded, lock = laid(tmp_path / "with", SERVER)
     assert loaded == sorted(lock)
     assert {name: entry["file_name"] for name, entry in lock.items() if name in entries} == {
-        name: f"{SERVER}/{name}.whl" for name in ("numpy", "matplotlib", "six")}
+        name: f"{SERVER}/{name}.whl" for name in ("numpy", "matplotlib", "six")
+    }
 
 
 def test_stub_and_notebooks_are_there_and_listed(kit, tmp_path):
     """As the kit has them, beside a start page that offers nothing else; twice the same bytes."""
     for name in ("one", "two"):
         lay_files(tmp_path / name, [STUDY], kit)
-    one, two = ({path.relative_to(tmp_path / name): path.read_bytes()
-                 for path in (tmp_path / name).rglob("*") if path.is_file()}
-                for name in ("one", "two"))
+    one, two = (
+        {
+            path.relative_to(tmp_path / name): path.read_bytes()
+            for path in (tmp_path / name).rglob("*")
+            if path.is_file()
+        }
+        for name in ("one", "two")
+    )
     assert one == two
     live = tmp_path / "one"
     place = live / "files" / STUDY.assignment
     assert {path.name: path.read_bytes() for path in place.iterdir()} == {
-        name.rpartition("/")[2]: data for name, data in kit.items()
-        if name.startswith(f"course/{STUDY.assignment}/")}
+        name.rpartition("/")[2]: data
+        for name, data in kit.items()
+        if name.startswith(f"course/{STUDY.assignment}/")
+    }
     assert "Not in this folder yet" not in (live / "files" / "start.ipynb").read_text("utf-8")
     listed = json.loads((live / "api/contents" / STUDY.assignment / LISTING).read_text("utf-8"))
     assert {entry["name"] for entry in listed["content"]} == {p.name for p in place.iterdir()}
     top = json.loads((live / "api/contents" / LISTING).read_text("utf-8"))
     assert {entry["path"] for entry in top["content"]} == {
-        STUDY.assignment, "start.ipynb", "bibliography.md"}
+        STUDY.assignment,
+        "start.ipynb",
+        "bibliography.md",
+    }
 
 
 def test_pictures_by_matplotlib_are_kept_with_their_words_by_cell():
     """Boards are not: they need no matplotlib."""
+
     def shows(svg, alt):
         data = base64.b64encode(svg.encode()).decode()
-        return new_output("execute_result", {
-            "text/html": f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}"/>'})
+        return new_output(
+            "execute_result",
+            {"text/html": f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}"/>'},
+        )
 
     plot = "<svg><!-- https://matplotlib.org/ --></svg>"
-    notebook = new_notebook(cells=[
-        new_code_cell("picture(a, b)\n", outputs=[shows(plot, "x &gt; y")]),
-        new_code_cell("Board()", outputs=[shows("<svg></svg>", "a board")])])
+    notebook = new_notebook(
+        cells=[
+            new_code_cell("picture(a, b)\n", outputs=[shows(plot, "x &gt; y")]),
+            new_code_cell("Board()", outputs=[shows("<svg></svg>", "a board")]),
+        ]
+    )
     assert drawn_in([notebook]) == {
-        "pictures": {key("picture(a, b)"): [("x > y", plot)]}, "outputs": {}}
+        "pictures": {key("picture(a, b)"): [("x > y", plot)]},
+        "outputs": {},
+    }
 
 
 def test_all_outputs_of_a_notebook_that_needs_numpy_are_kept():
     """What is printed and what is shown, but not what checks say: these can be run."""
-    said = [new_output("stream", name="stdout", text="1 < 2"),
-            new_output("stream", name="stderr", text="a warning"),
-            new_output("execute_result", {"text/plain": "3"})]
-    notebook = new_notebook(cells=[
-        new_code_cell("import numpy as np"), new_code_cell("np.ones(3)", outputs=said),
-        new_code_cell('check("study3.lane_counts")', outputs=said)])
+    said = [
+        new_output("stream", name="stdout", text="1 < 2"),
+        new_output("stream", name="stderr", text="a warning"),
+        new_output("execute_result", {"text/plain": "3"}),
+    ]
+    notebook = new_notebook(
+        cells=[
+            new_code_cell("import numpy as np"),
+            new_code_cell("np.ones(3)", outputs=said),
+            new_code_cell('check("study3.lane_counts")', outputs=said),
+        ]
+    )
     assert drawn_in([notebook])["outputs"] == {
-        key("np.ones(3)"): ["<pre>1 &lt; 2</pre>", "<pre>3</pre>"]}
+        key("np.ones(3)"): ["<pre>1 &lt; 2</pre>", "<pre>3</pre>"]
+    }
 
 
 # ---- Leaks

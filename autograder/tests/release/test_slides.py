@@ -35,21 +35,25 @@ def notebook(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return new_notebook(cells=list(cells))
 
 
-ANSWER = new_markdown_cell("*Write your answer here.*",
-                           metadata={"nbgrader": {"grade": True, "solution": True, "points": 2}})
+ANSWER = new_markdown_cell(
+    "*Write your answer here.*",
+    metadata={"nbgrader": {"grade": True, "solution": True, "points": 2}},
+)
 TALK = notebook(
     new_markdown_cell("# 7. A talk\n\nWhat it is about."),
     printing("%load_ext course.notebook", "noise"),
     new_markdown_cell("## First\nThe lead.\n\nMore for the notes.\n\n> **A definition.**"),
     figure("one"),
-    new_markdown_cell("What leads to two.\n\n<details><summary>Answers</summary>\n\nfolded\n\n"
-                      "</details>"),
+    new_markdown_cell(
+        "What leads to two.\n\n<details><summary>Answers</summary>\n\nfolded\n\n</details>"
+    ),
     figure("two"),
     printing('check("study2.alpha_beta")', "15 of 15 points"),
     new_markdown_cell("## Second\n\nCode comes.\n\n* a\n* b"),
     printing("print(6 * 7)", "42\n"),
     new_markdown_cell("**1. Why?** Say it."),
-    ANSWER)
+    ANSWER,
+)
 
 
 def test_a_notebook_becomes_slides():
@@ -105,7 +109,7 @@ def test_decks_replace_decks_and_nothing_else(tmp_path, monkeypatch):
     run_as(monkeypatch, TALK)
     (tmp_path / "mine.txt").write_text("years of work")
     (tmp_path / f"{STUDY.assignment}.html").write_text("earlier")
-    made, = write_slides(tmp_path, sources_of([STUDY]))
+    (made,) = write_slides(tmp_path, sources_of([STUDY]))
     assert "A talk" in made.read_text("utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", made.name]
 
@@ -114,8 +118,13 @@ def test_a_deck_with_a_hidden_position_is_refused(tmp_path, monkeypatch):
     """Slides are searched as the book is; the earlier deck stays."""
     study = load_study("minimax")
     public = {t for c in study.checks.values() for case in c.cases for t in texts_of(case)}
-    hidden = next(t for c in verdicts.hidden_study(study.name).checks.values() for case in c.cases
-                  for t in texts_of(case) if t not in public)
+    hidden = next(
+        t
+        for c in verdicts.hidden_study(study.name).checks.values()
+        for case in c.cases
+        for t in texts_of(case)
+        if t not in public
+    )
     run_as(monkeypatch, notebook(new_markdown_cell(f"# Look\n\nAt `{hidden}`.")))
     with pytest.raises(BookError, match="holds the hidden position"):
         write_slides(tmp_path, sources_of([study]))

@@ -23,8 +23,16 @@ from autograder.release.teaching import (
 from course.probes import load_study, studies
 
 DOCS = Path(__file__).parents[3] / "docs" / "teaching"
-PARTS = ("Summary", "Learning outcomes", "Prerequisites", "Difficulty", "Strengths", "Weaknesses",
-         "Dependencies", "Variants")  # the form of the EAAI Model AI Assignments
+PARTS = (
+    "Summary",
+    "Learning outcomes",
+    "Prerequisites",
+    "Difficulty",
+    "Strengths",
+    "Weaknesses",
+    "Dependencies",
+    "Variants",
+)  # the form of the EAAI Model AI Assignments
 
 
 @pytest.mark.parametrize("name", studies())
@@ -37,8 +45,10 @@ def test_every_study_has_a_page_of_the_same_form(name):
 
 def test_what_is_derived_is_fresh():
     """Points, hours and slips are those of today's tables; `autograder build` renews them."""
-    derived = [*overview(DOCS.parents[1]),
-               *(page for name in studies() for page in teaching_pages(load_study(name)))]
+    derived = [
+        *overview(DOCS.parents[1]),
+        *(page for name in studies() for page in teaching_pages(load_study(name))),
+    ]
     assert len(derived) == len(studies()) + 1
     assert [path.name for path, text in derived if path.read_text("utf-8") != text] == []
 
@@ -64,19 +74,30 @@ def test_a_page_without_a_place_is_refused(tmp_path):
 def test_plans_name_what_there_is():
     """Links lead to files, notebooks exist, none of a study that is due is left out, and the
     longest plan leaves no study out."""
-    notebooks = {re.sub(r"^\d+_", "", path.stem) for name in studies()
-                 for path in notebook_texts(load_study(name).folder)}
+    notebooks = {
+        re.sub(r"^\d+_", "", path.stem)
+        for name in studies()
+        for path in notebook_texts(load_study(name).folder)
+    }
     for page in DOCS.glob("*.md"):
         text = page.read_text("utf-8")
-        assert [link for link in re.findall(r"\]\(([^)#]+)\)", text)
-                if not (DOCS / link).exists()] == [], page.name
-        read = [cell for row in re.findall(r"(?m)^\| \d+ \|([^|]*)\|", text)
-                for cell in re.findall(r"`(\w+)`", row)]
+        assert [
+            link for link in re.findall(r"\]\(([^)#]+)\)", text) if not (DOCS / link).exists()
+        ] == [], page.name
+        read = [
+            cell
+            for row in re.findall(r"(?m)^\| \d+ \|([^|]*)\|", text)
+            for cell in re.findall(r"`(\w+)`", row)
+        ]
         assert set(read) <= notebooks, page.name
     for weeks, due in PLANS.items():
         text = (DOCS / f"plan_{weeks}_weeks.md").read_text("utf-8")
-        assert [path.stem for study in due for path in notebook_texts(load_study(study).folder)
-                if f"`{re.sub(r'^[0-9]+_', '', path.stem)}`" not in text] == [], weeks
+        assert [
+            path.stem
+            for study in due
+            for path in notebook_texts(load_study(study).folder)
+            if f"`{re.sub(r'^[0-9]+_', '', path.stem)}`" not in text
+        ] == [], weeks
     every = (DOCS / "plan_14_weeks.md").read_text("utf-8")
     assert [name for name in studies() if f"({page_of(load_study(name)).name})" not in every] == []
 
@@ -86,7 +107,8 @@ def test_nothing_there_gives_an_answer_away():
     pages = [Member(page.name, page.read_bytes()) for page in sorted(DOCS.glob("*.md"))]
     oral = workspace.answer_path(load_study(studies()[0])).with_name("oral.md").read_bytes()
     assert find_all_leaks([*pages, Member("planted.md", b"Look: " + oral)]) == [
-        "planted.md holds a model answer to a written question"]
+        "planted.md holds a model answer to a written question"
+    ]
 
 
 @pytest.mark.parametrize("name", studies())
@@ -96,5 +118,8 @@ def test_two_oral_questions_a_study(name):
     questions = text.split("\n## ")[1:]
     assert len(questions) == 2
     for question in questions:
-        assert re.findall(r"(?m)^\*\*(.+?)\.\*\* ", question) == ["Ask", "A good answer",
-                                                                  "A poor one"]
+        assert re.findall(r"(?m)^\*\*(.+?)\.\*\* ", question) == [
+            "Ask",
+            "A good answer",
+            "A poor one",
+        ]

@@ -15,8 +15,11 @@ from autograder.release.notebooks import notebook_texts
 from course.probes import load_study, studies
 
 AMERICAN = Path(codespell_lib.__file__).parent / "data" / "dictionary_en-GB_to_en-US.txt"
-AS_WE_WRITE = {"program", "practice",  # of a computer; the noun
-               "maximization"}  # bias: the name that Sutton and Barto gave it
+AS_WE_WRITE = {
+    "program",
+    "practice",  # of a computer; the noun
+    "maximization",
+}  # bias: the name that Sutton and Barto gave it
 STUDIES = [load_study(name) for name in studies()]
 NOTEBOOKS = [path for study in STUDIES for path in notebook_texts(study.folder)]
 BIBLIOGRAPHY = (COURSE / "bibliography.md").read_text("utf-8")
@@ -53,18 +56,26 @@ def _texts() -> Iterator[tuple[str, str]]:
 
 def cited(text: str) -> set[str]:
     """The citations in a text as the bibliography writes them: "Shannon 1950"."""
-    found = {f"{authors} {year}" for authors, year in CITATION.findall(flowing(text))
-             if authors not in NO_AUTHORS}
+    found = {
+        f"{authors} {year}"
+        for authors, year in CITATION.findall(flowing(text))
+        if authors not in NO_AUTHORS
+    }
     return found | ({"CS188"} if "CS188" in text else set())
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    ("as Shannon (1950) asks, in 1950", {"Shannon 1950"}),
-    ("# (Russell and\n# Norvig 2021, figure 5.3)", {"Russell and Norvig 2021"}),
-    ("Cowling, Powley and Whitehouse 2012; Chaslot et al. 2008",
-     {"Cowling, Powley and Whitehouse 2012", "Chaslot et al. 2008"}),
-    ("In 1950 the project of CS188 was far away", {"CS188"}),
-])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("as Shannon (1950) asks, in 1950", {"Shannon 1950"}),
+        ("# (Russell and\n# Norvig 2021, figure 5.3)", {"Russell and Norvig 2021"}),
+        (
+            "Cowling, Powley and Whitehouse 2012; Chaslot et al. 2008",
+            {"Cowling, Powley and Whitehouse 2012", "Chaslot et al. 2008"},
+        ),
+        ("In 1950 the project of CS188 was far away", {"CS188"}),
+    ],
+)
 def test_citations_are_found(text, found):
     """With and without parentheses, across lines, with one author and with many."""
     assert cited(text) == found
@@ -72,16 +83,20 @@ def test_citations_are_found(text, found):
 
 def test_every_citation_has_an_entry():
     """What a notebook, a docstring or a guide cites is in the bibliography."""
-    missing = {path: cited(text) - set(ENTRIES) for path, text in texts().items()
-               if path.endswith((".ipynb", ".py", ".md")) and path != "course/bibliography.md"}
+    missing = {
+        path: cited(text) - set(ENTRIES)
+        for path, text in texts().items()
+        if path.endswith((".ipynb", ".py", ".md")) and path != "course/bibliography.md"
+    }
     assert {path: names for path, names in missing.items() if names} == {}
 
 
 @pytest.mark.slow
 def test_every_entry_is_cited():
     """No source stands in the bibliography that nobody names, or twice, or out of order."""
-    everywhere = set().union(*(cited(text) for path, text in texts().items()
-                               if path.endswith((".ipynb", ".py"))))
+    everywhere = set().union(
+        *(cited(text) for path, text in texts().items() if path.endswith((".ipynb", ".py")))
+    )
     assert set(ENTRIES) - everywhere == set()
     assert sorted(set(ENTRIES), key=str.lower) == ENTRIES
 
@@ -105,8 +120,11 @@ def test_no_notebook_asks_for_more_than_two_written_answers(notebook):
 def test_no_word_is_about_what_students_do_not_have():
     """Neither the documents that the course was made from nor the people behind it."""
     found = {path: NOT_THEIRS.findall(flowing(text)) for path, text in texts().items()}
-    in_studies = {path: NOT_IN_STUDIES.findall(flowing(text)) for path, text in texts().items()
-                  if path.startswith("course/study") or path.endswith(".expected.json")}
+    in_studies = {
+        path: NOT_IN_STUDIES.findall(flowing(text))
+        for path, text in texts().items()
+        if path.startswith("course/study") or path.endswith(".expected.json")
+    }
     assert {path: words for path, words in {**found, **in_studies}.items() if words} == {}
 
 
@@ -123,16 +141,35 @@ def test_rights_are_told_wherever_somebody_begins():
 
 def test_prose_is_british():
     """No page and no cell of text has an American spelling: two spellings are one too many."""
-    american = {word.strip().lower() for line in AMERICAN.read_text("utf-8").splitlines()
-                for word in line.partition("->")[2].split(",")} - AS_WE_WRITE - {""}
-    own = [path for folder in ("docs", "deploy", "autograder", "course")
-           for path in (COURSE.parent / folder).rglob("*.md")]
-    pages = {str(path): path.read_text("utf-8") for path in [*own, *COURSE.parent.glob("*.md")]
-             if path.name != "bibliography.md"}  # titles are as they were printed
-    cells = {str(path): "\n".join(line for line in path.read_text("utf-8").splitlines()
-                                  if line.startswith("# ")) for path in NOTEBOOKS}
-    found = {path: american & set(re.findall(r"[a-z]+", CODE.sub("", text).lower()))
-             for path, text in (pages | cells).items()}
+    american = (
+        {
+            word.strip().lower()
+            for line in AMERICAN.read_text("utf-8").splitlines()
+            for word in line.partition("->")[2].split(",")
+        }
+        - AS_WE_WRITE
+        - {""}
+    )
+    own = [
+        path
+        for folder in ("docs", "deploy", "autograder", "course")
+        for path in (COURSE.parent / folder).rglob("*.md")
+    ]
+    pages = {
+        str(path): path.read_text("utf-8")
+        for path in [*own, *COURSE.parent.glob("*.md")]
+        if path.name != "bibliography.md"
+    }  # titles are as they were printed
+    cells = {
+        str(path): "\n".join(
+            line for line in path.read_text("utf-8").splitlines() if line.startswith("# ")
+        )
+        for path in NOTEBOOKS
+    }
+    found = {
+        path: american & set(re.findall(r"[a-z]+", CODE.sub("", text).lower()))
+        for path, text in (pages | cells).items()
+    }
     assert {path: words for path, words in found.items() if words} == {}
 
 

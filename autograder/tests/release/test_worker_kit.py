@@ -22,14 +22,18 @@ def names(tmp_path_factory) -> set[str]:
     need_module("distributed", "what workers get")
     archive = tmp_path_factory.mktemp("kit") / "worker.zip"
     worker_kit.make_worker_kit(archive)
-    return {name.partition("/")[2] for name in
-            (member.name for member in read(archive.read_bytes()))}
+    return {
+        name.partition("/")[2] for name in (member.name for member in read(archive.read_bytes()))
+    }
 
 
 def test_all_code_in_it_is_compared(names):
     """A worker whose copy of any module or table differs is another version: none is left out."""
-    compared = {path.relative_to(COURSE.parent).as_posix() for folder in worker.kit_folders()
-                for path in cluster.code_files(folder)}
+    compared = {
+        path.relative_to(COURSE.parent).as_posix()
+        for folder in worker.kit_folders()
+        for path in cluster.code_files(folder)
+    }
     code = {name for name in names if name.endswith(cluster.CODE)} - {"autograder/__init__.py"}
     assert code == compared
     assert "course/probes/questions/study3_type_a.py" in code
@@ -88,9 +92,13 @@ def test_the_guide_says_how_long_a_cluster_may_be_away():
 def test_the_guide_and_the_kit_have_the_same_commands():
     """The README that a machine gets, and the guide to scale, but for the number of workers."""
     need_module("distributed", "what workers get")
-    guide, readme = (re.sub(r"--nworkers \d+", "", text) for text in (
-        (COURSE.parent / "docs" / "scale.md").read_text("utf-8"),
-        worker_kit.contents()["README.md"].decode()))
+    guide, readme = (
+        re.sub(r"--nworkers \d+", "", text)
+        for text in (
+            (COURSE.parent / "docs" / "scale.md").read_text("utf-8"),
+            worker_kit.contents()["README.md"].decode(),
+        )
+    )
     commands = re.search(r"```\n(.+?)```", readme, re.DOTALL)[1].splitlines()
     assert len(commands) == 4 and {*commands} <= {*guide.splitlines()}
 
@@ -106,8 +114,16 @@ def test_its_settings_are_settings_of_dask():
     theirs = dask.config.merge(*dask.config.defaults)
 
     def unknown(ours: dict, theirs: dict, path: str = "") -> list[str]:
-        return [name for key, value in ours.items() for name in (
-            [f"{path}{key}"] if key not in theirs else
-            unknown(value, theirs[key], f"{path}{key}.") if isinstance(value, dict) else [])]
+        return [
+            name
+            for key, value in ours.items()
+            for name in (
+                [f"{path}{key}"]
+                if key not in theirs
+                else unknown(value, theirs[key], f"{path}{key}.")
+                if isinstance(value, dict)
+                else []
+            )
+        ]
 
     assert unknown(ours, theirs) == []

@@ -39,26 +39,37 @@ def home(tmp_path) -> Path:
     """A home with one study: study 2 under another number and name, and a question of its own."""
     study, made = load_study("study2"), tmp_path / "more studies"
     for source, target in {
-            study.folder / "02_alpha_beta.py": f"course/{ASSIGNMENT}/20_windows.py",
-            study.table: f"course/probes/{NAME}.toml",
-            homes.KIT / "autograder/verdicts/study2.toml": f"autograder/verdicts/{NAME}.toml",
-            homes.KIT / "autograder/mutants/study2.toml": f"autograder/mutants/{NAME}.toml",
-            answer_path(study): f"autograder/answers/{ASSIGNMENT}/{study.module}"}.items():
+        study.folder / "02_alpha_beta.py": f"course/{ASSIGNMENT}/20_windows.py",
+        study.table: f"course/probes/{NAME}.toml",
+        homes.KIT / "autograder/verdicts/study2.toml": f"autograder/verdicts/{NAME}.toml",
+        homes.KIT / "autograder/mutants/study2.toml": f"autograder/mutants/{NAME}.toml",
+        answer_path(study): f"autograder/answers/{ASSIGNMENT}/{study.module}",
+    }.items():
         path = made / target
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(source.read_text("utf-8").replace("study2_alpha_beta", ASSIGNMENT)
-                        .replace("study2", NAME).replace("Study 2", f"Study {NUMBER}"), "utf-8")
-    table, hidden = (made / "course/probes" / f"{NAME}.toml",
-                     made / "autograder/verdicts" / f"{NAME}.toml")
+        path.write_text(
+            source.read_text("utf-8")
+            .replace("study2_alpha_beta", ASSIGNMENT)
+            .replace("study2", NAME)
+            .replace("Study 2", f"Study {NUMBER}"),
+            "utf-8",
+        )
+    table, hidden = (
+        made / "course/probes" / f"{NAME}.toml",
+        made / "autograder/verdicts" / f"{NAME}.toml",
+    )
     text = table.read_text("utf-8")
-    counts = text[text.index("[counts]"):text.index("[checks.alpha_beta]")]
+    counts = text[text.index("[counts]") : text.index("[checks.alpha_beta]")]
     table.write_text(
         text.replace(counts, "").replace("[points]", "[points]\nfirst_child = { value = 1 }")
-        + '\n[checks.first_child]\nask = "first_child"\ncases = [{ on = "xoxxoo_x_" }]\n', "utf-8")
+        + '\n[checks.first_child]\nask = "first_child"\ncases = [{ on = "xoxxoo_x_" }]\n',
+        "utf-8",
+    )
     hidden.write_text(hidden.read_text("utf-8") + 'first_child = [{ on = "oxxxoo__x" }]\n', "utf-8")
     notebook = made / "course" / ASSIGNMENT / "20_windows.py"
-    notebook.write_text(notebook.read_text("utf-8")
-                        + f'\n# %%\ncheck("{NAME}.first_child")\n', "utf-8")
+    notebook.write_text(
+        notebook.read_text("utf-8") + f'\n# %%\ncheck("{NAME}.first_child")\n', "utf-8"
+    )
     (made / "course/probes/questions").mkdir()
     (made / "course/probes/questions" / f"{ASSIGNMENT}.py").write_text(QUESTION, "utf-8")
     return made
@@ -67,11 +78,15 @@ def home(tmp_path) -> Path:
 @pytest.fixture
 def autograder(home):
     """Runs the command where the environment names that home."""
+
     def run(*arguments: str) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [sys.executable, "-P", "-m", "autograder", *map(str, arguments)], text=True,
-            check=False, capture_output=True,
-            env={**os.environ, VARIABLE: str(home), "COLUMNS": "200"})
+            [sys.executable, "-P", "-m", "autograder", *map(str, arguments)],
+            text=True,
+            check=False,
+            capture_output=True,
+            env={**os.environ, VARIABLE: str(home), "COLUMNS": "200"},
+        )
 
     return run
 
@@ -112,11 +127,18 @@ def test_a_study_in_a_folder_of_its_own_goes_the_whole_way(home, autograder, tmp
 
 def test_the_next_number_comes_last(home):
     """Studies are in the order of their numbers, and each is found by any of its three names."""
-    code = ("from course.probes import load_study, studies\n"
-            "print(*studies(), sep='\\n')\n"
-            f"for name in ('windows', '{NAME}', '{ASSIGNMENT}'): print(load_study(name).folder)")
-    told = subprocess.run([sys.executable, "-P", "-c", code], text=True, capture_output=True,
-                          check=True, env={**os.environ, VARIABLE: str(home)}).stdout.split("\n")
+    code = (
+        "from course.probes import load_study, studies\n"
+        "print(*studies(), sep='\\n')\n"
+        f"for name in ('windows', '{NAME}', '{ASSIGNMENT}'): print(load_study(name).folder)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        text=True,
+        capture_output=True,
+        check=True,
+        env={**os.environ, VARIABLE: str(home)},
+    ).stdout.split("\n")
     assert told == [*studies(), NAME, *3 * [str(home / "course" / ASSIGNMENT)], ""]
     numbers = [int(name.removeprefix("study")) for name in told[:-4]]
     assert numbers == sorted(numbers)

@@ -16,15 +16,19 @@ def counts(chances: list[float], draws: int, seed: int) -> list[int]:
     return [drawn.count(number) for number in range(len(chances))]
 
 
-@given(st.lists(st.integers(1, 20), min_size=1, max_size=16), st.integers(0, 10**9),
-       st.integers(200, 1000), st.integers(200, 1000))
+@given(
+    st.lists(st.integers(1, 20), min_size=1, max_size=16),
+    st.integers(0, 10**9),
+    st.integers(200, 1000),
+    st.integers(200, 1000),
+)
 def test_the_same_chances_are_never_called_different(weights, seed, first, second):
     """Whatever the chances are, however often each of the two draws."""
     assert same_chances(counts(weights, first, seed), counts(weights, second, seed + 1))
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("chances", [[.5, .25, .25], [.4, .2, .2, .2], [.7, .3]])
+@pytest.mark.parametrize("chances", [[0.5, 0.25, 0.25], [0.4, 0.2, 0.2, 0.2], [0.7, 0.3]])
 def test_unequal_chances_are_told_from_equal_ones(chances, seed):
     """Within three thousand draws, for any seed."""
     equal = [1 / len(chances)] * len(chances)

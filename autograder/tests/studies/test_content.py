@@ -39,18 +39,37 @@ def run(tmp_path):
 
     def run(*options, **environment):
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "content", "-p", "no:randomly",
-             "-p", "no:cacheprovider", *options, "autograder"], cwd=tmp_path, text=True,
-            capture_output=True, check=False, env={"PYTHONPATH": str(tests), **environment})
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-rs",
+                "-p",
+                "content",
+                "-p",
+                "no:randomly",
+                "-p",
+                "no:cacheprovider",
+                *options,
+                "autograder",
+            ],
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            check=False,
+            env={"PYTHONPATH": str(tests), **environment},
+        )
         first = done.stdout.splitlines()[0]
-        return first[:first.index(" ")], done.stdout
+        return first[: first.index(" ")], done.stdout
 
     return run
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [["-n0"], ["-n2", "--dist", "loadgroup"]],
-                         ids=["alone", "in two processes"])
+@pytest.mark.parametrize(
+    "processes", [["-n0"], ["-n2", "--dist", "loadgroup"]], ids=["alone", "in two processes"]
+)
 def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, processes):
     """A file of a study is an input of that study's tests and of tests of all studies."""
     assert run("-n0")[0] == run("-n0")[0] == "..."
@@ -78,7 +97,12 @@ def test_what_has_failed_runs_again(run):
 def test_the_inputs_are_code_and_data():
     """Tests are not among them."""
     names = [name for name, _ in content._files()]
-    for part in ("autograder/answers/study3_type_a/heuristic.py", "autograder/doctor/proof.py",
-                 "course/study3_type_a/heuristic.py", "requirements.lock", "tictactoe/contract.py"):
+    for part in (
+        "autograder/answers/study3_type_a/heuristic.py",
+        "autograder/doctor/proof.py",
+        "course/study3_type_a/heuristic.py",
+        "requirements.lock",
+        "tictactoe/contract.py",
+    ):
         assert part in names
     assert not any("/tests/" in name or "__pycache__" in name for name in names)

@@ -21,10 +21,18 @@ from course.probes.outcome import NO_ANSWER, Outcome
 from course.probes.questions import MATCHES
 
 ENOUGH = 0.95  # of the modules that lose something
-TITLES = {"Likely cause: ": "named", "Likely cause, found": "carried", "It is as if: ": "as if",
-          "Perhaps: ": "machine-made", "Where your search": "first node",
-          "Your search, node by node: ": "search", "What went wrong: ": "in common",
-          "differs: ": "item", "among them ": "item", "stopped after": "error"}
+TITLES = {
+    "Likely cause: ": "named",
+    "Likely cause, found": "carried",
+    "It is as if: ": "as if",
+    "Perhaps: ": "machine-made",
+    "Where your search": "first node",
+    "Your search, node by node: ": "search",
+    "What went wrong: ": "in common",
+    "differs: ": "item",
+    "among them ": "item",
+    "stopped after": "error",
+}
 
 
 def outcomes(name: str, text: str) -> list[Outcome]:
@@ -68,15 +76,26 @@ def test_pages_name_the_cause_or_lead_to_it():
     assert len(silent) <= (1 - ENOUGH) * len(ways), silent
 
 
-@pytest.mark.parametrize(("reason", "limit", "hint"), [
-    ("stopped after 3 s of computing time", "The limit of 3 s of computing time", "does not end"),
-    ("stopped after 60 s, nearly all of them spent waiting", "It may take 60 s", "input()"),
-    ("stopped: it used more than 1024 MB of memory", "1024 MB of memory", "grows without end"),
-    ("its output exceeded the limit", "The limit of output", "print()"),
-    ("the process ended before it had answered (Segmentation fault)",
-     "Python ended (Segmentation fault)", "exit()"),
-    ("the process ended before it had answered", "Python ended while", "exit()"),
-    ("the process ended with exit status 3", "Python ended while", "exit()")])
+@pytest.mark.parametrize(
+    ("reason", "limit", "hint"),
+    [
+        (
+            "stopped after 3 s of computing time",
+            "The limit of 3 s of computing time",
+            "does not end",
+        ),
+        ("stopped after 60 s, nearly all of them spent waiting", "It may take 60 s", "input()"),
+        ("stopped: it used more than 1024 MB of memory", "1024 MB of memory", "grows without end"),
+        ("its output exceeded the limit", "The limit of output", "print()"),
+        (
+            "the process ended before it had answered (Segmentation fault)",
+            "Python ended (Segmentation fault)",
+            "exit()",
+        ),
+        ("the process ended before it had answered", "Python ended while", "exit()"),
+        ("the process ended with exit status 3", "Python ended while", "exit()"),
+    ],
+)
 def test_a_stopped_check_has_a_cause(reason, limit, hint):
     """Which limit was reached, what was running then, and where to look."""
     why = why_stopped(f"{reason}{NO_ANSWER}lane_counts(Board('x'))")

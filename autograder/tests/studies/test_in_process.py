@@ -24,8 +24,9 @@ IMPORTS = """
     sequence.widget.hidden_hand sequence.widget.rays sequence.widget.replies
     sequence.widget.scores"""
 
-newer = pytest.mark.skipif(sys.version_info < (3, 12),
-                           reason="needs sys.monitoring; the test in the browser does the same")
+newer = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="needs sys.monitoring; the test in the browser does the same"
+)
 
 
 @pytest.mark.parametrize("module", ["reference", "stub", "broken", "diagonals_missed"])
@@ -33,9 +34,16 @@ def test_replies_are_the_same_as_from_a_process(module, tmp_path):
     """Of the answer, the stub, a module that cannot be loaded, and a slip; for every check."""
     slips = {mutant.name: mutant for mutant in load_mutants(STUDY.name)}
     path = tmp_path / STUDY.module
-    path.write_text(ANSWER if module == "reference" else "import nothing.at.all"
-                    if module == "broken" else slips[module].apply(ANSWER) if module in slips
-                    else (STUDY.folder / STUDY.module).read_text("utf-8"), "utf-8")
+    path.write_text(
+        ANSWER
+        if module == "reference"
+        else "import nothing.at.all"
+        if module == "broken"
+        else slips[module].apply(ANSWER)
+        if module in slips
+        else (STUDY.folder / STUDY.module).read_text("utf-8"),
+        "utf-8",
+    )
     for check in STUDY.checks.values():
         assert in_process.ask_module(path, check) == process.ask_module(path, check)
 
@@ -43,8 +51,11 @@ def test_replies_are_the_same_as_from_a_process(module, tmp_path):
 def test_nothing_is_left_over(tmp_path, capsys):
     """A module may print, change the path, draw and import: the process is as it was."""
     path = tmp_path / STUDY.module
-    path.write_text("import random, sys\nprint('hello')\nsys.path.insert(0, '/nowhere')\n"
-                    "random.seed(1)\nsys.setrecursionlimit(50_000)\n" + ANSWER, "utf-8")
+    path.write_text(
+        "import random, sys\nprint('hello')\nsys.path.insert(0, '/nowhere')\n"
+        "random.seed(1)\nsys.setrecursionlimit(50_000)\n" + ANSWER,
+        "utf-8",
+    )
     before = (list(sys.path), sys.getrecursionlimit(), set(sys.modules))
     replies = in_process.ask_module(path, STUDY.checks["lane_counts"])
     assert replies.broken is None
@@ -68,25 +79,29 @@ def test_it_is_told_how_many_questions_are_answered(tmp_path, monkeypatch):
 def test_games_are_refused_in_words():
     """They need processes, and the sentence says where there are some."""
     study = load_study("study10")
-    check, = study.checks.values()
+    (check,) = study.checks.values()
     with pytest.raises(in_process.NeedsProcesses, match="run it in JupyterLab on your computer"):
         in_process.ask_module(study.folder / study.module, check)
 
 
 @newer
-@pytest.mark.parametrize("body", ["while True: pass", "lane_counts(board, player)",
-                                  "[0 for _ in iter(int, 1)]"])
+@pytest.mark.parametrize(
+    "body", ["while True: pass", "lane_counts(board, player)", "[0 for _ in iter(int, 1)]"]
+)
 def test_what_never_ends_is_stopped(body, tmp_path):
     """A loop, a recursion without end, a comprehension: even where all exceptions are caught."""
     path = tmp_path / STUDY.module
-    path.write_text(textwrap.dedent(f"""
+    path.write_text(
+        textwrap.dedent(f"""
         def lane_counts(board, player):
             while True:
                 try:
                     {body}
                 except BaseException:
                     pass
-        """), "utf-8")
+        """),
+        "utf-8",
+    )
     replies = in_process.ask_module(path, STUDY.checks["lane_counts"], 0.3)
     assert "0.3 s of computing time" in replies.stopped
     assert sys.monitoring.get_events(in_process.TOOL) == 0
@@ -94,7 +109,12 @@ def test_what_never_ends_is_stopped(body, tmp_path):
 
 def test_a_browser_needs_no_compiled_package():
     """All that notebooks import from the kit can be imported without numpy and its like."""
-    done = subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(f"""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-P",
+            "-c",
+            textwrap.dedent(f"""
         import importlib, sys
         import anywidget, IPython  # they may import what they like
         sys.platform = "emscripten"
@@ -105,5 +125,10 @@ def test_a_browser_needs_no_compiled_package():
         from course.plots import figure, picture
         assert "words" in picture(figure(), "in words")._repr_html_()
         assert importlib.import_module("course.check").ask_module.__module__.endswith("in_process")
-        """)], capture_output=True, text=True, check=False)
+        """),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")

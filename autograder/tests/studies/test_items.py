@@ -9,8 +9,12 @@ from course.probes.outcome import equal
 from course.probes.questions import QUESTIONS
 
 LONG = list(range(40))
-LABELLED = [(study, check, aspect) for study in map(load_study, studies())
-            for check in study.checks.values() for aspect in QUESTIONS[check.ask].labels]
+LABELLED = [
+    (study, check, aspect)
+    for study in map(load_study, studies())
+    for check in study.checks.values()
+    for aspect in QUESTIONS[check.ask].labels
+]
 
 
 def items(expected, got, levels=()):
@@ -55,21 +59,23 @@ def test_a_list_of_another_length_tells_what_is_missing():
 def test_words_in_another_order_are_told_as_that():
     """The first place is shown from which the same items stand in another order."""
     words = [f"place {number}" for number in LONG]
-    found, = items(words, [words[0], *words[:0:-1]])
-    assert found == Item("the same items in another order, from item 2 on", '"place 1"',
-                         '"place 39"')
+    (found,) = items(words, [words[0], *words[:0:-1]])
+    assert found == Item(
+        "the same items in another order, from item 2 on", '"place 1"', '"place 39"'
+    )
 
 
 def test_other_words_are_told():
     """Many words that differ are summed up."""
     words = [f"place {number}" for number in LONG]
-    found, = items(words, [f"remove {number}" for number in LONG])
+    (found,) = items(words, [f"remove {number}" for number in LONG])
     assert found.expected.startswith('with "place 0", ')
     assert found.expected.endswith(f" and {40 - FEW} more")
 
 
-@pytest.mark.parametrize(("study", "check", "aspect"), LABELLED,
-                         ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize(
+    ("study", "check", "aspect"), LABELLED, ids=lambda value: getattr(value, "name", value)
+)
 def test_every_item_of_a_right_reply_has_a_name(study, check, aspect):
     """For every public and hidden case, labels are as many as the items, on all levels."""
     hidden = verdicts.hidden_study(study.name).checks[check.name]
@@ -83,7 +89,7 @@ def test_every_item_of_a_right_reply_has_a_name(study, check, aspect):
 def assert_named(value, levels):
     """Each item has a name, and no two the same."""
     if levels:
-        names = levels[0][:len(value)]
+        names = levels[0][: len(value)]
         assert len(set(names)) == len(value)
         for item in value:
             assert_named(item, levels[1:])

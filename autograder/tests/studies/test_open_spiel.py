@@ -25,9 +25,12 @@ def action_values(pyspiel):
     minimax_solver = need_module("open_spiel.python.algorithms.minimax_solver", WHY)
     table = minimax_solver.MinimaxSolver("tic_tac_toe").solve()
     illegal = -1.5  # OpenSpiel marks moves that are not legal by -2
-    return {from_open_spiel(text): {move: value for move, value in enumerate(entry.action_values)
-                                    if value > illegal}
-            for text, entry in table.items()}
+    return {
+        from_open_spiel(text): {
+            move: value for move, value in enumerate(entry.action_values) if value > illegal
+        }
+        for text, entry in table.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +75,11 @@ def test_both_play_by_the_same_rules(pyspiel):
 
 def test_the_solver_agrees(open_spiel_values):
     """The solver's value of every unfinished position is OpenSpiel's."""
-    wrong = {board: worth for board, worth in open_spiel_values.items()
-             if abs(solver.value(board, board.to_move) - worth) > TOLERANCE}
+    wrong = {
+        board: worth
+        for board, worth in open_spiel_values.items()
+        if abs(solver.value(board, board.to_move) - worth) > TOLERANCE
+    }
     assert not wrong
 
 
@@ -95,8 +101,11 @@ def test_mixed_play_knows_all_the_best_moves(action_values, open_spiel_values):
     """`MixedTabular.best_moves` are all the moves that OpenSpiel values best, and no other."""
     agent = load_answer("study1").MixedTabular(seed=1)
     for board, worths in action_values.items():
-        best = [move for move, worth in worths.items()
-                if abs(worth - open_spiel_values[board]) < TOLERANCE]
+        best = [
+            move
+            for move, worth in worths.items()
+            if abs(worth - open_spiel_values[board]) < TOLERANCE
+        ]
         assert agent.best_moves(board) == best, board
 
 

@@ -12,15 +12,32 @@ from course.probes.outcome import Others, Shown, equal, is_right, mark
 from course.probes.replies import Replies
 
 # Explanations look up how the check asks, so the tests borrow the name of a real one.
-REAL = next(check for study in studies() for check in load_study(study).checks.values()
-            if check.ask == "search")
+REAL = next(
+    check
+    for study in studies()
+    for check in load_study(study).checks.values()
+    if check.ask == "search"
+)
 BOARDS = ("x_o_x_o__", "xo_xo____", "_________")
-CHECK = Check(REAL.study, REAL.name, "search", {"agent": "Searcher"},
-              {"move": 3, "value": 2, "nodes": 1}, False, [{"on": board} for board in BOARDS])
-EXPECTED = [{"move": 8, "value": 1.0, "nodes": 30}, {"move": 6, "value": 1.0, "nodes": 20},
-            {"move": 0, "value": 0.0, "nodes": 100}]
-SLIP = Slip("root", "The root was not counted.",
-            {CHECK.name: [{**e, "nodes": e["nodes"] - 1} for e in EXPECTED]})
+CHECK = Check(
+    REAL.study,
+    REAL.name,
+    "search",
+    {"agent": "Searcher"},
+    {"move": 3, "value": 2, "nodes": 1},
+    False,
+    [{"on": board} for board in BOARDS],
+)
+EXPECTED = [
+    {"move": 8, "value": 1.0, "nodes": 30},
+    {"move": 6, "value": 1.0, "nodes": 20},
+    {"move": 0, "value": 0.0, "nodes": 100},
+]
+SLIP = Slip(
+    "root",
+    "The root was not counted.",
+    {CHECK.name: [{**e, "nodes": e["nodes"] - 1} for e in EXPECTED]},
+)
 
 
 def marked(*observations, check=CHECK, expected=EXPECTED, slips=(SLIP,), **replies):
@@ -49,11 +66,14 @@ def test_all_right_earns_everything():
     assert not outcome.stopped
 
 
-@pytest.mark.parametrize(("aspect", "wrong", "left"), [
-    ("move", 1, {"move": 2, "value": 2, "nodes": 1}),
-    ("value", 0.5, {"move": 3, "value": 2 * 2 / 3, "nodes": 1}),
-    ("nodes", 31, {"move": 3, "value": 2, "nodes": 2 / 3}),
-])
+@pytest.mark.parametrize(
+    ("aspect", "wrong", "left"),
+    [
+        ("move", 1, {"move": 2, "value": 2, "nodes": 1}),
+        ("value", 0.5, {"move": 3, "value": 2 * 2 / 3, "nodes": 1}),
+        ("nodes", 31, {"move": 3, "value": 2, "nodes": 2 / 3}),
+    ],
+)
 def test_a_wrong_aspect_costs_only_its_share(aspect, wrong, left):
     """One position wrong in one aspect costs that aspect one share of its points."""
     assert earned(marked(*but(0, **{aspect: wrong}))) == pytest.approx(left)
@@ -87,7 +107,8 @@ def test_points_are_the_share_of_right_positions(rights):
     names = list(CHECK.points)
     observations = [
         {name: e[name] if right else "wrong" for name, right in zip(names, row, strict=True)}
-        for e, row in zip(EXPECTED, rights, strict=True)]
+        for e, row in zip(EXPECTED, rights, strict=True)
+    ]
     outcome = marked(*observations)
     for column, aspect in enumerate(outcome.aspects):
         assert aspect.right == sum(row[column] for row in rights)
@@ -113,8 +134,9 @@ def test_a_stopped_module_keeps_what_it_had_answered():
     outcome = marked(EXPECTED[0], None, None, stopped="stopped after 3 s")
     assert earned(outcome) == pytest.approx({"move": 1, "value": 2 / 3, "nodes": 1 / 3})
     assert outcome.stopped
-    assert outcome.problem == ('stopped after 3 s: no answer to '
-                               'Searcher().search(Board("xo_xo____"))')
+    assert outcome.problem == (
+        'stopped after 3 s: no answer to Searcher().search(Board("xo_xo____"))'
+    )
 
 
 def test_a_broken_module_earns_nothing():
@@ -143,41 +165,92 @@ def test_a_stub_is_not_written_yet():
 # ---- Equality
 
 
-@pytest.mark.parametrize(("expected", "got"), [
-    (0.1 + 0.2, 0.3), (0.3, 0.3 + 9e-10), (0.3, 0.3 - 9e-10), (1.0, 1), (0.0, -0.0), (4, 4.0),
-    (math.inf, math.inf), ("x", "x"), (None, None), (True, True), (10**30, 10**30),
-    ([], []), ([1, 2.0], [1, 2]), ([[0.1], "a"], [[0.1 + 1e-12], "a"]),
-])
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [
+        (0.1 + 0.2, 0.3),
+        (0.3, 0.3 + 9e-10),
+        (0.3, 0.3 - 9e-10),
+        (1.0, 1),
+        (0.0, -0.0),
+        (4, 4.0),
+        (math.inf, math.inf),
+        ("x", "x"),
+        (None, None),
+        (True, True),
+        (10**30, 10**30),
+        ([], []),
+        ([1, 2.0], [1, 2]),
+        ([[0.1], "a"], [[0.1 + 1e-12], "a"]),
+    ],
+)
 def test_these_are_equal(expected, got):
     """Floats may differ by a billionth; whole numbers may come as floats."""
     assert equal(expected, got)
 
 
-@pytest.mark.parametrize(("expected", "got"), [
-    (0.3, 0.3 + 2e-9), (1e9, 1e9 + 1e-6), (4, 4.0000000001), (4, 5), (1, "1"), (1.0, "1.0"),
-    (0, None), (None, 0), (None, ""), (False, None), (0.0, None), ("x", ["x"]), (1, [1]), ([1], 1),
-    ([1, 2], [2, 1]), ([1, 2], [1]), ([1], [1, 2]), ([1, [2]], [1, 2]), ([], None), ([], 0),
-    (0.5, math.nan), (1, math.nan), (1.0, math.inf), (math.inf, -math.inf), ("nan", math.nan),
-    ([0.5], [math.nan]), (math.nan, math.nan), (True, "True"), (1, {"a": 1}), ([1], {"0": 1}),
-    ("1", 1), ("ab", ["a", "b"]), (1.0, 10**400), (1.0, -10**400), (1, 10**400),
-    (math.inf, 10**400),
-], ids=lambda value: f"{value!r:.12}")
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [
+        (0.3, 0.3 + 2e-9),
+        (1e9, 1e9 + 1e-6),
+        (4, 4.0000000001),
+        (4, 5),
+        (1, "1"),
+        (1.0, "1.0"),
+        (0, None),
+        (None, 0),
+        (None, ""),
+        (False, None),
+        (0.0, None),
+        ("x", ["x"]),
+        (1, [1]),
+        ([1], 1),
+        ([1, 2], [2, 1]),
+        ([1, 2], [1]),
+        ([1], [1, 2]),
+        ([1, [2]], [1, 2]),
+        ([], None),
+        ([], 0),
+        (0.5, math.nan),
+        (1, math.nan),
+        (1.0, math.inf),
+        (math.inf, -math.inf),
+        ("nan", math.nan),
+        ([0.5], [math.nan]),
+        (math.nan, math.nan),
+        (True, "True"),
+        (1, {"a": 1}),
+        ([1], {"0": 1}),
+        ("1", 1),
+        ("ab", ["a", "b"]),
+        (1.0, 10**400),
+        (1.0, -(10**400)),
+        (1, 10**400),
+        (math.inf, 10**400),
+    ],
+    ids=lambda value: f"{value!r:.12}",
+)
 def test_these_are_not_equal(expected, got):
     """Other numbers, other types and other shapes are wrong, and none of them raises."""
     assert not equal(expected, got)
 
 
-@pytest.mark.parametrize(("expected", "got"), [(True, 1), (False, 0), (1, True), (0, False),
-                                               (1.0, True), (0.0, False)])
+@pytest.mark.parametrize(
+    ("expected", "got"), [(True, 1), (False, 0), (1, True), (0, False), (1.0, True), (0.0, False)]
+)
 def test_truth_values_are_the_numbers_that_they_are(expected, got):
     """Python's True is 1: an `is_quiescent` that returns 0 or 1 is right."""
     assert equal(expected, got)
 
 
 PLAIN = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(),
-              st.text(st.characters(), max_size=8)),
-    lambda inner: st.lists(inner, max_size=3), max_leaves=5)
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters(), max_size=8)
+    ),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=5,
+)
 
 
 @given(PLAIN.filter(lambda value: "nan" not in repr(value)))
@@ -251,12 +324,16 @@ def test_a_slip_that_did_not_answer_everything_is_no_obstacle():
     assert marked(*but(1, move=1), slips=[endless]).slip is None
 
 
-@pytest.mark.parametrize("replies", [
-    {"broken": "SyntaxError: no"}, {"stopped": "stopped after 3 s"}, {}])
+@pytest.mark.parametrize(
+    "replies", [{"broken": "SyntaxError: no"}, {"stopped": "stopped after 3 s"}, {}]
+)
 def test_no_slip_is_named_where_nothing_was_answered(replies):
     """Errors say nothing of the cause: a stub or a broken module is not the slip that raises."""
-    raising = Slip("raising", "It raises.", {CHECK.name: [
-        {"errors": dict.fromkeys(CHECK.points, "KeyError: 1")}] * 3})
+    raising = Slip(
+        "raising",
+        "It raises.",
+        {CHECK.name: [{"errors": dict.fromkeys(CHECK.points, "KeyError: 1")}] * 3},
+    )
     unwritten = {"errors": dict.fromkeys(CHECK.points, "not written yet: write this")}
     observations = [None] * 3 if replies else [unwritten] * 3
     assert marked(*observations, slips=[raising], **replies).slip is None
@@ -269,8 +346,12 @@ def test_the_smallest_failing_case_is_explained():
     """Of the wrong positions the one with the fewest expected nodes is shown."""
     outcome = marked(*({**e, "move": 4} for e in EXPECTED))
     assert outcome.case == {
-        "number": 1, "asked": {"agent": "Searcher", "on": "xo_xo____"}, "expected": EXPECTED[1],
-        "got": {**EXPECTED[1], "move": 4}, "errors": {}}
+        "number": 1,
+        "asked": {"agent": "Searcher", "on": "xo_xo____"},
+        "expected": EXPECTED[1],
+        "got": {**EXPECTED[1], "move": 4},
+        "errors": {},
+    }
     assert marked(*but(2, move=4)).case["asked"]["on"] == "_________"
 
 
@@ -326,28 +407,43 @@ def test_an_error_is_shown_with_the_position_it_was_on(explain):
 
 def test_settings_and_options_are_in_the_question():
     """Options of the case are shown as they would be typed."""
-    check = Check(CHECK.study, CHECK.name, "search", {"agent": "TypeA"}, {"move": 1}, False,
-                  [{"on": "_________", "limit": 2, "order": "board"}])
+    check = Check(
+        CHECK.study,
+        CHECK.name,
+        "search",
+        {"agent": "TypeA"},
+        {"move": 1},
+        False,
+        [{"on": "_________", "limit": 2, "order": "board"}],
+    )
     outcome = marked({"move": 1}, check=check, expected=[{"move": 0}], slips=())
     assert 'TypeA(limit=2, order=board order).search(Board("_________"))' in as_text(outcome)
 
 
 def test_what_another_agent_did_before_is_in_the_question():
-    """Where another agent searches first the student reads so; arguments of `value` are no options.
-    """
-    check = Check(CHECK.study, CHECK.name, "search",
-                  {"agent": "TypeA", "beside": {"limit": 1}, "arguments": [0]}, {"move": 1}, False,
-                  [{"on": "tree ((5, 9), 3)", "limit": 2}])
+    """Where another agent searches first the student reads so; arguments of `value` are no options."""
+    check = Check(
+        CHECK.study,
+        CHECK.name,
+        "search",
+        {"agent": "TypeA", "beside": {"limit": 1}, "arguments": [0]},
+        {"move": 1},
+        False,
+        [{"on": "tree ((5, 9), 3)", "limit": 2}],
+    )
     shown = as_text(marked({"move": 1}, check=check, expected=[{"move": 0}], slips=()))
-    assert ("TypeA(limit=2).search(NumberTree(((5, 9), 3))) after TypeA(limit=1).search of the same"
-            in shown)
+    assert (
+        "TypeA(limit=2).search(NumberTree(((5, 9), 3))) after TypeA(limit=1).search of the same"
+        in shown
+    )
     assert "x to move in ((5, 9), 3)" in shown
 
 
 def test_the_made_up_game_is_shown():
     """A position of the made-up row is asked and drawn as one."""
-    check = Check(CHECK.study, CHECK.name, "search", {"agent": "A"}, {"move": 1}, False,
-                  [{"on": "row xx___"}])
+    check = Check(
+        CHECK.study, CHECK.name, "search", {"agent": "A"}, {"move": 1}, False, [{"on": "row xx___"}]
+    )
     outcome = marked({"move": 1}, check=check, expected=[{"move": 0}], slips=())
     for shown in (as_text(outcome), as_html(outcome).replace("&quot;", '"')):
         assert 'Row("xx___")' in shown
@@ -363,15 +459,19 @@ def test_extra_credit_is_called_so():
 EVIL = "<script>alert('\"&')</script>"
 
 
-@pytest.mark.parametrize(("observations", "replies"), [
-    (but(0, move=EVIL), {}),
-    (but(0, move=[EVIL, [EVIL]]), {}),
-    ([{"move": 8, "value": 1.0, "errors": {"nodes": EVIL}}, *EXPECTED[1:]], {}),
-    ([{"errors": dict.fromkeys(CHECK.points, EVIL)}] * 3, {}),
-    ([{"errors": dict.fromkeys(CHECK.points, f"not written yet: {EVIL}")}] * 3, {}),
-    ([None] * 3, {"broken": EVIL}),
-    ([None] * 3, {"stopped": EVIL}),
-], ids=["value", "list", "error", "errors", "stub", "broken", "stopped"])
+@pytest.mark.parametrize(
+    ("observations", "replies"),
+    [
+        (but(0, move=EVIL), {}),
+        (but(0, move=[EVIL, [EVIL]]), {}),
+        ([{"move": 8, "value": 1.0, "errors": {"nodes": EVIL}}, *EXPECTED[1:]], {}),
+        ([{"errors": dict.fromkeys(CHECK.points, EVIL)}] * 3, {}),
+        ([{"errors": dict.fromkeys(CHECK.points, f"not written yet: {EVIL}")}] * 3, {}),
+        ([None] * 3, {"broken": EVIL}),
+        ([None] * 3, {"stopped": EVIL}),
+    ],
+    ids=["value", "list", "error", "errors", "stub", "broken", "stopped"],
+)
 def test_the_page_escapes_what_a_student_wrote(observations, replies):
     """A value or an exception's text is shown as text, never run by the browser."""
     outcome = marked(*observations, **replies)
@@ -381,8 +481,11 @@ def test_the_page_escapes_what_a_student_wrote(observations, replies):
     assert "<script>" in as_text(outcome)
 
 
-@pytest.mark.parametrize("value", ["x" * 100_000, [["x" * 100] * 100] * 100, list(range(100_000))],
-                         ids=["text", "lists", "numbers"])
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 100_000, [["x" * 100] * 100] * 100, list(range(100_000))],
+    ids=["text", "lists", "numbers"],
+)
 def test_a_long_answer_is_cut(value):
     """One absurd value does not fill the notebook, the feedback and the report."""
     outcome = marked(*but(0, move=value))
@@ -393,9 +496,17 @@ def test_a_long_answer_is_cut(value):
 ERRORS = st.text(st.characters(), min_size=1, max_size=20)
 OBSERVATIONS = st.one_of(
     st.none(),
-    st.fixed_dictionaries({}, optional={
-        "move": PLAIN, "value": PLAIN, "nodes": PLAIN, "other": PLAIN,
-        "errors": st.dictionaries(st.sampled_from(["move", "value", "nodes", "x"]), ERRORS)}))
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "move": PLAIN,
+            "value": PLAIN,
+            "nodes": PLAIN,
+            "other": PLAIN,
+            "errors": st.dictionaries(st.sampled_from(["move", "value", "nodes", "x"]), ERRORS),
+        },
+    ),
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -416,8 +527,11 @@ def test_any_replies_are_marked_and_explained(observations, broken):
 # ---- What other checks of the same module have shown
 
 HELPER = f"{CHECK.study}.helper"
-SPREAD = Slip("spread", "The helper is wrong.", {
-    "helper": [{"two": 1}], CHECK.name: [{**e, "value": -1.0} for e in EXPECTED]})
+SPREAD = Slip(
+    "spread",
+    "The helper is wrong.",
+    {"helper": [{"two": 1}], CHECK.name: [{**e, "value": -1.0} for e in EXPECTED]},
+)
 
 
 def beside(*observations, helper, slips=(SPREAD,)):
@@ -445,8 +559,10 @@ def test_a_right_helper_carries_nothing():
     """Nothing is said of a helper that is right, or of one whose slips do no harm here."""
     assert beside(*but(0, move=1), helper=Shown(True, ())).found_in is None
     harmless = Slip("harmless", "No.", {"helper": [{"two": 1}]})
-    assert beside(*but(0, move=1), helper=Shown(False, ("harmless",)),
-                  slips=(harmless,)).found_in is None
+    assert (
+        beside(*but(0, move=1), helper=Shown(False, ("harmless",)), slips=(harmless,)).found_in
+        is None
+    )
 
 
 def test_of_slips_with_the_same_replies_the_one_that_others_confirm_is_named():
@@ -468,10 +584,26 @@ def test_a_cause_that_another_check_does_not_bear_out_is_told_as_such():
 def test_what_the_wrong_questions_have_in_common_is_told():
     """Two wrong ones with o to move, two right ones with x to move: that is worth a sentence."""
     boards = ("x________", "xox______", "_________", "xo_______")
-    check = Check(CHECK.study, CHECK.name, "search", {"agent": "S"}, {"move": 1}, False,
-                  [{"on": board} for board in boards])
+    check = Check(
+        CHECK.study,
+        CHECK.name,
+        "search",
+        {"agent": "S"},
+        {"move": 1},
+        False,
+        [{"on": board} for board in boards],
+    )
     replies = [{"move": 9}, {"move": 9}, {"move": 0}, {"move": 0}]
     outcome = marked(*replies, check=check, expected=[{"move": 0}] * 4, slips=())
     assert "In all 2 questions that went wrong o is to move" in as_text(outcome)
-    assert marked(*replies[:2], *replies[:1], replies[2], check=check,
-                  expected=[{"move": 0}] * 4, slips=()).common is None
+    assert (
+        marked(
+            *replies[:2],
+            *replies[:1],
+            replies[2],
+            check=check,
+            expected=[{"move": 0}] * 4,
+            slips=(),
+        ).common
+        is None
+    )

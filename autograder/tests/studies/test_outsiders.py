@@ -14,8 +14,10 @@ from autograder.tests.needs import need_isolation
 from course.probes import load_study, studies
 from course.probes.questions import MATCHES
 
-RIGHT = {path: path.stem.partition("__")[0] for path in sorted(
-    Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))}
+RIGHT = {
+    path: path.stem.partition("__")[0]
+    for path in sorted(Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))
+}
 WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
 
 
@@ -28,9 +30,13 @@ def marks(name: str, text: str) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [
-    pytest.param(path, id=path.stem, marks=pytest.mark.content(name))
-    for path, name in RIGHT.items()])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.content(name))
+        for path, name in RIGHT.items()
+    ],
+)
 def test_no_right_module_loses_anything(path):
     """However it is built, a module that does what the text says gets full marks."""
     need_isolation()
@@ -41,9 +47,13 @@ def test_no_right_module_loses_anything(path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_once")
 @pytest.mark.xdist_group("outsiders")
-@pytest.mark.parametrize(("name", "module"), [
-    pytest.param(name, module, id=f"{name}-{module.name}", marks=pytest.mark.content(name))
-    for name, module in WRONG])
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        pytest.param(name, module, id=f"{name}-{module.name}", marks=pytest.mark.content(name))
+        for name, module in WRONG
+    ],
+)
 def test_a_wrong_module_loses_something(name, module):
     """Each loses marks, unless it is on the list of those that are still accepted."""
     need_isolation()
@@ -52,9 +62,11 @@ def test_a_wrong_module_loses_something(name, module):
     assert (earned == points) == module.accepted
 
 
-@pytest.mark.parametrize(("names", "least"), [
-    ([name for name, _ in WRONG], 60), ([*RIGHT.values()], 30)],
-    ids=["wrong", "right"])
+@pytest.mark.parametrize(
+    ("names", "least"),
+    [([name for name, _ in WRONG], 60), ([*RIGHT.values()], 30)],
+    ids=["wrong", "right"],
+)
 def test_there_are_outsiders_enough(names, least):
     """At least 60 wrong modules and 30 right ones for each half of the course."""
     early = sum(name in studies()[:3] for name in names)

@@ -25,25 +25,40 @@ from course.probes.process import ask_module
 from tictactoe import IllegalMove
 
 BOARDS = ("xo_xo____", "x_o_x_o__", "_________")
-SEARCH = Check("study99", "search", "search", {"agent": "Agent"},
-               {"move": 1, "value": 1, "nodes": 1}, False, [{"on": board} for board in BOARDS])
-HEURISTIC = Check("study99", "heuristic", "heuristic", {}, {"value": 1}, False,
-                  [{"on": board} for board in BOARDS])
+SEARCH = Check(
+    "study99",
+    "search",
+    "search",
+    {"agent": "Agent"},
+    {"move": 1, "value": 1, "nodes": 1},
+    False,
+    [{"on": board} for board in BOARDS],
+)
+HEURISTIC = Check(
+    "study99",
+    "heuristic",
+    "heuristic",
+    {},
+    {"value": 1},
+    False,
+    [{"on": board} for board in BOARDS],
+)
 ONE = replace(HEURISTIC, cases=HEURISTIC.cases[:1])
 ENOUGH = 120.0  # seconds that no module needs here
 BRIEF = 3.0  # for what has no end, and has begun by then
 TIMES = (3, 12, 48)  # the same, for what has to come far before: a busy machine gets more
-AGENT = '''
+AGENT = """
 class Agent:
     def search(self, state):
         {body}
-'''
+"""
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no process groups")
 
 
 @pytest.fixture
 def ask(tmp_path):
     """Ask a module with this text a check, and give what came back."""
+
     def asked(text, check=HEURISTIC, seconds=ENOUGH):
         module = tmp_path / "answers.py"
         module.write_text(text, "utf-8")
@@ -77,17 +92,21 @@ def test_answers_come_back_in_order(ask):
     """One observation per case, in the order of the cases, and how long it took."""
     replies = ask(agent("return state.legal_moves()[0], 0.5, len(state.legal_moves())"), SEARCH)
     assert replies.observations == (
-        {"move": 2, "value": 0.5, "nodes": 5}, {"move": 1, "value": 0.5, "nodes": 5},
-        {"move": 0, "value": 0.5, "nodes": 9})
+        {"move": 2, "value": 0.5, "nodes": 5},
+        {"move": 1, "value": 0.5, "nodes": 5},
+        {"move": 0, "value": 0.5, "nodes": 9},
+    )
     assert (replies.broken, replies.stopped) == (None, None)
     assert 0 < replies.seconds < ENOUGH
 
 
 def test_printing_disturbs_nothing(ask):
     """Whatever is printed, when and where, is not taken for an answer."""
-    noise = ('import os, sys\nprint("hello")\nprint("oops", file=sys.stderr)\n'
-             'os.write(1, b"{\\"case\\": 0, \\"observation\\": {\\"value\\": [9, 9]}}\\n")\n'
-             'sys.__stdout__.write("more\\n")\n')
+    noise = (
+        'import os, sys\nprint("hello")\nprint("oops", file=sys.stderr)\n'
+        'os.write(1, b"{\\"case\\": 0, \\"observation\\": {\\"value\\": [9, 9]}}\\n")\n'
+        'sys.__stdout__.write("more\\n")\n'
+    )
     replies = ask(heuristic("print('[', end=''); return 1", noise))
     assert replies.observations == VALUE_1
     assert replies.stopped is None
@@ -95,38 +114,64 @@ def test_printing_disturbs_nothing(ask):
 
 def test_much_printing_does_not_block(ask):
     """A megabyte on each stream fills no pipe that nobody reads."""
-    noise = ('import sys\nfor stream in (sys.stdout, sys.stderr):\n'
-             '    stream.write("x" * 1_000_000)\n')
+    noise = (
+        'import sys\nfor stream in (sys.stdout, sys.stderr):\n    stream.write("x" * 1_000_000)\n'
+    )
     assert ask(heuristic("return 1", noise)).observations == VALUE_1
 
 
-@pytest.mark.parametrize("lines", [
-    "import sys\nsys.stdout.close()", "import os\nos.close(1)", "import os\nos.close(2)",
-    "import os, sys\nsys.stderr.close()\nos.close(0)", "import sys\nsys.stdout = None",
-], ids=["stdout", "fd 1", "fd 2", "the rest", "none"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import sys\nsys.stdout.close()",
+        "import os\nos.close(1)",
+        "import os\nos.close(2)",
+        "import os, sys\nsys.stderr.close()\nos.close(0)",
+        "import sys\nsys.stdout = None",
+    ],
+    ids=["stdout", "fd 1", "fd 2", "the rest", "none"],
+)
 def test_closed_streams_disturb_nothing(ask, lines):
     """A module may close its streams; the replies have a way of their own."""
     assert ask(heuristic("return 1", lines)).observations == VALUE_1
 
 
-FORGE = '''
+FORGE = """
 import os
 for fd in range(3, 20):
     try:
         os.write(fd, {data!r})
     except OSError:
         pass
-'''
+"""
 
 
-@pytest.mark.parametrize("data", [
-    b"garbage\n", b"\xff\xfe\xfa\n", b"[1]\n", b"null\n", b"{}\n", b'{"case": 99}\n',
-    b'{"case": -1, "observation": {"value": 1}}\n', b'{"case": 0.0, "observation": {}}\n',
-    b'{"case": true, "observation": 1}\n', b'{"case": [0]}\n', b'{"case": {}}\n',
-    b'{"case": 0, "observation": [1]}\n', b'{"case": 0, "observation": "x"}\n',
-    b'{"case": 0, "observation": {"errors": 1}}\n', b"[" * 100_000 + b"\n", b"1" * 5_000 + b"\n",
-    b'{"case": 1e400}\n', b"\n\n\n", b"\0\n", b'"\\ud800"\n',
-], ids=range(20))
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"garbage\n",
+        b"\xff\xfe\xfa\n",
+        b"[1]\n",
+        b"null\n",
+        b"{}\n",
+        b'{"case": 99}\n',
+        b'{"case": -1, "observation": {"value": 1}}\n',
+        b'{"case": 0.0, "observation": {}}\n',
+        b'{"case": true, "observation": 1}\n',
+        b'{"case": [0]}\n',
+        b'{"case": {}}\n',
+        b'{"case": 0, "observation": [1]}\n',
+        b'{"case": 0, "observation": "x"}\n',
+        b'{"case": 0, "observation": {"errors": 1}}\n',
+        b"[" * 100_000 + b"\n",
+        b"1" * 5_000 + b"\n",
+        b'{"case": 1e400}\n',
+        b"\n\n\n",
+        b"\0\n",
+        b'"\\ud800"\n',
+    ],
+    ids=range(20),
+)
 def test_garbage_on_the_way_of_the_replies_is_no_answer(ask, data):
     """A module that finds the descriptor of the replies can disturb only its own answers."""
     replies = ask(heuristic("return 1", FORGE.format(data=data)))
@@ -134,21 +179,25 @@ def test_garbage_on_the_way_of_the_replies_is_no_answer(ask, data):
     assert (replies.broken, replies.stopped) == (None, None)
 
 
-@pytest.mark.parametrize("observation", [[1], "text", 1, True, {"errors": "text"},
-                                         {"errors": {"value": 1}}], ids=repr)
+@pytest.mark.parametrize(
+    "observation", [[1], "text", 1, True, {"errors": "text"}, {"errors": {"value": 1}}], ids=repr
+)
 def test_a_forged_observation_is_no_answer(ask, observation):
     """What the module writes after its last answer is an observation, or none."""
     line = json.dumps({"case": 2, "observation": observation}).encode() + b"\n"
     body = f"STATES.append(state); len(STATES) == 6 and atexit(); return 1\n\n{AFTER}".replace(
-        "LINE", repr(line))
+        "LINE", repr(line)
+    )
     replies = ask(heuristic(body, "import os, threading, time\nSTATES = []\n"))
     assert replies.observations[:2] == VALUE_1[:2]
     last = replies.observations[2]
-    assert last is None or (isinstance(last, dict) and all(
-        isinstance(text, str) for text in dict(last.get("errors", {})).values()))
+    assert last is None or (
+        isinstance(last, dict)
+        and all(isinstance(text, str) for text in dict(last.get("errors", {})).values())
+    )
 
 
-AFTER = '''
+AFTER = """
 def atexit():
     real = os._exit
 
@@ -161,27 +210,33 @@ def atexit():
         real(status)
 
     os._exit = last_word
-'''
+"""
 
 
 # ---- Modules that break
 
 
-@pytest.mark.parametrize(("text", "sentence"), [
-    ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero (line 2 of answers.py)"),
-    ("def f(:\n", "SyntaxError: "),
-    ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' (line 1"),
-    ("import sys\nsys.exit()\n", "SystemExit (line 2 of answers.py)"),
-    ("raise SystemExit('bye')\n", "SystemExit: bye (line 1 of answers.py)"),
-    ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
-    ("raise NotImplementedError('f: write this')\n", "not written yet: f: write this"),
-    ("class E(Exception):\n    def __str__(self): raise E\nraise E\n", "E"),
-    ("x = 1\n\0", ""),
-    ("raise Exception('a' * 10_000)\n", "Exception: aaa"),
-    ("def f(): f()\nf()\n", "RecursionError: maximum recursion depth exceeded"),
-    ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
-    ("class Quit(BaseException): pass\nraise Quit('now')\n", "Quit: now"),
-])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero (line 2 of answers.py)"),
+        ("def f(:\n", "SyntaxError: "),
+        (
+            "import no_such_module\n",
+            "ModuleNotFoundError: No module named 'no_such_module' (line 1",
+        ),
+        ("import sys\nsys.exit()\n", "SystemExit (line 2 of answers.py)"),
+        ("raise SystemExit('bye')\n", "SystemExit: bye (line 1 of answers.py)"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("raise NotImplementedError('f: write this')\n", "not written yet: f: write this"),
+        ("class E(Exception):\n    def __str__(self): raise E\nraise E\n", "E"),
+        ("x = 1\n\0", ""),
+        ("raise Exception('a' * 10_000)\n", "Exception: aaa"),
+        ("def f(): f()\nf()\n", "RecursionError: maximum recursion depth exceeded"),
+        ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
+        ("class Quit(BaseException): pass\nraise Quit('now')\n", "Quit: now"),
+    ],
+)
 def test_a_module_that_cannot_be_loaded_is_broken(ask, text, sentence):
     """What is raised at the import is told in a line, with the student's own line number."""
     replies = ask(text)
@@ -229,8 +284,9 @@ def test_answers_before_the_end_of_the_process_count(ask):
 @posix
 def test_a_crash_is_told(ask):
     """A module that kills its interpreter loses only what it had not answered."""
-    replies = ask(heuristic("state.text == '_' * 9 and os.kill(os.getpid(), 11); return 1",
-                            "import os"))
+    replies = ask(
+        heuristic("state.text == '_' * 9 and os.kill(os.getpid(), 11); return 1", "import os")
+    )
     assert replies.observations == (*VALUE_1[:2], None)
     assert replies.stopped == "the process ended with exit status -11"
 
@@ -238,36 +294,44 @@ def test_a_crash_is_told(ask):
 # ---- Cases that break
 
 
-@pytest.mark.parametrize(("statement", "sentence"), [
-    ("1 / 0", "ZeroDivisionError: division by zero (line 3 of answers.py)"),
-    ("raise NotImplementedError('f: write this')", "not written yet: f: write this"),
-    ("state.after(99)", "IllegalMove: "),
-    ("heuristic(state, player)", "RecursionError: maximum recursion depth exceeded"),
-    ("import sys; sys.exit()", "SystemExit"),
-    ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-    ("raise type('Quit', (BaseException,), {})('now')", "Quit: now"),
-    ("raise GeneratorExit", "GeneratorExit"),
-    ("raise StopIteration", "StopIteration"),
-    ("raise type('E', (Exception,), {'__str__': lambda e: 1 / 0})", "E"),
-    ("raise Exception('\\ud800')", "Exception: "),
-    ("raise MemoryError", "MemoryError"),
-])
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero (line 3 of answers.py)"),
+        ("raise NotImplementedError('f: write this')", "not written yet: f: write this"),
+        ("state.after(99)", "IllegalMove: "),
+        ("heuristic(state, player)", "RecursionError: maximum recursion depth exceeded"),
+        ("import sys; sys.exit()", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("raise type('Quit', (BaseException,), {})('now')", "Quit: now"),
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("raise StopIteration", "StopIteration"),
+        ("raise type('E', (Exception,), {'__str__': lambda e: 1 / 0})", "E"),
+        ("raise Exception('\\ud800')", "Exception: "),
+        ("raise MemoryError", "MemoryError"),
+    ],
+)
 def test_an_error_costs_only_its_case(ask, statement, sentence):
     """Whatever one case raises, the cases before and after it are answered."""
-    replies = ask("\ndef heuristic(state, player):\n"
-                  f"    if state.text == {BOARDS[1]!r}: {statement}\n    return 1\n")
+    replies = ask(
+        "\ndef heuristic(state, player):\n"
+        f"    if state.text == {BOARDS[1]!r}: {statement}\n    return 1\n"
+    )
     assert (replies.broken, replies.stopped) == (None, None)
     assert (replies.observations[0], replies.observations[2]) == VALUE_1[:2]
     assert error_of(replies, 1).startswith(sentence)
 
 
-@pytest.mark.parametrize(("result", "sentence"), [
-    ("None", "Agent.search must return Search(move, value, nodes), it returned None"),
-    ("1, 2", "Agent.search must return Search(move, value, nodes), it returned (1, 2)"),
-    ("'abc'", "Agent.search must return Search(move, value, nodes), it returned 'abc'"),
-    ("type('R', (), {'__repr__': lambda r: 1 / 0})()", "ZeroDivisionError"),
-    ("[0] * 10_000", "Agent.search must return Search(move, value, nodes), it returned [0, 0"),
-])
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        ("None", "Agent.search must return Search(move, value, nodes), it returned None"),
+        ("1, 2", "Agent.search must return Search(move, value, nodes), it returned (1, 2)"),
+        ("'abc'", "Agent.search must return Search(move, value, nodes), it returned 'abc'"),
+        ("type('R', (), {'__repr__': lambda r: 1 / 0})()", "ZeroDivisionError"),
+        ("[0] * 10_000", "Agent.search must return Search(move, value, nodes), it returned [0, 0"),
+    ],
+)
 def test_a_wrong_shape_is_told(ask, result, sentence):
     """A result that is no triple is an error in all three aspects."""
     replies = ask(agent(f"return {result}"), SEARCH)
@@ -280,24 +344,31 @@ def test_a_wrong_shape_is_told(ask, result, sentence):
 @pytest.mark.parametrize("result", ["None", "(1,)", "1, 2, 3", "7", "iter([1, 2])"])
 def test_lane_counts_must_be_a_pair(ask, result):
     """A heuristic's counts of another shape are refused by name."""
-    replies = ask(f"def lane_counts(state, player):\n    return {result}\n",
-                  replace(ONE, ask="lane_counts"))
+    replies = ask(
+        f"def lane_counts(state, player):\n    return {result}\n", replace(ONE, ask="lane_counts")
+    )
     assert error_of(replies, 0, "two").startswith("lane_counts must return a pair (two, one)")
 
 
 def test_the_wrong_pair_is_the_one_that_is_shown(ask):
     """Where only one player's counts have the wrong shape, those are shown."""
-    replies = ask("def lane_counts(state, player):\n    return (0, 1) if player == 'x' else None\n",
-                  replace(ONE, ask="lane_counts"))
+    replies = ask(
+        "def lane_counts(state, player):\n    return (0, 1) if player == 'x' else None\n",
+        replace(ONE, ask="lane_counts"),
+    )
     assert error_of(replies, 0, "two").endswith("it returned None")
 
 
-@pytest.mark.parametrize(("text", "check", "aspect", "name"), [
-    ("", HEURISTIC, "value", "heuristic"), ("class agent: pass\n", SEARCH, "move", "Agent"),
-    ("", replace(ONE, ask="priority"), "order", "by_priority"),
-    ("", replace(ONE, ask="table", settings={"agent": "Tabular"}), "move", "Tabular"),
-    ("", replace(ONE, ask="mixed", settings={"agent": "Mixed", "draws": 2}), "drawn", "Mixed"),
-])
+@pytest.mark.parametrize(
+    ("text", "check", "aspect", "name"),
+    [
+        ("", HEURISTIC, "value", "heuristic"),
+        ("class agent: pass\n", SEARCH, "move", "Agent"),
+        ("", replace(ONE, ask="priority"), "order", "by_priority"),
+        ("", replace(ONE, ask="table", settings={"agent": "Tabular"}), "move", "Tabular"),
+        ("", replace(ONE, ask="mixed", settings={"agent": "Mixed", "draws": 2}), "drawn", "Mixed"),
+    ],
+)
 def test_a_missing_name_is_told(ask, text, check, aspect, name):
     """A function or class that was renamed or deleted is asked for by name."""
     replies = ask(text, check)
@@ -313,8 +384,9 @@ def test_a_missing_method_is_told(ask):
 
 def test_parts_fail_by_themselves(ask):
     """The priority of moves is answered although their order raises."""
-    replies = ask("def priority(state, move, player):\n    return move\n",
-                  replace(ONE, ask="priority"))
+    replies = ask(
+        "def priority(state, move, player):\n    return move\n", replace(ONE, ask="priority")
+    )
     [observation] = replies.observations
     assert observation["priority"] == [2, 5, 6, 7, 8]
     assert set(observation["errors"]) == {"order"}
@@ -330,8 +402,10 @@ def test_values_of_a_triple_fail_by_themselves(ask):
 
 def test_endless_lists_are_refused(ask):
     """A generator without an end is refused after some items, and does not fill the memory."""
-    text = ("import os\ndef by_priority(state):\n    for n in range(1_000_000):\n"
-            "        yield n\n    os._exit(7)\n")
+    text = (
+        "import os\ndef by_priority(state):\n    for n in range(1_000_000):\n"
+        "        yield n\n    os._exit(7)\n"
+    )
     replies = ask(text, replace(ONE, ask="priority"))
     assert replies.stopped is None
     assert "errors" in replies.observations[0]
@@ -340,34 +414,72 @@ def test_endless_lists_are_refused(ask):
 # ---- What is a plain answer
 
 
-@pytest.mark.parametrize(("expression", "value"), [
-    ("numpy.int64(3)", 3), ("numpy.float32(0.5)", 0.5), ("numpy.bool_(True)", True),
-    ("numpy.float64('nan')", "nan"), ("numpy.str_('x')", "x"), ("True", True), ("None", None),
-    ("fractions.Fraction(1, 2)", 0.5), ("enum.IntEnum('E', 'A').A", 1), ("'é'", "é"),
-    ("'\\ud800'", "\ud800"), ("(1, [2, (3,)])", [1, [2, [3]]]), ("float('inf')", float("inf")),
-    ("10**400", 10**400), ("-0.0", -0.0), ("[0] * 400", [0] * 400),
-    ("type('S', (str,), {})('x')", "x"), ("collections.namedtuple('P', 'a')(1)", [1]),
-])
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("numpy.int64(3)", 3),
+        ("numpy.float32(0.5)", 0.5),
+        ("numpy.bool_(True)", True),
+        ("numpy.float64('nan')", "nan"),
+        ("numpy.str_('x')", "x"),
+        ("True", True),
+        ("None", None),
+        ("fractions.Fraction(1, 2)", 0.5),
+        ("enum.IntEnum('E', 'A').A", 1),
+        ("'é'", "é"),
+        ("'\\ud800'", "\ud800"),
+        ("(1, [2, (3,)])", [1, [2, [3]]]),
+        ("float('inf')", float("inf")),
+        ("10**400", 10**400),
+        ("-0.0", -0.0),
+        ("[0] * 400", [0] * 400),
+        ("type('S', (str,), {})('x')", "x"),
+        ("collections.namedtuple('P', 'a')(1)", [1]),
+    ],
+)
 def test_numbers_strings_and_lists_come_back(ask, expression, value):
     """Numbers of all sorts become plain ones, and tuples lists."""
-    replies = ask(heuristic(f"return {expression}", "import numpy, fractions, enum, collections"),
-                  ONE)
+    replies = ask(
+        heuristic(f"return {expression}", "import numpy, fractions, enum, collections"), ONE
+    )
     [observation] = replies.observations
     got = observation["value"][0]
     assert repr(got) == ("nan" if value == "nan" else repr(value))
     assert type(got) is (float if value == "nan" else type(value))
 
 
-@pytest.mark.parametrize("expression", [
-    "object()", "(n for n in 'ab')", "{'a': 1}", "{1, 2}", "1j", "b'bytes'", "len", "int",
-    "numpy.zeros(2)", "[0] * 1001", "[object()]", "__import__('decimal').Decimal(1)", "state",
-    "10**5000", "[10**5000]", "fractions.Fraction(10**400)", "LOOP", "DEEP[-1]", "DEEP[300]",
-    "[[0] * 1000] * 1000", "'x' * 1_000_000",
-])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "object()",
+        "(n for n in 'ab')",
+        "{'a': 1}",
+        "{1, 2}",
+        "1j",
+        "b'bytes'",
+        "len",
+        "int",
+        "numpy.zeros(2)",
+        "[0] * 1001",
+        "[object()]",
+        "__import__('decimal').Decimal(1)",
+        "state",
+        "10**5000",
+        "[10**5000]",
+        "fractions.Fraction(10**400)",
+        "LOOP",
+        "DEEP[-1]",
+        "DEEP[300]",
+        "[[0] * 1000] * 1000",
+        "'x' * 1_000_000",
+    ],
+)
 def test_what_is_no_plain_answer_is_an_error(ask, expression):
     """Objects, huge numbers and endless lists are an error of that case alone."""
-    before = ("import numpy, fractions\nLOOP = []\nLOOP.append(LOOP)\nDEEP = [[]]\n"
-              "for _ in range(5_000): DEEP.append([DEEP[-1]])\n")
+    before = (
+        "import numpy, fractions\nLOOP = []\nLOOP.append(LOOP)\nDEEP = [[]]\n"
+        "for _ in range(5_000): DEEP.append([DEEP[-1]])\n"
+    )
     replies = ask(heuristic(f"return {expression} if state.text == {BOARDS[0]!r} else 1", before))
     assert (replies.broken, replies.stopped) == (None, None)
     assert replies.observations[1:] == VALUE_1[1:]
@@ -377,9 +489,11 @@ def test_what_is_no_plain_answer_is_an_error(ask, expression):
 
 def test_a_value_that_lies_about_itself_is_an_error(ask):
     """A number whose conversion raises costs its own aspect."""
-    before = ("import numbers\nclass Liar(numbers.Integral):\n"
-              "    def __int__(self): raise ValueError('no')\n"
-              "Liar.__abstractmethods__ = frozenset()\n")
+    before = (
+        "import numbers\nclass Liar(numbers.Integral):\n"
+        "    def __int__(self): raise ValueError('no')\n"
+        "Liar.__abstractmethods__ = frozenset()\n"
+    )
     replies = ask(heuristic("return Liar()", before), ONE)
     assert error_of(replies).startswith("ValueError: no")
 
@@ -417,18 +531,20 @@ def test_answers_before_an_endless_loop_count(ask):
 @posix
 def test_a_module_that_ignores_signals_is_stopped(ask):
     """Handlers and masks do not save a loop from its end."""
-    before = ("import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
-              "    signal.signal(n, signal.SIG_IGN)\n")
+    before = (
+        "import signal\nfor n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:\n"
+        "    signal.signal(n, signal.SIG_IGN)\n"
+    )
     replies = ask(heuristic("while True: pass", before), seconds=BRIEF)
     assert replies.stopped == f"stopped after {BRIEF:g} s of computing time"
 
 
-CHILD = '''
+CHILD = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(999)"])
 with open("pid.txt", "w") as file:
     file.write(str(child.pid))
-'''
+"""
 
 
 def is_alive(pid):
@@ -437,16 +553,20 @@ def is_alive(pid):
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True,
-                           check=False).stdout.strip()
+    found = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.strip()
     return bool(found) and not found.startswith("Z")
 
 
 @pytest.mark.slow
 @posix
 @pytest.mark.skipif(shutil.which("ps") is None, reason="ps tells whether a process runs")
-@pytest.mark.parametrize("body", ["return 1", "while True: pass", "import os; os._exit(3)"],
-                         ids=["ends", "hangs", "exits"])
+@pytest.mark.parametrize(
+    "body",
+    ["return 1", "while True: pass", "import os; os._exit(3)"],
+    ids=["ends", "hangs", "exits"],
+)
 def test_children_do_not_outlive_the_check(ask, tmp_path, body):
     """What a module started is ended with it, and is not waited for."""
     replies = ask(heuristic(body, CHILD), seconds=BRIEF if "while" in body else ENOUGH)
@@ -461,8 +581,7 @@ def test_children_do_not_outlive_the_check(ask, tmp_path, body):
 
 def test_threads_are_not_waited_for(ask):
     """A thread that goes on for ever does not keep the process from ending."""
-    before = ("import threading, time\n"
-              "threading.Thread(target=time.sleep, args=(999,)).start()\n")
+    before = "import threading, time\nthreading.Thread(target=time.sleep, args=(999,)).start()\n"
     replies = ask(heuristic("return 1", before))
     assert replies.observations == VALUE_1
     assert replies.stopped is None
@@ -478,8 +597,20 @@ def test_a_side_file_can_be_imported(ask, tmp_path):
     assert ask("from my_helper import ONE\n" + heuristic("return ONE")).observations == VALUE_1
 
 
-@pytest.mark.parametrize("name", ["json", "heapq", "tictactoe", "numpy", "course", "traceback",
-                                  "random", "sitecustomize", "usercustomize"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "json",
+        "heapq",
+        "tictactoe",
+        "numpy",
+        "course",
+        "traceback",
+        "random",
+        "sitecustomize",
+        "usercustomize",
+    ],
+)
 def test_a_side_file_shadows_nothing(ask, tmp_path, name):
     """A file that is named like an installed module does not stand in its place."""
     (tmp_path / f"{name}.py").write_text("raise ValueError('shadow')\n", "utf-8")
@@ -497,9 +628,15 @@ def test_a_side_folder_shadows_nothing(ask, tmp_path):
     assert replies.observations == VALUE_1
 
 
-@pytest.mark.parametrize("statement", [
-    "import tictactoe.solver", "from tictactoe import solver", "from tictactoe.solver import value",
-    "import importlib; importlib.import_module('tictactoe.solver')"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import tictactoe.solver",
+        "from tictactoe import solver",
+        "from tictactoe.solver import value",
+        "import importlib; importlib.import_module('tictactoe.solver')",
+    ],
+)
 def test_the_solver_is_not_there(ask, statement):
     """The oracle cannot be imported in the place of a search of one's own."""
     replies = ask(f"{statement}\n{heuristic('return 1')}")
@@ -510,8 +647,10 @@ def test_the_solver_is_not_there(ask, statement):
 
 def test_the_module_is_known_by_its_name(ask):
     """Classes of the module can be pickled, and dataclasses find their module."""
-    text = ("import pickle\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n"
-            + heuristic("return pickle.loads(pickle.dumps(P(1))).x"))
+    text = (
+        "import pickle\nfrom dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n"
+        + heuristic("return pickle.loads(pickle.dumps(P(1))).x")
+    )
     assert ask(text).observations == VALUE_1
 
 
@@ -543,8 +682,9 @@ def test_checks_are_found_by_their_ids():
         assert load_study(load_study(name).assignment) == load_study(name)
 
 
-@pytest.mark.parametrize("name", ["study0", "", "study", "../study1", "study1_other", "Study1",
-                                  "study1 ", "1"])
+@pytest.mark.parametrize(
+    "name", ["study0", "", "study", "../study1", "study1_other", "Study1", "study1 ", "1"]
+)
 def test_an_unknown_study_lists_the_known_ones(name):
     """A study's name that is wrong is answered with those that are right."""
     with pytest.raises(UnknownCheck) as error:
@@ -589,7 +729,11 @@ def test_a_row_is_marked_by_the_player_to_move():
     assert row.after(2).after(4) == Row("xxx_o", "x")
     assert row == Row("xx___")
     assert (row[1], row[2], str(row), hash(row) == hash(Row("xx___"))) == (
-        "x", "_", "x|x|_|_|_", True)
+        "x",
+        "_",
+        "x|x|_|_|_",
+        True,
+    )
 
 
 def test_a_tree_of_numbers_is_a_game():
@@ -608,7 +752,7 @@ def test_a_tree_of_numbers_is_a_game():
         NumberTree.read("((5, 9)")
 
 
-SEEDED = '''
+SEEDED = """
 import random
 
 class Mixed:
@@ -618,23 +762,36 @@ class Mixed:
         return state.legal_moves()
     def choose(self, state):
         return {drawn}
-'''
+"""
 
 
-@pytest.mark.parametrize(("made", "drawn", "repeated"), [
-    ("self.random = random.Random(seed)", "self.random.choice(state.legal_moves())",
-     [True, False, True, True]),
-    ("random.seed(seed)", "random.choice(state.legal_moves())", [False, False, False, False]),
-    ("self.seed = seed", "random.choice(state.legal_moves())", [False, False, False, False]),
-    ("self.random = random.Random(1)", "self.random.choice(state.legal_moves())",
-     [True, True, True, True]),
-    ("self.random = random.Random()", "self.random.choice(state.legal_moves())",
-     [False, False, False, True]),
-], ids=["own", "shared", "shared and unseeded", "without seed", "by the clock"])
+@pytest.mark.parametrize(
+    ("made", "drawn", "repeated"),
+    [
+        (
+            "self.random = random.Random(seed)",
+            "self.random.choice(state.legal_moves())",
+            [True, False, True, True],
+        ),
+        ("random.seed(seed)", "random.choice(state.legal_moves())", [False, False, False, False]),
+        ("self.seed = seed", "random.choice(state.legal_moves())", [False, False, False, False]),
+        (
+            "self.random = random.Random(1)",
+            "self.random.choice(state.legal_moves())",
+            [True, True, True, True],
+        ),
+        (
+            "self.random = random.Random()",
+            "self.random.choice(state.legal_moves())",
+            [False, False, False, True],
+        ),
+    ],
+    ids=["own", "shared", "shared and unseeded", "without seed", "by the clock"],
+)
 def test_where_random_numbers_come_from_is_seen(ask, made, drawn, repeated):
     """From the agent's own generator with its seed, and from nowhere else."""
     check = replace(ONE, ask="mixed", settings={"agent": "Mixed", "draws": 20})
-    reply, = ask(SEEDED.format(made=made, drawn=drawn), check).observations
+    (reply,) = ask(SEEDED.format(made=made, drawn=drawn), check).observations
     assert reply["repeated"] == repeated
 
 
@@ -644,10 +801,19 @@ def test_lanes_of_a_row_are_four_neighbours():
     assert Row("___").lanes == ()
 
 
-@pytest.mark.parametrize(("cells", "moves", "utility"), [
-    ("xx___", (2, 3, 4), None), ("xxxx_", (), 1), ("_oooo", (), -1), ("xoxox", (), 0),
-    ("xxx_x", (3,), None), ("ooo", (), 0), ("_____", (0, 1, 2, 3, 4), None), ("xxxxx", (), 1),
-])
+@pytest.mark.parametrize(
+    ("cells", "moves", "utility"),
+    [
+        ("xx___", (2, 3, 4), None),
+        ("xxxx_", (), 1),
+        ("_oooo", (), -1),
+        ("xoxox", (), 0),
+        ("xxx_x", (3,), None),
+        ("ooo", (), 0),
+        ("_____", (0, 1, 2, 3, 4), None),
+        ("xxxxx", (), 1),
+    ],
+)
 def test_a_row_ends_with_four_or_without_open_cells(cells, moves, utility):
     """Moves are the open cells from the left until somebody has four."""
     row = Row(cells)
@@ -657,8 +823,10 @@ def test_a_row_ends_with_four_or_without_open_cells(cells, moves, utility):
         assert (row.utility("x"), row.utility("o")) == (utility, -utility)
 
 
-@pytest.mark.parametrize(("cells", "move"), [
-    ("xx___", 0), ("xx___", 5), ("xx___", -1), ("xx___", None), ("xx___", "2"), ("xxxx_", 4)])
+@pytest.mark.parametrize(
+    ("cells", "move"),
+    [("xx___", 0), ("xx___", 5), ("xx___", -1), ("xx___", None), ("xx___", "2"), ("xxxx_", 4)],
+)
 def test_an_illegal_move_in_a_row_is_refused(cells, move):
     """A taken cell, no cell at all, and any cell of a row that is over."""
     with pytest.raises(IllegalMove, match="illegal move"):
@@ -705,8 +873,15 @@ def test_extra_credit_returns_nothing(tmp_path, capsys):
 
 def run(code, folder):
     """The output of a Python process that runs this code in that folder."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True,
-                          encoding="utf-8", timeout=ENOUGH, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=ENOUGH,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -714,8 +889,11 @@ def run(code, folder):
 def test_check_in_a_script(solved):
     """A script in the module's folder needs nothing but the name."""
     folder, points = solved
-    printed = run(f"from course.check import check\np = check({FIRST.id!r}, seconds={ENOUGH})\n"
-                  "print(repr(p), type(p).__mro__[1].__name__)", folder)
+    printed = run(
+        f"from course.check import check\np = check({FIRST.id!r}, seconds={ENOUGH})\n"
+        "print(repr(p), type(p).__mro__[1].__name__)",
+        folder,
+    )
     assert printed.startswith(f"{FIRST.id}: ")
     assert printed.endswith(f"{points:g} float\n")
 
@@ -724,10 +902,13 @@ def test_check_in_ipython(solved):
     """In IPython's terminal the explanation is printed as text, and the points are the result."""
     folder, points = solved
     cells = ["from course.check import check", f"check({FIRST.id!r}, seconds={ENOUGH})"]
-    printed = run("from IPython.core.interactiveshell import InteractiveShell\n"
-                  "shell = InteractiveShell.instance(history_manager=None)\n"
-                  f"for cell in {cells!r}:\n    done = shell.run_cell(cell)\n"
-                  "print('result', repr(done.result), done.success)", folder)
+    printed = run(
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance(history_manager=None)\n"
+        f"for cell in {cells!r}:\n    done = shell.run_cell(cell)\n"
+        "print('result', repr(done.result), done.success)",
+        folder,
+    )
     assert printed.startswith(f"{FIRST.id}: ")
     assert "<table" not in printed
     assert printed.endswith(f"result {points:g} True\n")
@@ -756,8 +937,9 @@ def in_a_notebook(monkeypatch):
         return handle
 
     monkeypatch.setattr("IPython.display.display", display)
-    monkeypatch.setattr("builtins.get_ipython", lambda: type("Shell", (), {"kernel": 1}),
-                        raising=False)
+    monkeypatch.setattr(
+        "builtins.get_ipython", lambda: type("Shell", (), {"kernel": 1}), raising=False
+    )
     return shown
 
 
@@ -768,13 +950,18 @@ def test_a_long_check_tells_how_far_it_is(tmp_path, monkeypatch):
     asked = study.checks["lane_counts"]
     (tmp_path / study.module).write_text(
         "first = []\n\ndef lane_counts(state, player):\n    first.append(state)\n"
-        "    while state != first[0]:\n        pass\n    return 0, 0\n", "utf-8")
+        "    while state != first[0]:\n        pass\n    return 0, 0\n",
+        "utf-8",
+    )
     monkeypatch.setattr("course.probes.process.SILENT", 0)
     shown = in_a_notebook(monkeypatch)
     check(asked.id, tmp_path, BRIEF)
     *told, explanation = shown
-    assert re.fullmatch(rf"{asked.id}: 1 of {len(asked.cases)} questions answered, "
-                        r"about \d+ (s|min) left \.\.\.", repr(told[-1]))
+    assert re.fullmatch(
+        rf"{asked.id}: 1 of {len(asked.cases)} questions answered, "
+        r"about \d+ (s|min) left \.\.\.",
+        repr(told[-1]),
+    )
     assert f"stopped after {BRIEF:g} s of computing time" in repr(explanation).lower()
 
 
@@ -783,8 +970,10 @@ def test_check_without_the_module_says_where_it_looked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError) as error:
         check(FIRST.id)
-    assert str(error.value) == (f"{STUDY.module} is not in {tmp_path.resolve()}: "
-                                "open the notebook in the folder that holds it")
+    assert str(error.value) == (
+        f"{STUDY.module} is not in {tmp_path.resolve()}: "
+        "open the notebook in the folder that holds it"
+    )
     with pytest.raises(FileNotFoundError, match="is not in"):
         check(FIRST.id, tmp_path / "nowhere")
 
@@ -797,8 +986,9 @@ def test_check_stops_what_does_not_end(tmp_path, capsys):
     assert f"stopped after {BRIEF:g} s of computing time" in capsys.readouterr().out.lower()
 
 
-@pytest.mark.parametrize(("points", "shown"), [(0.0, "0"), (2.5, "2.5"), (10.0, "10"),
-                                               (3.33, "3.33")])
+@pytest.mark.parametrize(
+    ("points", "shown"), [(0.0, "0"), (2.5, "2.5"), (10.0, "10"), (3.33, "3.33")]
+)
 def test_points_are_shown_as_nbgrader_reads_them(points, shown):
     """The last line of a graded cell must be a number and nothing else."""
     assert repr(Points(points)) == shown

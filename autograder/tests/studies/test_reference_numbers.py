@@ -52,14 +52,18 @@ def everywhere(name):
 @cache
 def best_moves(board):
     """The moves that keep the value of the position, according to the solver."""
-    return {move for move in board.legal_moves()
-            if solver.value(board.after(move)) == solver.value(board)}
+    return {
+        move
+        for move in board.legal_moves()
+        if solver.value(board.after(move)) == solver.value(board)
+    }
 
 
 def errors(name):
     """The positions where the agent's move gives away value."""
-    return {board for board, found in everywhere(name).items()
-            if found.move not in best_moves(board)}
+    return {
+        board for board, found in everywhere(name).items() if found.move not in best_moves(board)
+    }
 
 
 def total(searches):
@@ -117,6 +121,7 @@ def test_minimax_visits_255168_games_and_5478_states():
 
 def test_quiescence_drags_type_a_to_depth_8():
     """After x at 0 the search with limit 2 goes on to the end of the game, eight moves deeper."""
+
     def deepest(visit):
         return max([visit.depth, *map(deepest, visit.children)])
 
@@ -127,8 +132,12 @@ def test_quiescence_drags_type_a_to_depth_8():
 
 def test_every_state_two_moves_from_the_empty_board_is_quiescent():
     """That is why the empty board tests a Type A search badly: nothing goes beyond the limit."""
-    states = [EMPTY_BOARD.after(first).after(second)
-              for first in range(9) for second in range(9) if first != second]
+    states = [
+        EMPTY_BOARD.after(first).after(second)
+        for first in range(9)
+        for second in range(9)
+        if first != second
+    ]
     assert len(states) == 72
     assert all(TYPE_A.is_quiescent(state) for state in states)
 
@@ -156,8 +165,10 @@ def test_nodes_over_all_positions(name, nodes):
 def test_full_searches_never_err(name):
     """Minimax and alpha-beta find the solver's value and a best move on every position."""
     assert errors(name) == set()
-    assert all(found.value == solver.value(board, board.to_move)
-               for board, found in everywhere(name).items())
+    assert all(
+        found.value == solver.value(board, board.to_move)
+        for board, found in everywhere(name).items()
+    )
 
 
 @pytest.mark.slow
@@ -172,8 +183,9 @@ def test_type_a_errs_in_8_positions():
 @pytest.mark.slow
 def test_type_a_alone_saves_nothing_over_alpha_beta():
     """The lesson of study 3: quiescence costs more than the limit saves, the two together win."""
-    type_a, alpha_beta, both = (total(everywhere(name))
-                                for name in ("TypeA", "alpha-beta", "TypeAPlus"))
+    type_a, alpha_beta, both = (
+        total(everywhere(name)) for name in ("TypeA", "alpha-beta", "TypeAPlus")
+    )
     assert type_a > 3 * alpha_beta > 9 * both
 
 
@@ -187,8 +199,7 @@ def test_type_a_never_reaches_a_position_where_it_errs(side):
         if board.is_terminal() or board in decided:
             continue
         decided.add(board)
-        moves = ([everywhere("TypeA")[board].move] if board.to_move == side
-                 else board.legal_moves())
+        moves = [everywhere("TypeA")[board].move] if board.to_move == side else board.legal_moves()
         waiting.update(board.after(move) for move in moves)
     mine = {board for board in decided if board.to_move == side}
     assert len(mine) > 100
@@ -233,9 +244,10 @@ def test_h_has_two_views():
 def cells(notebook, first, last):
     """What a notebook of study 3 defines between two lines of its text."""
     text = (COURSE / "study3_type_a" / notebook).read_text("utf-8")
-    scope = dict(vars(TYPE_A), Counter=Counter, Random=Random, value=solver.value,
-                 positions=POSITIONS)
-    exec(text[text.index(first):text.index(last)], scope)
+    scope = dict(
+        vars(TYPE_A), Counter=Counter, Random=Random, value=solver.value, positions=POSITIONS
+    )
+    exec(text[text.index(first) : text.index(last)], scope)
     return scope
 
 
@@ -253,8 +265,9 @@ def test_a_heap_saves_comparisons_if_cuts_come_early():
     scope = cells("05_move_ordering.py", "class Noted", "for moves in (9, 64)")
 
     def share(taken, moves):
-        return (scope["comparisons"](scope["by_heap"], taken, moves)
-                / scope["comparisons"](lambda items, _: sorted(items), taken, moves))
+        return scope["comparisons"](scope["by_heap"], taken, moves) / scope["comparisons"](
+            lambda items, _: sorted(items), taken, moves
+        )
 
     assert 0.7 < share(1, 9) < 0.8
     assert 0.3 < share(1, 64) < 0.36
@@ -264,8 +277,11 @@ def test_a_heap_saves_comparisons_if_cuts_come_early():
 
 def test_priority_5_never_occurs():
     """Of 16,167 moves none lowers the mover's own H without winning or blocking."""
-    seen = Counter(TYPE_A.priority(board, move, board.to_move)
-                   for board in POSITIONS for move in board.legal_moves())
+    seen = Counter(
+        TYPE_A.priority(board, move, board.to_move)
+        for board in POSITIONS
+        for move in board.legal_moves()
+    )
     assert seen == {1: 2_782, 2: 3_100, 3: 9_933, 4: 352}
     assert seen.total() == 16_167
 
@@ -273,6 +289,7 @@ def test_priority_5_never_occurs():
 @pytest.mark.parametrize(("after", "expected"), [("xx_", 3), ("x__", 4), ("___", 5)])
 def test_priorities_3_to_5_on_a_made_up_game(after, expected):
     """In a game of one lane whose moves may take marks away, all three comparisons occur."""
+
     class OneLane:
         lanes = ((0, 1, 2),)
 
@@ -294,9 +311,11 @@ def test_priorities_3_to_5_on_a_made_up_game(after, expected):
 @pytest.mark.slow
 def test_adding_tenths_changes_counts_and_moves(monkeypatch):
     """Rounding in between changes the ordered search's count in 16 positions, the move in 4."""
+
     def in_tenths(state, player):
-        (p2, p1), (o2, o1) = (TYPE_A.lane_counts(state, side)
-                              for side in (player, opponent(player)))
+        (p2, p1), (o2, o1) = (
+            TYPE_A.lane_counts(state, side) for side in (player, opponent(player))
+        )
         return 0.3 * p2 + 0.1 * p1 - 0.3 * o2 - 0.1 * o1
 
     expected = everywhere("TypeAPlus")
@@ -383,8 +402,9 @@ class Shuffled:
 
 def test_twelve_shuffles_take_10610_to_17456_nodes():
     """What notebook 02 says: with moves in random order each visits fewer nodes than 18,297."""
-    counts = [AGENTS["alpha-beta"].search(Shuffled(EMPTY_BOARD, Random(seed))).nodes
-              for seed in range(12)]
+    counts = [
+        AGENTS["alpha-beta"].search(Shuffled(EMPTY_BOARD, Random(seed))).nodes for seed in range(12)
+    ]
     assert (min(counts), max(counts)) == (10_610, 17_456)
     assert f"{max(counts) / min(counts):.1f}" == "1.6"
 

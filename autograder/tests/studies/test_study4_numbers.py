@@ -25,10 +25,15 @@ def winning(state):
     return [move for move in state.legal_moves() if state.after(move).winner]
 
 
-@pytest.mark.parametrize(("state", "order", "nodes"), [
-    (ConnectFour(), "board", [12648, 5063, 8868, 4348]),
-    (ConnectFour(), "centre", [1407, 1430, 952, 973]),
-    (RIDDLE, "board", [6254, 2264, 4260, 1752]), (RIDDLE, "centre", [4783, 2571, 3022, 1897])])
+@pytest.mark.parametrize(
+    ("state", "order", "nodes"),
+    [
+        (ConnectFour(), "board", [12648, 5063, 8868, 4348]),
+        (ConnectFour(), "centre", [1407, 1430, 952, 973]),
+        (RIDDLE, "board", [6254, 2264, 4260, 1752]),
+        (RIDDLE, "centre", [4783, 2571, 3022, 1897]),
+    ],
+)
 def test_nodes_to_limit_six(state, order, nodes):
     """The table of the model answer: four kinds of search, and all find the same value."""
     found = [kind(6, order=ORDERS[order]).search(state) for kind in KINDS]
@@ -39,10 +44,13 @@ def test_nodes_to_limit_six(state, order, nodes):
 def test_the_limits_before_cost_less_than_nothing():
     """Limits 1 to 7: less than a third more without a table, about half of limit 7 alone with it,
     and an eighth is left by table and killers together."""
-    plain, table = (kind(7).search(ConnectFour()).nodes
-                    for kind in (STUDY.DepthLimited, STUDY.WithTable))
-    deep = {kind: kind(10**6, 7).search(ConnectFour()).nodes
-            for kind in (STUDY.Deepening, STUDY.DeepeningTable, STUDY.DeepeningBoth)}
+    plain, table = (
+        kind(7).search(ConnectFour()).nodes for kind in (STUDY.DepthLimited, STUDY.WithTable)
+    )
+    deep = {
+        kind: kind(10**6, 7).search(ConnectFour()).nodes
+        for kind in (STUDY.Deepening, STUDY.DeepeningTable, STUDY.DeepeningBoth)
+    }
     assert (plain, table) == (58704, 29779)
     assert list(deep.values()) == [76283, 15740, 9373]
 
@@ -57,7 +65,12 @@ def test_the_ways_and_the_positions_of_five_moves():
                 following[state.after(move)] += ways
         layers.append(following)
     assert [(layer.total(), len(layer)) for layer in layers[1:]] == [
-        (7, 7), (49, 49), (343, 238), (2_401, 1_120), (16_807, 4_263)]
+        (7, 7),
+        (49, 49),
+        (343, 238),
+        (2_401, 1_120),
+        (16_807, 4_263),
+    ]
 
 
 def test_the_tree_by_hand():
@@ -79,8 +92,10 @@ def test_the_riddle_has_one_answer():
 @pytest.mark.parametrize("lost", [LOST, ALSO_LOST])
 def test_a_lost_position_can_be_lost_later(lost):
     """Column 2 lasts five moves more, column 3 one; the agent with a table chooses the longer."""
-    chosen = [kind(3000, order=centre_first).search(lost)
-              for kind in (STUDY.Deepening, STUDY.DeepeningTable)]
+    chosen = [
+        kind(3000, order=centre_first).search(lost)
+        for kind in (STUDY.Deepening, STUDY.DeepeningTable)
+    ]
     assert [(search.move, search.value) for search in chosen] == [(3, -1), (2, -1)]
     for move in lost.legal_moves():
         agent = STUDY.DeepeningTable(20_000, order=centre_first)

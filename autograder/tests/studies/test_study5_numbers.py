@@ -87,8 +87,9 @@ def test_training_on_the_small_board_reaches_what_the_formula_says():
     """On tic-tac-toe 4,000 games teach x to win at once where it can, in every state it has met."""
     players = {"x": STUDY.QPlayer(seed=1, epsilon=1), "o": STUDY.QPlayer(seed=2, epsilon=1)}
     STUDY.train(players, 4_000, Board())
-    wins = [(state, move) for (state, move) in players["x"].table
-            if state.after(move).winner == "x"]
+    wins = [
+        (state, move) for (state, move) in players["x"].table if state.after(move).winner == "x"
+    ]
     assert len(wins) > 500
     assert all(players["x"].q(state, move) == 1 for state, move in wins)
 
@@ -103,17 +104,24 @@ def listed_episode(players, state):
         last[name] = (state, move)
         for learner, reward in ((name, own), *([(rival, other)] if other else [])):
             player, (before, made) = players[learner], last[learner]
-            future = max((player.q(following, cell) for cell in range(len(following))
-                          if following[cell] == "_"), default=0)
+            future = max(
+                (
+                    player.q(following, cell)
+                    for cell in range(len(following))
+                    if following[cell] == "_"
+                ),
+                default=0,
+            )
             old = player.q(before, made)
-            player.table[before, made] = old + player.alpha * (
-                reward + player.gamma * future - old)
+            player.table[before, made] = old + player.alpha * (reward + player.gamma * future - old)
         state = following
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("episode", "least", "most", "largest"), [
-    (STUDY.play_episode, 0.92, 0.98, 1), (listed_episode, 0.83, 0.90, 1.9)])
+@pytest.mark.parametrize(
+    ("episode", "least", "most", "largest"),
+    [(STUDY.play_episode, 0.92, 0.98, 1), (listed_episode, 0.83, 0.90, 1.9)],
+)
 def test_the_formula_beats_the_listing_on_the_small_board(episode, least, most, largest):
     """After 20,000 games of tic-tac-toe: about 0.95 against 0.87, and a win is worth 1, not 1.9."""
     players = {"x": STUDY.QPlayer(seed=1), "o": STUDY.QPlayer(seed=11)}
@@ -126,6 +134,7 @@ def test_the_formula_beats_the_listing_on_the_small_board(episode, least, most, 
 
 def test_the_listing_makes_a_losing_move_worth_0_3():
     """What notebook 07 says of it: the move is updated twice in each game, the winning one once."""
+
     class Scripted(STUDY.QPlayer):
         """Plays the first of its moves that is legal."""
 
@@ -179,7 +188,10 @@ def test_the_numbers_of_positions():
     """The round numbers in the model answers are those of the notebook's formula."""
     about = {marks: comb(CELLS, marks) * comb(marks, marks // 2) for marks in (4, 8, 16)}
     assert (f"{about[4]:.1e}", f"{about[8]:.0e}", f"{about[16]:.0e}") == (
-        "3.8e+06", "3e+11", "6e+18")
+        "3.8e+06",
+        "3e+11",
+        "6e+18",
+    )
     assert round(about[4] / 192, -3) == 20_000
     assert f"{about[8] / 192:.1e}" == "1.6e+09"
 
@@ -194,8 +206,9 @@ def test_kinds_agree_with_the_lane_counts_of_study_3(state):
         kinds = Counter(STUDY.lane_kinds(state, player))
         assert TYPE_A.lane_counts(state, player) == (kinds[2, 0], kinds[1, 0])
         assert sum(kinds.values()) == len(LANES)
-        assert kinds == Counter((own, rival) for rival, own in
-                                STUDY.lane_kinds(state, opponent(player)))
+        assert kinds == Counter(
+            (own, rival) for rival, own in STUDY.lane_kinds(state, opponent(player))
+        )
 
 
 @given(POSITIONS, WEIGHTS)
@@ -280,8 +293,9 @@ def test_the_symmetries_are_a_group_of_192():
 def test_the_canonical_state_is_the_same_for_all_images(state, number):
     """An image has the same representative, value and lanes; the representative is its own."""
     way = WAYS[number]
-    image = Qubic.from_masks(*(mask_of(way[cell] for cell in range(CELLS) if state[cell] == player)
-                               for player in "xo"))
+    image = Qubic.from_masks(
+        *(mask_of(way[cell] for cell in range(CELLS) if state[cell] == player) for player in "xo")
+    )
     representative = STUDY.canonical(state, WAYS)
     assert STUDY.canonical(image, WAYS) == representative
     assert STUDY.canonical(representative, WAYS) == representative
@@ -298,23 +312,32 @@ def test_there_are_two_kinds_of_first_move():
 # The one statistical probe
 
 
-CASES = [case for study in (load_study("study5"), hidden_study("study5"))
-         for case in study.checks["epsilon_greedy"].cases]
+CASES = [
+    case
+    for study in (load_study("study5"), hidden_study("study5"))
+    for case in study.checks["epsilon_greedy"].cases
+]
 
 
 def draws_in_another_order(values, epsilon, chance):
     """As asked, but each random number is drawn from another list, and in another order."""
-    any_move, best = (chance.choice(sorted(moves, reverse=True))
-                      for moves in (values, STUDY.greedy_moves(values)))
+    any_move, best = (
+        chance.choice(sorted(moves, reverse=True)) for moves in (values, STUDY.greedy_moves(values))
+    )
     return best if chance.random() < 1 - epsilon else any_move
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_right_answers_pass_the_statistical_probe(case):
     """Another right answer draws other moves, and loses nothing."""
-    replies = [reply(SimpleNamespace(greedy_moves=STUDY.greedy_moves, epsilon_greedy=drawing),
-                     "epsilon_greedy", case)
-               for drawing in (STUDY.epsilon_greedy, draws_in_another_order)]
+    replies = [
+        reply(
+            SimpleNamespace(greedy_moves=STUDY.greedy_moves, epsilon_greedy=drawing),
+            "epsilon_greedy",
+            case,
+        )
+        for drawing in (STUDY.epsilon_greedy, draws_in_another_order)
+    ]
     assert replies[0]["drawn"] != replies[1]["drawn"]
     for aspect in ("greedy", "drawn", "share"):
         assert is_right("epsilon_greedy", *replies, aspect)
@@ -324,15 +347,25 @@ def test_right_answers_pass_the_statistical_probe(case):
 def test_what_the_notebook_says_of_searching():
     """The scores of its three matches, over ten times as many games as its cell plays."""
     text = (ROOT / "course/study5_qubic/08_lane_weights.py").read_text("utf-8")
-    cell = text[text.index("class TwoPlies:"):]
+    cell = text[text.index("class TwoPlies:") :]
     trained, found = STUDY.LaneLearner(1), []
     STUDY.train_lanes(trained, 1000, Qubic())
-    names = {**vars(STUDY), "trained": trained, "Greedily": Greedily, "print": lambda line: None,
-             "TimeLeft": lambda *_: lambda: None, "match": lambda *agents, games, **how:
-             found.append(match(*agents, games=10 * games, **how))}
-    exec(cell[:cell.index("# %% [markdown]")], names)
-    said = re.findall(r"(0\.\d\d) \((0\.\d\d) to (0\.\d\d)\)",
-                      text[text.index("Forty games leave"):].replace("\n#", ""))
-    assert said[:3] == [tuple(f"{share:.2f}" for share in (each.score, *each.interval))
-                        for each in found]
+    names = {
+        **vars(STUDY),
+        "trained": trained,
+        "Greedily": Greedily,
+        "print": lambda line: None,
+        "TimeLeft": lambda *_: lambda: None,
+        "match": lambda *agents, games, **how: found.append(
+            match(*agents, games=10 * games, **how)
+        ),
+    }
+    exec(cell[: cell.index("# %% [markdown]")], names)
+    said = re.findall(
+        r"(0\.\d\d) \((0\.\d\d) to (0\.\d\d)\)",
+        text[text.index("Forty games leave") :].replace("\n#", ""),
+    )
+    assert said[:3] == [
+        tuple(f"{share:.2f}" for share in (each.score, *each.interval)) for each in found
+    ]
     assert {each.games for each in found} == {400}

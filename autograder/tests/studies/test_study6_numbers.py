@@ -50,19 +50,23 @@ def somewhere(seed):
 def targets(observation):
     """What can be done on the board: (kind, cell), also by cards that are not in the hand."""
     seen = STUDY.Chips.of(observation)
-    return ([("place", cell) for cell in cells_of(observation.empty_mask)]
-            + [("remove", cell) for cell in cells_of(seen.others & ~seen.locked)])
+    return [("place", cell) for cell in cells_of(observation.empty_mask)] + [
+        ("remove", cell) for cell in cells_of(seen.others & ~seen.locked)
+    ]
 
 
 # ---- The original
 
 
-@pytest.mark.parametrize(("text", "scores"), [
-    ("", [5, 5, 5, 5, 5]),
-    ("x 2,1", [5, 4, 4, 4, 4]),
-    ("x 2,1 4,2 4,3 / o 6,1", [4, 4, 3, 4, 5]),
-    ("x 2,1 4,2 4,3 / o 6,2 6,1", [4, 4, 3, 4, 5]),
-])
+@pytest.mark.parametrize(
+    ("text", "scores"),
+    [
+        ("", [5, 5, 5, 5, 5]),
+        ("x 2,1", [5, 4, 4, 4, 4]),
+        ("x 2,1 4,2 4,3 / o 6,1", [4, 4, 3, 4, 5]),
+        ("x 2,1 4,2 4,3 / o 6,2 6,1", [4, 4, 3, 4, 5]),
+    ],
+)
 def test_the_worked_example(text, scores):
     """The scores of line A are the ones that the recipe gives."""
     assert scores_of_a(text) == scores
@@ -178,8 +182,11 @@ def test_a_jack_lies_between_a_four_and_a_sequence():
 # ---- The agents
 
 
-AGENTS = {"recipe": STUDY.Evaluator(), "blocking": STUDY.Evaluator(STUDY.BLOCKING),
-          "line counter": STUDY.LineCounter()}
+AGENTS = {
+    "recipe": STUDY.Evaluator(),
+    "blocking": STUDY.Evaluator(STUDY.BLOCKING),
+    "line counter": STUDY.LineCounter(),
+}
 
 
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
@@ -226,8 +233,10 @@ def test_a_game_is_the_same_again():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "first", "second"), [
-    ("recipe", 0.45, 0.27), ("blocking", 0.57, 0.32), ("line counter", 0.63, 0.44)])
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [("recipe", 0.45, 0.27), ("blocking", 0.57, 0.32), ("line counter", 0.63, 0.44)],
+)
 def test_seats_against_greedy(name, first, second):
     """Over 100 paired deals; the notebook's table has 500, measured by `bench claims`."""
     found = compare(AGENTS[name], Greedy(), deals=100)
@@ -257,9 +266,17 @@ def test_the_remedy_beats_the_recipe():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("agent", "share"), [
-    (Random(), 0.50), (Greedy(), 0.52), (AGENTS["recipe"], 0.52), (AGENTS["blocking"], 0.56),
-    (AGENTS["line counter"], 0.55)], ids=["Random", "Greedy", *AGENTS])
+@pytest.mark.parametrize(
+    ("agent", "share"),
+    [
+        (Random(), 0.50),
+        (Greedy(), 0.52),
+        (AGENTS["recipe"], 0.52),
+        (AGENTS["blocking"], 0.56),
+        (AGENTS["line counter"], 0.55),
+    ],
+    ids=["Random", "Greedy", *AGENTS],
+)
 def test_first_seat_against_itself(agent, share):
     """Over 300 games; the notebook names the 0.52 of the original."""
     other = Random() if isinstance(agent, Random) else agent
@@ -279,14 +296,21 @@ def test_the_knobs_of_the_notebook():
 
     def best(**changed):
         weights = STUDY.RECIPE._replace(**changed)
-        return max(cells_of(middle.empty_mask), key=lambda cell: STUDY.play_score(
-            middle, "place", cell, weights))
+        return max(
+            cells_of(middle.empty_mask),
+            key=lambda cell: STUDY.play_score(middle, "place", cell, weights),
+        )
 
-    assert [best(blocking=weight) for weight in (0, 0.2, 0.4, 0.6, 0.8, 1)] == [
-        (5, 5)] * 3 + [(4, 6)] * 3
+    assert [best(blocking=weight) for weight in (0, 0.2, 0.4, 0.6, 0.8, 1)] == [(5, 5)] * 3 + [
+        (4, 6)
+    ] * 3
     for cell, first, step in (((5, 5), 71, 49), ((4, 6), 55, 81)):
-        assert [STUDY.play_score(middle, "place", cell, STUDY.RECIPE._replace(blocking=weight))
-                for weight in (0, 1)] == [first, first + step]
+        assert [
+            STUDY.play_score(middle, "place", cell, STUDY.RECIPE._replace(blocking=weight))
+            for weight in (0, 1)
+        ] == [first, first + step]
     assert best(blocking=1, line=4) == best(blocking=1, line_exponent=3) == (4, 0)
-    assert all(best(blocking=1, **other) != (4, 0) for other in (
-        {"line": 0}, {"line_exponent": 1}, {"board": 2}, {"board": 4}))
+    assert all(
+        best(blocking=1, **other) != (4, 0)
+        for other in ({"line": 0}, {"line_exponent": 1}, {"board": 2}, {"board": 4})
+    )

@@ -83,7 +83,11 @@ def test_lines_of_the_notebook():
     down, across, *_ = (ANSWER.line_text(chips, (4, 5), way) for way in DIRECTIONS)
     assert (down, across) == ("__ox#o___", "___x#x___")
     assert [ANSWER.links(text) for text in (across, down, "*xx_#____", "_XXX#x___")] == [
-        (3, 0), (0, 1), (4, 0), (3, 0)]
+        (3, 0),
+        (0, 1),
+        (4, 0),
+        (3, 0),
+    ]
 
 
 @given(states(), st.sampled_from(CELLS[:96]), st.sampled_from(DIRECTIONS))
@@ -102,7 +106,8 @@ def test_remembered_lines_are_the_lines(state, cell, direction):
     """The cache changes nothing but the time."""
     chips = ANSWER.Chips.seen_by(state)
     assert ANSWER.line_links(chips, cell, direction) == ANSWER.links(
-        ANSWER.line_text(chips, cell, direction))
+        ANSWER.line_text(chips, cell, direction)
+    )
 
 
 @given(states())
@@ -144,8 +149,11 @@ def test_four_hundred_games_tell_0_55_from_one_half_every_other_time():
     assert wilson_interval(0.55, 200)[0] < 0.49
     assert wilson_interval(0.55, 400)[0] == pytest.approx(0.5, abs=0.002)
     for games, least, most in ((400, 0.45, 0.6), (games_needed(0.55), 0.77, 0.83)):
-        found = sum(comb(games, won) * 0.55**won * 0.45**(games - won) for won in range(games + 1)
-                    if wilson_interval(won / games, games)[0] > 0.5)
+        found = sum(
+            comb(games, won) * 0.55**won * 0.45 ** (games - won)
+            for won in range(games + 1)
+            if wilson_interval(won / games, games)[0] > 0.5
+        )
         assert least < found < most
 
 
@@ -188,15 +196,18 @@ def test_alpha_beta_of_study_2_searches_it_unchanged(state, depth):
     """Alpha-beta finds the minimax value of the top 2 actions, through trades as well."""
     found = ALPHA_BETA.search(ANSWER.TopK(state, k=2, depth=depth))
     assert isinstance(found, Search)
-    assert found.value == pytest.approx(value_of(ANSWER.TopK(state, k=2, depth=depth),
-                                                 state.to_move))
+    assert found.value == pytest.approx(
+        value_of(ANSWER.TopK(state, k=2, depth=depth), state.to_move)
+    )
 
 
 def test_sampled_search_plays_the_same_game_again():
     """The same seed plays the same action, and it is legal."""
     seen = example("4/4")
-    chosen = {ANSWER.SampledSearch(ALPHA_BETA, k=2, depth=2, samples=2, seed=3).choose(seen)
-              for _ in range(2)}
+    chosen = {
+        ANSWER.SampledSearch(ALPHA_BETA, k=2, depth=2, samples=2, seed=3).choose(seen)
+        for _ in range(2)
+    }
     assert len(chosen) == 1
     assert chosen.pop() in seen.legal_actions()
 
@@ -230,24 +241,33 @@ def test_the_sacrifice_of_the_notebook():
     """Two actions prefer the block, three the fork; only a one-eyed jack stops it."""
     notebook = (ROOT / "course/study7_lookahead/13_deeper.py").read_text("utf-8")
     begin, asked = notebook.index("plan = sketch("), notebook.index("hands = [sample(plan")
-    names = {**vars(ANSWER), "sketch": sketch, "sample": sample, "random": random,
-             "searchers": lambda: {"AlphaBeta": ALPHA_BETA}, "print": lambda *_: None}
+    names = {
+        **vars(ANSWER),
+        "sketch": sketch,
+        "sample": sample,
+        "random": random,
+        "searchers": lambda: {"AlphaBeta": ALPHA_BETA},
+        "print": lambda *_: None,
+    }
     for start in (begin, asked):
-        exec(notebook[start:notebook.index("# %% [markdown]", start)], names)
+        exec(notebook[start : notebook.index("# %% [markdown]", start)], names)
     block, fork = (3, 8), (6, 2)
     plan, hands, forced = names["plan"], names["hands"], names["is_forced"]
 
     def best(values):
         return max(values, key=values.get).coords
 
-    actions = {place: next(action for action in plan.legal_actions() if action.coords == place)
-               for place in (block, fork)}
+    actions = {
+        place: next(action for action in plan.legal_actions() if action.coords == place)
+        for place in (block, fork)
+    }
     chips = ANSWER.Chips.seen_by(plan)
     assert [ANSWER.reward(chips, actions[place]) for place in (block, fork)] == [136.5, 133]
     assert [best(values) for values in names["searched"]] == [block, fork]
     assert best(ANSWER.LookAhead(ANSWER.plain_replies, "known").values(plan)) == block
-    certain = {place: [forced(state.after(action)) for state in hands]
-               for place, action in actions.items()}
+    certain = {
+        place: [forced(state.after(action)) for state in hands] for place, action in actions.items()
+    }
     assert [sum(certain[place]) for place in (block, fork)] == [0, 38]
     saved = [hand for hand, sure in zip(hands, certain[fork], strict=True) if not sure]
     assert all({"jh", "js"} & set(hand.hand(1)) for hand in saved)
@@ -257,13 +277,23 @@ def test_the_games_of_the_notebook():
     """What it says of 250 deals: scores, intervals, when they leave one half out, pairs."""
     found = {}
     for cards, points in reply_games().items():
-        bounds = [wilson_interval(sum(points[:deals]) / (2 * deals), 2 * deals)
-                  for deals in range(1, len(points) + 1)]
+        bounds = [
+            wilson_interval(sum(points[:deals]) / (2 * deals), 2 * deals)
+            for deals in range(1, len(points) + 1)
+        ]
         out = [low > 0.5 or high < 0.5 for low, high in bounds]
         share = sum(points) / 2 / len(points)
         ratio = stdev(points) / (2 * share * (1 - share)) ** 0.5  # of the standard errors
-        found[cards] = (len(points), round(share, 2), *(round(end, 3) for end in bounds[-1]),
-                        out.index(True) + 1, sum(then and not now for then, now in pairwise(out)),
-                        points.count(1.0), round(6 * ratio))
-    assert found == {"possible": (250, 0.44, 0.399, 0.486, 56, 5, 163, 5),
-                     "known": (250, 0.55, 0.502, 0.589, 202, 3, 161, 5)}
+        found[cards] = (
+            len(points),
+            round(share, 2),
+            *(round(end, 3) for end in bounds[-1]),
+            out.index(True) + 1,
+            sum(then and not now for then, now in pairwise(out)),
+            points.count(1.0),
+            round(6 * ratio),
+        )
+    assert found == {
+        "possible": (250, 0.44, 0.399, 0.486, 56, 5, 163, 5),
+        "known": (250, 0.55, 0.502, 0.589, 202, 3, 161, 5),
+    }

@@ -79,8 +79,14 @@ def test_turning_a_row_round_swaps_front_and_back(text):
     sides = [SARSA.one_side(SARSA.ray(board, (4, 4), step))[1] for step in (ROW, (0, -1))]
     # The edge behind the ninth cell is a "t" on one side, a wall on the other: both block.
     if sum(sides) <= SARSA.MAX_GAPS:
-        assert two == (one.connect_count, one.mid_gap_count, one.discrete_count_back,
-                       one.discrete_count_front, one.open_back, one.open_front)
+        assert two == (
+            one.connect_count,
+            one.mid_gap_count,
+            one.discrete_count_back,
+            one.discrete_count_front,
+            one.open_back,
+            one.open_front,
+        )
     assert one.connect_count == two.connect_count
 
 
@@ -90,8 +96,7 @@ def test_values_are_the_seeds():
         "NONE": 0, "LIVE_ONE": 1, "SLEEP_TWO": 2, "LIVE_TWO": 30, "SLEEP_THREE": 40,
         "LIVE_THREE": 9000, "CHONG_FOUR": 9000, "LIVE_FOUR": 10_000, "LIVE_FIVE": 15_000,
     }  # fmt: skip
-    assert SARSA.BLOCKING_VALUES == {"LIVE_THREE": 1000, "LIVE_FOUR": 12_000,
-                                     "LIVE_FIVE": 13_000}
+    assert SARSA.BLOCKING_VALUES == {"LIVE_THREE": 1000, "LIVE_FOUR": 12_000, "LIVE_FIVE": 13_000}
     assert (SARSA.Q_WEIGHT, SARSA.REWARD_WEIGHT) == (0.6, 0.4)
     assert len(SARSA.FEATURES) == 11
 
@@ -99,8 +104,11 @@ def test_values_are_the_seeds():
 def test_five_is_what_completes_a_line():
     """On an otherwise empty board every line of five but one chip is a LIVE_FIVE there."""
     for line in LINES:
-        board = "".join(SARSA.MINE if (row, col) in line or (row % 9 == 0 and col % 9 == 0)
-                        else "_" for row in range(10) for col in range(10))
+        board = "".join(
+            SARSA.MINE if (row, col) in line or (row % 9 == 0 and col % 9 == 0) else "_"
+            for row in range(10)
+            for col in range(10)
+        )
         direction = (line[1][0] - line[0][0], line[1][1] - line[0][1])
         assert SARSA.pattern(SARSA.direction_info(board, line[2], direction)) == "LIVE_FIVE"
 
@@ -125,8 +133,11 @@ def test_fours_that_are_none():
 
 def one_short(board, cell, direction):
     """Whether a line of five through the cell has four own chips and an empty cell."""
-    lines = [line for line in LINES if cell in line
-             and (line[1][0] - line[0][0], line[1][1] - line[0][1]) == direction]
+    lines = [
+        line
+        for line in LINES
+        if cell in line and (line[1][0] - line[0][0], line[1][1] - line[0][1]) == direction
+    ]
     texts = ["".join(board[10 * row + col] for row, col in line) for line in lines]
     return any(text.count("m") == 4 and "_" in text for text in texts)
 
@@ -135,8 +146,11 @@ def test_drawings_of_the_model_answer():
     """The three lines of the answer to `blind-spots` are what it says."""
     row = "__m_mm_m__"
     assert SARSA.pattern(info(row)) == "CHONG_FOUR"
-    assert all(info(row[:i] + "m" + row[i + 1:], i).connect_count < 5
-               for i, chip in enumerate(row) if chip == "_")
+    assert all(
+        info(row[:i] + "m" + row[i + 1 :], i).connect_count < 5
+        for i, chip in enumerate(row)
+        if chip == "_"
+    )
     assert SARSA.pattern(info("_tmm_mmt__", 3)) == "NONE"
     assert SARSA.pattern(info("_tmm_mmt__")) == "LIVE_FIVE"
     assert SARSA.pattern(info("__t_mm_t__")) == "LIVE_TWO"
@@ -148,8 +162,10 @@ def test_drawings_of_the_model_answer():
 def test_scores_of_the_notebooks_position():
     """4,4 makes a live four; 6,2 prevents a chong four, and nothing is paid for that."""
     mine, theirs = SARSA.views(sketch("x 4,2 4,3 4,5 6,1 / o 6,3 6,4 6,5 2,7"))
-    assert [SARSA.pattern(SARSA.direction_info(mine, (4, 4), ROW)),
-            SARSA.pattern(SARSA.direction_info(theirs, (6, 2), ROW))] == ["LIVE_FOUR", "CHONG_FOUR"]
+    assert [
+        SARSA.pattern(SARSA.direction_info(mine, (4, 4), ROW)),
+        SARSA.pattern(SARSA.direction_info(theirs, (6, 2), ROW)),
+    ] == ["LIVE_FOUR", "CHONG_FOUR"]
     assert SARSA.place_score(mine, theirs, (4, 4)) == 10_003
     assert SARSA.place_score(mine, theirs, (6, 2)) == 6
 
@@ -161,7 +177,7 @@ def test_two_boards_are_one_board(number):
     swapped = mine.translate(str.maketrans("mtMT", "tmTM"))
     for corner in (0, 9, 90, 99):
         assert mine[corner] == theirs[corner] == SARSA.MINE
-        swapped = swapped[:corner] + SARSA.MINE + swapped[corner + 1:]
+        swapped = swapped[:corner] + SARSA.MINE + swapped[corner + 1 :]
     assert swapped == theirs
 
 
@@ -206,8 +222,12 @@ def test_there_are_42_lines():
     """Ten rows, ten columns and twice eleven diagonals; three or four of them through each cell."""
     board = "_" * 100
     assert len(SARSA.lines_of(board)) == 42
-    through = [len(SARSA.lines_of(board, (row, col))) for row in range(10) for col in range(10)
-               if (row % 9 or col % 9)]
+    through = [
+        len(SARSA.lines_of(board, (row, col)))
+        for row in range(10)
+        for col in range(10)
+        if (row % 9 or col % 9)
+    ]
     assert (min(through), max(through)) == (3, 4)
 
 
@@ -219,11 +239,14 @@ def test_an_actions_features_are_the_change_of_the_states():
             if not action.coords:
                 continue
             chips = ("m", "t") if action.kind == "place" else ("_", "_")
-            after = (SARSA.with_chip(board, action.coords, chip)
-                     for board, chip in zip((mine, theirs), chips, strict=True))
+            after = (
+                SARSA.with_chip(board, action.coords, chip)
+                for board, chip in zip((mine, theirs), chips, strict=True)
+            )
             before = SARSA.state_features(mine, theirs)
-            change = tuple(new - old for new, old in
-                           zip(SARSA.state_features(*after), before, strict=True))
+            change = tuple(
+                new - old for new, old in zip(SARSA.state_features(*after), before, strict=True)
+            )
             assert SARSA.action_features(mine, theirs, action) == (*change, 0)
 
 

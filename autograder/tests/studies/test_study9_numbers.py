@@ -33,7 +33,9 @@ def refuted(width):
 def test_the_trap_is_one():
     """Corners lose and edges draw, by the exact values."""
     assert {cell: value(TRAP.after(cell), "o") for cell in TRAP.legal_moves()} == {
-        **dict.fromkeys(CORNERS, -1), **dict.fromkeys(EDGES, 0)}
+        **dict.fromkeys(CORNERS, -1),
+        **dict.fromkeys(EDGES, 0),
+    }
 
 
 def test_the_tree_that_is_watched_changes_its_mind():
@@ -72,8 +74,13 @@ def test_uct_sees_the_trap():
 
 def test_the_price_of_not_knowing():
     """Of the knob's values 0.5 is wrong least often, and 2 no less often than 10."""
-    wrong = {c: sum(MCTS.most_visited(MCTS.UCT(150, c, seed).search(TRAP).rows()) in CORNERS
-                    for seed in range(30)) for c in (0.0, 0.1, 0.5, 1.0, 2.0, 10.0)}
+    wrong = {
+        c: sum(
+            MCTS.most_visited(MCTS.UCT(150, c, seed).search(TRAP).rows()) in CORNERS
+            for seed in range(30)
+        )
+        for c in (0.0, 0.1, 0.5, 1.0, 2.0, 10.0)
+    }
     assert wrong[0.5] == min(wrong.values()) < wrong[0.1]
     assert wrong[2.0] >= wrong[10.0] > wrong[1.0] > wrong[0.5]
 
@@ -81,19 +88,29 @@ def test_the_price_of_not_knowing():
 def test_mistakes_in_sixty_positions():
     """The trap is not among them; with more than ten games the tree makes fewer mistakes, and with
     300 neither agent makes any."""
-    every = sorted((board for board in values() if not board.is_terminal()),
-                   key=lambda board: board.text)
-    some = every[::len(every) // 60][:60]
+    every = sorted(
+        (board for board in values() if not board.is_terminal()), key=lambda board: board.text
+    )
+    some = every[:: len(every) // 60][:60]
     assert TRAP not in some
 
     def mistakes(choose):
-        return sum(value(board.after(choose(board)), board.to_move) < value(board, board.to_move)
-                   for board in some)
+        return sum(
+            value(board.after(choose(board)), board.to_move) < value(board, board.to_move)
+            for board in some
+        )
 
-    found = {games: (mistakes(lambda board, games=games: MCTS.FlatMonteCarlo(
-        max(1, games // len(board.legal_moves())), seed=1).choose(board)),
-        mistakes(lambda board, games=games: MCTS.UCT(games, seed=1).choose(board)))
-        for games in (30, 100, 300)}
+    found = {
+        games: (
+            mistakes(
+                lambda board, games=games: MCTS.FlatMonteCarlo(
+                    max(1, games // len(board.legal_moves())), seed=1
+                ).choose(board)
+            ),
+            mistakes(lambda board, games=games: MCTS.UCT(games, seed=1).choose(board)),
+        )
+        for games in (30, 100, 300)
+    }
     assert all(tree < flat for flat, tree in (found[30], found[100]))
     assert found[300] == (0, 0)
 
@@ -101,8 +118,10 @@ def test_mistakes_in_sixty_positions():
 def test_the_machine_that_is_least_known_comes_next():
     """The example by hand: 1.16, 1.06 and 1.74, with ln 22 = 3.09."""
     assert round(log(22), 2) == 3.09
-    assert [round(MCTS.ucb(average, visits, 22, 1.0), 2)
-            for average, visits in ((0.6, 10), (0.5, 10), (0.5, 2))] == [1.16, 1.06, 1.74]
+    assert [
+        round(MCTS.ucb(average, visits, 22, 1.0), 2)
+        for average, visits in ((0.6, 10), (0.5, 10), (0.5, 2))
+    ] == [1.16, 1.06, 1.74]
 
 
 def test_the_original_constant():
@@ -112,6 +131,7 @@ def test_the_original_constant():
 
 def test_every_iteration_adds_a_node():
     """One more than the iterations, the root, as long as no end of a game is met."""
+
     def size(node):
         return 1 + sum(map(size, node.children.values()))
 
@@ -120,6 +140,7 @@ def test_every_iteration_adds_a_node():
 
 def test_visits_and_totals_fit_together():
     """A node has the visits of its children and one of its own; totals lie between 0 and visits."""
+
     def look(node):
         if node.parent is not None and node.children:
             assert node.visits == 1 + sum(child.visits for child in node.children.values())
@@ -144,8 +165,9 @@ def test_the_rules_differ_now_and_then():
     board = Board("x________")
     tables = [MCTS.UCT(20, 1.0, seed).search(board).rows() for seed in range(100)]
     assert sum(MCTS.best_mean(rows) != MCTS.most_visited(rows) for rows in tables) == 20
-    assert [sum(rule(rows) == 4 for rows in tables)
-            for rule in (MCTS.most_visited, MCTS.best_mean)] == [25, 23]
+    assert [
+        sum(rule(rows) == 4 for rows in tables) for rule in (MCTS.most_visited, MCTS.best_mean)
+    ] == [25, 23]
 
 
 def test_hidden_cards_of_the_notebooks_position():
@@ -190,9 +212,15 @@ def under_the_cup(agent, sure):
     return agent.choose(None)
 
 
-@pytest.mark.parametrize(("sure", "ensemble", "one_tree"), [
-    (0.4, "play on", "play on"), (0.5, "play on", "take half"), (0.8, "play on", "take half"),
-    (0.9, "take half", "take half")])
+@pytest.mark.parametrize(
+    ("sure", "ensemble", "one_tree"),
+    [
+        (0.4, "play on", "play on"),
+        (0.5, "play on", "take half"),
+        (0.8, "play on", "take half"),
+        (0.9, "take half", "take half"),
+    ],
+)
 def test_strategy_fusion(sure, ensemble, one_tree):
     """Trees that know the coin play on up to a sure 0.8; one tree for both worlds up to 0.45."""
     assert under_the_cup(MCTS.EnsembleUCT(20, 50, seed=1), sure) == ensemble
@@ -201,6 +229,7 @@ def test_strategy_fusion(sure, ensemble, one_tree):
 
 def test_availability_of_the_notebooks_table():
     """Worlds {A, B}, {A, B}, {B, C}, {B, C}: A has been available 2 times, B 3 and C 2."""
+
     class World:
         def __init__(self, moves, told=()):
             self.moves, self.told, self.to_move = moves, told, "x"
@@ -229,7 +258,10 @@ def test_availability_of_the_notebooks_table():
 
     root = First(4).search(None)
     assert {move: child.available for move, child in root.children.items()} == {
-        "A": 2, "B": 3, "C": 2}
+        "A": 2,
+        "B": 3,
+        "C": 2,
+    }
 
 
 def test_what_the_table_of_games_says():
@@ -237,11 +269,13 @@ def test_what_the_table_of_games_says():
     ten iterations: as the notebook and the model answer say."""
     table = mcts_strength()
     assert all(entry.low <= entry.score <= entry.high for entry in table)
-    ten = {(entry.leaf, entry.width): entry for entry in table
-           if entry.iterations == 10 and entry.leaf}
+    ten = {
+        (entry.leaf, entry.width): entry for entry in table if entry.iterations == 10 and entry.leaf
+    }
     assert len(ten) == 6
     assert max(entry.high for (_, width), entry in ten.items() if width is None) < min(
-        entry.low for (_, width), entry in ten.items() if width == 5)
+        entry.low for (_, width), entry in ten.items() if width == 5
+    )
     alone = next(entry for entry in table if entry.agent == "quick player")
     given = next(entry for entry in table if entry.agent == "ISMCTS")
     assert alone.low > 0.5

@@ -14,8 +14,12 @@ from autograder.release.derive import COURSE
 pytestmark = pytest.mark.content("study7")
 PATH = COURSE / "study7_lookahead" / "11_three_cards.py"
 HANDS = [(mine, other) for mine, other in product((1, 2, 3), repeat=2) if mine != other]
-NEXT = {(): ("pass", "bet"), ("pass",): ("pass", "bet"), ("bet",): ("fold", "call"),
-        ("pass", "bet"): ("fold", "call")}
+NEXT = {
+    (): ("pass", "bet"),
+    ("pass",): ("pass", "bet"),
+    ("bet",): ("fold", "call"),
+    ("pass", "bet"): ("fold", "call"),
+}
 OF_X = [(card, *said) for card in (1, 2, 3) for said in ((), ("pass", "bet"))]
 OF_O = [(card, said) for card in (1, 2, 3) for said in ("pass", "bet")]
 
@@ -44,13 +48,20 @@ def played(cards, plan, said=()):
 
 def solved(barred=()):
     """What the best mixed plan of o leaves to x if o never says the second word at `barred`."""
-    of_x, of_o = ([dict(zip(sets, choices, strict=True))
-                   for choices in product((0, 1), repeat=6)] for sets in (OF_X, OF_O))
+    of_x, of_o = (
+        [dict(zip(sets, choices, strict=True)) for choices in product((0, 1), repeat=6)]
+        for sets in (OF_X, OF_O)
+    )
     of_o = [plan for plan in of_o if not any(plan[place] for place in barred)]
     table = [[sum(played(cards, x | o) for cards in HANDS) / 6 for o in of_o] for x in of_x]
-    least = linprog([0] * len(of_o) + [1], A_ub=[[*row, -1] for row in table], b_ub=[0] * 64,
-                    A_eq=[[1] * len(of_o) + [0]], b_eq=[1],
-                    bounds=[(0, None)] * len(of_o) + [(None, None)])
+    least = linprog(
+        [0] * len(of_o) + [1],
+        A_ub=[[*row, -1] for row in table],
+        b_ub=[0] * 64,
+        A_eq=[[1] * len(of_o) + [0]],
+        b_eq=[1],
+        bounds=[(0, None)] * len(of_o) + [(None, None)],
+    )
     return least.fun
 
 
@@ -58,16 +69,22 @@ def test_the_cells_print_what_the_text_says(notebook):
     """Every fraction in the text stands in an output too."""
     _, lines = notebook
     for line in (
-            "x has 2: fold -1, call 0", "the whole game: 0",
-            "x has 2: fold -1, call on average 0, at worst -2",
-            "27 plans of x against 64 plans of o", "x can make sure of -1/6",
-            "o can make sure that x gets no more than 1/6", "x can make sure of -1/18",
-            "o can make sure that x gets no more than -1/18",
-            "1 pass      pass -1, bet -2", "2 pass bet  fold -1, call 0",
-            "x has 1: average -1, exact value -1", "x has 2: average 0, exact value -1/3",
-            "x has 3: average 1, exact value 7/6",
-            "as x it can be sure of -1/6 and perfect play of -1/18",
-            "as o it concedes 1/6 and perfect play -1/18"):
+        "x has 2: fold -1, call 0",
+        "the whole game: 0",
+        "x has 2: fold -1, call on average 0, at worst -2",
+        "27 plans of x against 64 plans of o",
+        "x can make sure of -1/6",
+        "o can make sure that x gets no more than 1/6",
+        "x can make sure of -1/18",
+        "o can make sure that x gets no more than -1/18",
+        "1 pass      pass -1, bet -2",
+        "2 pass bet  fold -1, call 0",
+        "x has 1: average -1, exact value -1",
+        "x has 2: average 0, exact value -1/3",
+        "x has 3: average 1, exact value 7/6",
+        "as x it can be sure of -1/6 and perfect play of -1/18",
+        "as o it concedes 1/6 and perfect play -1/18",
+    ):
         assert line in lines
 
 

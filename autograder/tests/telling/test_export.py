@@ -34,7 +34,7 @@ WRITTEN = next(iter(STUDY.written))
 WHERE = (answer_id(WRITTEN), "02_alpha_beta", NAME)
 SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 EVIL = '=HYPERLINK("http://x","y")'
-LATE_PLUGIN = '''
+LATE_PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin
 
 
@@ -44,7 +44,7 @@ class PointAnHour(LateSubmissionPlugin):
 
 
 c.AssignLatePenalties.plugin_class = PointAnHour
-'''
+"""
 
 
 def hand_in(folder: CourseFolder, student: str, module: str, time: str = "09:00") -> None:
@@ -63,8 +63,16 @@ def school(tmp_path_factory) -> CourseFolder:
         release(folder, study)
     with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
         config.write(LATE_PLUGIN)
-    add_students(folder, [("ada", "Ada", "Byron"), ("ben", EVIL, "@home"), ("cy", "Cy", "Öz"),
-                          ("dan", "Dan", "Absent"), ("eve", "Eve", "Broken")])
+    add_students(
+        folder,
+        [
+            ("ada", "Ada", "Byron"),
+            ("ben", EVIL, "@home"),
+            ("cy", "Cy", "Öz"),
+            ("dan", "Dan", "Absent"),
+            ("eve", "Eve", "Broken"),
+        ],
+    )
     place = folder.config().CourseDirectory
     with Gradebook(place.db_url, place.course_id) as book:
         book.update_or_create_assignment(NAME, duedate="2026-03-02 10:00:00 UTC")
@@ -108,8 +116,10 @@ def test_the_gradebooks_columns_add_up(school):
     assert list(rows) == ["ada", "ben", "cy", "dan", "eve"]
 
     def numbers(student: str) -> list[float]:
-        return [float(rows[student][f"{NAME}.{part}"]) for part in
-                ("score", "auto", "manual", "extra", "late_penalty", "max")]
+        return [
+            float(rows[student][f"{NAME}.{part}"])
+            for part in ("score", "auto", "manual", "extra", "late_penalty", "max")
+        ]
 
     slip = FULL - CHECK.points["nodes"]
     assert numbers("ada") == [FULL + 3, FULL, 2, 1, 0, STUDY.max_points]
@@ -123,8 +133,11 @@ def test_what_is_not_there_is_blank(school, student):
     for kind, first in (("gradebook", 5), ("canvas", 5), ("moodle", 3)):
         line = next(line for line in exported(school, kind) if student in line)
         head = exported(school, kind)[0]
-        assert {value for name, value in zip(head[first:], line[first:], strict=True)
-                if not name.endswith(".max")} == {""}
+        assert {
+            value
+            for name, value in zip(head[first:], line[first:], strict=True)
+            if not name.endswith(".max")
+        } == {""}
 
 
 def test_the_scores_are_nbgraders(school):
@@ -145,7 +158,11 @@ def test_late_penalties_come_from_the_courses_plugin(school):
     with open_gradebook(school) as book:
         found = marks_of(book, NAME)
     assert {s: (m.seconds_late, m.penalty) for s, m in found.items()} == {
-        "ada": (0, 0), "ben": (9000, 2), "cy": (0, 0), "eve": (0, 0)}
+        "ada": (0, 0),
+        "ben": (9000, 2),
+        "cy": (0, 0),
+        "eve": (0, 0),
+    }
 
 
 # ---- Shapes
@@ -154,10 +171,24 @@ def test_late_penalties_come_from_the_courses_plugin(school):
 def test_canvas(school):
     """Five columns for the student, one for each assignment, and a line of points possible."""
     head, points, *lines = exported(school, "canvas")
-    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section",
-                    OTHER.assignment, NAME]
-    assert points == ["    Points Possible", "", "", "", "",
-                      f"{OTHER.max_points:.1f}", f"{STUDY.max_points:.1f}"]
+    assert head == [
+        "Student",
+        "ID",
+        "SIS User ID",
+        "SIS Login ID",
+        "Section",
+        OTHER.assignment,
+        NAME,
+    ]
+    assert points == [
+        "    Points Possible",
+        "",
+        "",
+        "",
+        "",
+        f"{OTHER.max_points:.1f}",
+        f"{STUDY.max_points:.1f}",
+    ]
     assert lines[0] == ["Byron, Ada", "4711", "", "ada", "", "", f"{FULL + 3:.1f}"]
     assert lines[2][0] == "Öz, Cy"
 
@@ -165,10 +196,24 @@ def test_canvas(school):
 def test_moodle(school):
     """What it finds students by, and a grade with feedback for each assignment."""
     head, *lines = exported(school, "moodle")
-    assert head == ["username", "idnumber", "email", OTHER.assignment,
-                    f"{OTHER.assignment} feedback", NAME, f"{NAME} feedback"]
-    assert lines[0] == ["ada", "4711", "ada@example.org", "", "", f"{FULL + 3:.1f}",
-                        f"{CHECK.id}: {FULL:g} of {FULL:g}; Nearly."]
+    assert head == [
+        "username",
+        "idnumber",
+        "email",
+        OTHER.assignment,
+        f"{OTHER.assignment} feedback",
+        NAME,
+        f"{NAME} feedback",
+    ]
+    assert lines[0] == [
+        "ada",
+        "4711",
+        "ada@example.org",
+        "",
+        "",
+        f"{FULL + 3:.1f}",
+        f"{CHECK.id}: {FULL:g} of {FULL:g}; Nearly.",
+    ]
     assert lines[1][-1].endswith("; late: 2 points off")
     assert "(The root was not counted" in lines[2][-1]
 
@@ -189,15 +234,17 @@ def test_every_sign_that_begins_a_formula_is_guarded(sign):
     assert exporting.plain_cell(f" \ufeff{sign}1") == f"' \ufeff{sign}1"
 
 
-@given(st.lists(st.sampled_from([*SIGNS, *";\t|\r\n,\" a1\ufeff\u2028"]), max_size=9),
-       st.sampled_from([",", ";", "\t", "|"]))
+@given(
+    st.lists(st.sampled_from([*SIGNS, *';\t|\r\n," a1\ufeff\u2028']), max_size=9),
+    st.sampled_from([",", ";", "\t", "|"]),
+)
 def test_no_cell_is_a_formula_whatever_the_file_is_split_at(letters, separator):
     """A spreadsheet may split lines at another sign, and leave out blanks and quotes."""
     file = io.StringIO()
     csv.writer(file).writerow(["ada", exporting.plain_cell("".join(letters)), 1])
     for line in csv.reader(file.getvalue().splitlines(), delimiter=separator):
         for cell in line:
-            assert not cell.strip(" \t\r\n\v\f\"\ufeff\u2028").startswith(SIGNS), cell
+            assert not cell.strip(' \t\r\n\v\f"\ufeff\u2028').startswith(SIGNS), cell
 
 
 @pytest.mark.parametrize("value", ["Ada", "a=b", "4711", "", -1.5, 0, 3])
@@ -216,7 +263,8 @@ def test_the_command_says_what_is_missing(school):
     assert (done.exit_code, done.stdout) == (0, f"marks for gradebook: {path}\n")
     assert done.stderr == (
         f"{NAME}: written answers are still to be marked, and count 0 until then: "
-        f"cy\n{NAME}: no marks yet, so left blank: eve (fault)\n")
+        f"cy\n{NAME}: no marks yet, so left blank: eve (fault)\n"
+    )
     with path.open(newline="", encoding="utf-8") as file:
         assert list(csv.reader(file)) == exported(school, "gradebook")
 
@@ -241,7 +289,7 @@ def test_nbgraders_own_marks_count(school, tmp_path):
     """What nbgrader's own command has graded has marks, though our ledger has never seen it."""
     folder = CourseFolder.open(shutil.copytree(school.root, tmp_path / "course"))
     shutil.rmtree(folder.root / "results" / NAME / "cy")
-    column, = (c for c in exporting.read_marks(folder).columns if c.assignment == NAME)
+    (column,) = (c for c in exporting.read_marks(folder).columns if c.assignment == NAME)
     assert "cy" in column.marks
 
 

@@ -39,8 +39,12 @@ SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 ANSWER = answer_id(next(iter(STUDY.written)))
 MOST_BYTES = 150_000
 DOT = "iVBORw0KGgoA"  # how every PNG begins
-CLASS = {"ada": MODULES["reference"], "cy": MODULES[SLIP.name], "dan": MODULES["stub"],
-         "eve": "raise ValueError('<script>attack()</script>')\n"}
+CLASS = {
+    "ada": MODULES["reference"],
+    "cy": MODULES[SLIP.name],
+    "dan": MODULES["stub"],
+    "eve": "raise ValueError('<script>attack()</script>')\n",
+}
 
 
 def hand_in(folder: CourseFolder, student: str, module: str) -> None:
@@ -117,9 +121,14 @@ def test_written_answers_follow_with_points_and_comments(graded):
     summary = summary_of(graded, "cy")
     assert re.search(rf"{ANSWER}</a></strong>: 1 of {STUDY.written[ANSWER[7:]]:g} points", summary)
     section = summary.partition(f"{ANSWER}</a>")[2].partition("</section>")[0]
-    parts = [section.index(part) for part in (
-        '<div class="question">', '<div class="answer"><p>An answer by cy.',
-        '<div class="comment">')]
+    parts = [
+        section.index(part)
+        for part in (
+            '<div class="question">',
+            '<div class="answer"><p>An answer by cy.',
+            '<div class="comment">',
+        )
+    ]
     assert parts == sorted(parts)
     assert "<em>which</em> bound?" in summary
     assert "<script>" not in summary
@@ -158,7 +167,8 @@ def test_the_points_are_nbgraders(graded):
         for student in CLASS:
             notebook = book.find_submission_notebook(NOTEBOOK, STUDY.assignment, student)
             assert f"{notebook.score:g} of {notebook.max_score:g} points" in summary_of(
-                graded, student)
+                graded, student
+            )
 
 
 def test_every_door_writes_the_same_page(school):
@@ -196,7 +206,8 @@ CHANGES = {
     "the notebook": edit_notebook,
     "the outcome": lambda folder: shutil.copy(
         folder.results(STUDY.assignment, "ada") / f"{NOTEBOOK}.json",
-        folder.results(STUDY.assignment, "cy")),
+        folder.results(STUDY.assignment, "cy"),
+    ),
     "no record": lambda folder: (folder.results(STUDY.assignment, "cy") / RECORD).unlink(),
 }
 
@@ -219,8 +230,7 @@ def test_what_changed_is_written_again(school, change):
 
 
 def test_what_cannot_be_read_costs_its_owner_alone(school):
-    """Where one student's outcomes are spoiled, that is told, and the others' pages are as before.
-    """
+    """Where one student's outcomes are spoiled, that is told, and the others' pages are as before."""
     (school.results(STUDY.assignment, "cy") / f"{NOTEBOOK}.json").write_text("{", "utf-8")
     for _ in range(2):
         written = {page.student: page for page in write_feedback(school, STUDY)}
@@ -245,10 +255,11 @@ def test_a_place_that_cannot_be_written_is_told_once(school):
 def test_a_text_that_takes_for_ever_costs_its_owner_alone(school, monkeypatch, text):
     """Rendering is stopped, in a sentence; everybody else has a page."""
     monkeypatch.setattr(feedback, "SECONDS", 8)
-    path, = (school.root / "autograded" / "ada" / STUDY.assignment).glob("*.ipynb")
+    (path,) = (school.root / "autograded" / "ada" / STUDY.assignment).glob("*.ipynb")
     notebook = json.loads(path.read_text("utf-8"))
-    notebook["cells"].insert(0, {"cell_type": "markdown", "id": "odd", "metadata": {},
-                                 "source": text * 200_000})
+    notebook["cells"].insert(
+        0, {"cell_type": "markdown", "id": "odd", "metadata": {}, "source": text * 200_000}
+    )
     path.write_text(json.dumps(notebook), "utf-8")
     pages = {page.student: page for page in write_feedback(school, STUDY)}
     assert not any(page.problem for student, page in pages.items() if student != "ada")
@@ -289,8 +300,11 @@ def test_no_page_depends_on_those_before_it(school):
 def test_pictures_stay_with_their_cell():
     """The same Markdown shows the pictures that are attached to its cell, and is text without."""
     text = "![dot](attachment:dot.png)"
-    cells = [{}, {"attachments": {"dot.png": {"image/png": f"{DOT}AAAA"}}},
-             {"attachments": {"dot.png": {"image/png": f"{DOT}BBBB"}}}]
+    cells = [
+        {},
+        {"attachments": {"dot.png": {"image/png": f"{DOT}AAAA"}}},
+        {"attachments": {"dot.png": {"image/png": f"{DOT}BBBB"}}},
+    ]
     for first in range(3):
         for cell in cells[first:] + cells[:first]:
             shown = markdown({"cell": cell}, text)
@@ -345,12 +359,17 @@ def test_queries_do_not_grow_with_the_class(graded, tmp_path):
 @pytest.mark.parametrize("command", ["grade study2", "feedback study2", "export"])
 def test_nothing_to_do_starts_nothing(school, command):
     """A command that finds nothing to do imports no nbgrader, and starts no worker."""
-    code = ("import sys, multiprocessing.forkserver as server\n"
-            "from autograder.commands.cli import app\n"
-            "app(sys.argv[1:], standalone_mode=False)\n"
-            "print('nbgrader' in sys.modules, server._forkserver._forkserver_pid)\n")
+    code = (
+        "import sys, multiprocessing.forkserver as server\n"
+        "from autograder.commands.cli import app\n"
+        "app(sys.argv[1:], standalone_mode=False)\n"
+        "print('nbgrader' in sys.modules, server._forkserver._forkserver_pid)\n"
+    )
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, *command.split(), "-c", str(school.root)],
-        capture_output=True, text=True, check=False)
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "False None"

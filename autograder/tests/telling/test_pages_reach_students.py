@@ -31,12 +31,17 @@ from autograder.tests.needs import need_isolation
 from autograder.tests.telling.test_pictures import DATA, DOT
 
 pytestmark = [
-    pytest.mark.xdist_group("feedback"), pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:.*unrecognized arguments:DeprecationWarning",
-                               "ignore:unclosed file:ResourceWarning")]
+    pytest.mark.xdist_group("feedback"),
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore:.*unrecognized arguments:DeprecationWarning", "ignore:unclosed file:ResourceWarning"
+    ),
+]
 LOOP = "    while True:\n        pass\n"
-PICTURES = (f"**See** <img src='attachment:my tree.png'> and ![t](img/tree.png)\n\n"
-            f"![gone](gone.png) ![inline](data:image/png;base64,{DATA})")
+PICTURES = (
+    f"**See** <img src='attachment:my tree.png'> and ![t](img/tree.png)\n\n"
+    f"![gone](gone.png) ![inline](data:image/png;base64,{DATA})"
+)
 
 
 def notebooks(work: Path) -> list[Path]:
@@ -88,14 +93,22 @@ def school(tmp_path_factory) -> CourseFolder:
     release(folder, STUDY)
     put_out(folder, STUDY)
     add_students(folder, [(who, *name) for who, name in NAMES.items()])
-    stuck = re.sub(r"(?m)^def heuristic\(.*\n(?: .*\n|\n)*",
-                   lambda found: found[0].split("\n")[0] + "\n" + LOOP + "\n\n",
-                   module_text("lane_counts", "heuristic"), count=1)
+    stuck = re.sub(
+        r"(?m)^def heuristic\(.*\n(?: .*\n|\n)*",
+        lambda found: found[0].split("\n")[0] + "\n" + LOOP + "\n\n",
+        module_text("lane_counts", "heuristic"),
+        count=1,
+    )
     assert LOOP in stuck
     for student, change in CLASS.items():
-        hand_in(folder, make_desk(folder.root.parent / student, folder), student,
-                stuck if student == "cy" else module_text("lane_counts", "heuristic"),
-                PICTURES if student == "ann" else "An answer.", change=change)
+        hand_in(
+            folder,
+            make_desk(folder.root.parent / student, folder),
+            student,
+            stuck if student == "cy" else module_text("lane_counts", "heuristic"),
+            PICTURES if student == "ann" else "An answer.",
+            change=change,
+        )
     exchange(folder, STUDY, "collect")
     assert {graded.status for graded in grade(folder, STUDY)} == {"graded"}
     assert not any(page.problem for page in write_feedback(folder, STUDY))
@@ -111,8 +124,10 @@ def fetched(school) -> dict[str, dict[str, str]]:
     for student in CLASS:
         desk = school.root.parent / student
         fetch_feedback(school, desk, student)
-        found[student] = {path.stem: path.read_text("utf-8") for path in (
-            desk / STUDY.assignment).glob("feedback/*/*.html")}
+        found[student] = {
+            path.stem: path.read_text("utf-8")
+            for path in (desk / STUDY.assignment).glob("feedback/*/*.html")
+        }
     return found
 
 
@@ -149,8 +164,9 @@ def test_what_was_not_submitted_has_its_checks_on_the_other_pages(school, fetche
     for name in released(school)[1:]:
         assert re.search(rf"{name}: \d.* of \d+ \(not handed in", page)
         assert f"{name}.ipynb is missing" in page
-    missing = [check for check in STUDY.checks.values() if check.id not in
-               page.partition("<details>")[0]]
+    missing = [
+        check for check in STUDY.checks.values() if check.id not in page.partition("<details>")[0]
+    ]
     assert missing == []
 
 
@@ -182,8 +198,11 @@ def test_a_check_that_was_stopped_has_a_cause(fetched):
     """The limit, and what was running."""
     (page,) = fetched["cy"].values()
     why = re.search(r"<strong>Why it was stopped:</strong> (.*?)</p>", page)[1]
-    assert re.match(r"The limit of .* s of computing time.* was reached while your code computed "
-                    r"the answer to .*\. Look for a loop", unescape(why))
+    assert re.match(
+        r"The limit of .* s of computing time.* was reached while your code computed "
+        r"the answer to .*\. Look for a loop",
+        unescape(why),
+    )
 
 
 def test_pages_that_students_hand_in_are_not_given_back(school):
@@ -199,19 +218,27 @@ def test_pages_that_students_hand_in_are_not_given_back(school):
 def write_notebook(path: Path, *ids: str) -> None:
     """A notebook with these graded cells."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    cells = [{"cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade_id": grade_id}}}
-             for grade_id in ids]
+    cells = [
+        {"cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade_id": grade_id}}}
+        for grade_id in ids
+    ]
     path.write_text(json.dumps({"cells": cells}), "utf-8")
 
 
-@pytest.mark.parametrize(("handed_in", "found"), [
-    ({"1": "a", "2": "b"}, {"1": "1", "2": "2"}),
-    ({"1": "a", "x": "b"}, {"1": "1", "x": "2"}),
-    ({"y": "a", "x": "b"}, {"y": "1", "x": "2"}),
-    ({"1": "a", "2": "b", "1 copy": "a"}, {"1": "1", "2": "2", "1 copy": "1"}),
-    ({"1": "a", "notes": ""}, {"1": "1", "notes": "2"}),
-    ({"1": "a", "2": "b", "notes": ""}, {"1": "1", "2": "2", "notes": "1"}),
-    ({"2": "b"}, {"2": "2"}), ({}, {}), ({"deep/1": "a"}, {})])
+@pytest.mark.parametrize(
+    ("handed_in", "found"),
+    [
+        ({"1": "a", "2": "b"}, {"1": "1", "2": "2"}),
+        ({"1": "a", "x": "b"}, {"1": "1", "x": "2"}),
+        ({"y": "a", "x": "b"}, {"y": "1", "x": "2"}),
+        ({"1": "a", "2": "b", "1 copy": "a"}, {"1": "1", "2": "2", "1 copy": "1"}),
+        ({"1": "a", "notes": ""}, {"1": "1", "notes": "2"}),
+        ({"1": "a", "2": "b", "notes": ""}, {"1": "1", "2": "2", "notes": "1"}),
+        ({"2": "b"}, {"2": "2"}),
+        ({}, {}),
+        ({"deep/1": "a"}, {}),
+    ],
+)
 def test_each_name_has_a_page(tmp_path, handed_in, found):
     """A renamed notebook its own, a copy that of the original, notes any."""
     for name, ids in (("1", "a"), ("2", "b")):
@@ -226,8 +253,18 @@ def test_each_name_has_a_page(tmp_path, handed_in, found):
         assert page == notebook if not found else page is None or found[page] == notebook
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"cells": 3}', '{"cells": [null]}',
-                                  '{"cells": [{"metadata": {"nbgrader": {"grade_id": []}}}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"cells": 3}',
+        '{"cells": [null]}',
+        '{"cells": [{"metadata": {"nbgrader": {"grade_id": []}}}]}',
+    ],
+)
 def test_a_file_that_is_no_notebook_has_a_page(tmp_path, text):
     """Whatever it holds."""
     write_notebook(tmp_path / "release" / "1.ipynb", "a")

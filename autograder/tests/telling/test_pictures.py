@@ -30,13 +30,20 @@ from autograder.telling.safe_html import clean, clean_output, markdown, markdown
 
 def png(width: int = 1, height: int = 1, filling: int = 0) -> bytes:
     """A PNG file of that size, whose header at least is right."""
+
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return (len(data).to_bytes(4, "big") + kind + data
-                + zlib.crc32(kind + data).to_bytes(4, "big"))
+        return (
+            len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+        )
 
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\0\0\0\0"
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"teXt", bytes(filling))
-            + chunk(b"IDAT", zlib.compress(bytes(2))) + chunk(b"IEND", b""))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"teXt", bytes(filling))
+        + chunk(b"IDAT", zlib.compress(bytes(2)))
+        + chunk(b"IEND", b"")
+    )
 
 
 def base64_of(content: bytes) -> str:
@@ -47,64 +54,86 @@ def base64_of(content: bytes) -> str:
 DOT = png()
 DATA = base64_of(DOT)
 IMAGE = f'src="data:image/png;base64,{DATA}"'
-SVG = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">'
-       '<circle cx="4" cy="4" r="3" fill="green"/></svg>')
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">'
+    '<circle cx="4" cy="4" r="3" fill="green"/></svg>'
+)
 DECOMPOSED = unicodedata.normalize("NFD", "Bäume.png")
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("tree.png", "![t](attachment:tree.png)"),
-    ("tree.png", '![t](attachment:tree.png "with a title")'),
-    ("tree.png", "![t](ATTACHMENT:tree.png)"),
-    ("tree.PNG", "![t](attachment:tree.png)"),
-    ("tree.png", "![t](attachment:Tree.PNG)"),
-    ("tree.png", "[![t](attachment:tree.png)](https://example.org)"),
-    ("tree.png", "| a |\n|---|\n| ![t](attachment:tree.png) |"),
-    ("Screen%20Shot.png", "![t](attachment:Screen%20Shot.png)"),
-    ("Screen Shot.png", "![t](attachment:Screen%20Shot.png)"),
-    ("Screen Shot.png", "![t](<attachment:Screen Shot.png>)"),
-    ("Screen Shot.png", "![t](attachment:Screen Shot.png)"),
-    ("Screen Shot (1).png", "![t](attachment:Screen Shot (1).png)"),
-    ("shot(1).png", "![t](attachment:shot(1).png)"),
-    ("Screenshot\u202f9.png", "![t](attachment:Screenshot\u202f9.png)"),  # as macOS names them
-    ("Screen Shot.png", "See\n![t][shot]\n\n[shot]: <attachment:Screen Shot.png>"),
-    ("tree.png", "![t][tree]\n\n[tree]: attachment:tree.png"),
-    ("tree.png", "![tree]\n\n[tree]: attachment:tree.png"),
-    ("Bäume.png", "![t](attachment:Bäume.png)"),
-    ("Bäume.png", "![t](attachment:B%C3%A4ume.png)"),
-    (DECOMPOSED, "![t](attachment:Bäume.png)"),
-    ("Bäume.png", f"![t](attachment:{DECOMPOSED})"),
-    ("木.png", "![t](attachment:木.png)"),
-    ("tree.png", '<img src="attachment:tree.png">'),
-    ("tree.png", "<IMG SRC='attachment:tree.png' width=300 />"),
-    ("Screen Shot.png", 'A <img src="attachment:Screen Shot.png"> here'),
-    ("a&b.png", '<img src="attachment:a&amp;b.png">'),
-    ("tree.png", '<div align="center">\n<img src="attachment:tree.png">\n</div>'),
-])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tree.png", "![t](attachment:tree.png)"),
+        ("tree.png", '![t](attachment:tree.png "with a title")'),
+        ("tree.png", "![t](ATTACHMENT:tree.png)"),
+        ("tree.PNG", "![t](attachment:tree.png)"),
+        ("tree.png", "![t](attachment:Tree.PNG)"),
+        ("tree.png", "[![t](attachment:tree.png)](https://example.org)"),
+        ("tree.png", "| a |\n|---|\n| ![t](attachment:tree.png) |"),
+        ("Screen%20Shot.png", "![t](attachment:Screen%20Shot.png)"),
+        ("Screen Shot.png", "![t](attachment:Screen%20Shot.png)"),
+        ("Screen Shot.png", "![t](<attachment:Screen Shot.png>)"),
+        ("Screen Shot.png", "![t](attachment:Screen Shot.png)"),
+        ("Screen Shot (1).png", "![t](attachment:Screen Shot (1).png)"),
+        ("shot(1).png", "![t](attachment:shot(1).png)"),
+        ("Screenshot\u202f9.png", "![t](attachment:Screenshot\u202f9.png)"),  # as macOS names them
+        ("Screen Shot.png", "See\n![t][shot]\n\n[shot]: <attachment:Screen Shot.png>"),
+        ("tree.png", "![t][tree]\n\n[tree]: attachment:tree.png"),
+        ("tree.png", "![tree]\n\n[tree]: attachment:tree.png"),
+        ("Bäume.png", "![t](attachment:Bäume.png)"),
+        ("Bäume.png", "![t](attachment:B%C3%A4ume.png)"),
+        (DECOMPOSED, "![t](attachment:Bäume.png)"),
+        ("Bäume.png", f"![t](attachment:{DECOMPOSED})"),
+        ("木.png", "![t](attachment:木.png)"),
+        ("tree.png", '<img src="attachment:tree.png">'),
+        ("tree.png", "<IMG SRC='attachment:tree.png' width=300 />"),
+        ("Screen Shot.png", 'A <img src="attachment:Screen Shot.png"> here'),
+        ("a&b.png", '<img src="attachment:a&amp;b.png">'),
+        ("tree.png", '<div align="center">\n<img src="attachment:tree.png">\n</div>'),
+    ],
+)
 def test_an_attached_picture_is_shown(name, text):
     """However its name is written, and by whichever editor."""
     assert IMAGE in markdown_of(text, {name: {"image/png": DATA}})
 
 
-@pytest.mark.parametrize("bundle", [
-    {"image/png": DATA}, {"image/jpeg": DATA}, {"application/octet-stream": DATA},
-    {"image/png": [DATA[:20], DATA[20:]]}, {"image/png": f"{DATA[:20]}\n{DATA[20:]}\n"},
-    {"image/png": f"data:image/png;base64,{DATA}".partition(",")[2]}])
+@pytest.mark.parametrize(
+    "bundle",
+    [
+        {"image/png": DATA},
+        {"image/jpeg": DATA},
+        {"application/octet-stream": DATA},
+        {"image/png": [DATA[:20], DATA[20:]]},
+        {"image/png": f"{DATA[:20]}\n{DATA[20:]}\n"},
+        {"image/png": f"data:image/png;base64,{DATA}".partition(",")[2]},
+    ],
+)
 def test_what_a_picture_is_follows_from_its_content(bundle):
     """Not from what the notebook calls it, nor from how its lines are broken."""
     assert IMAGE in markdown_of("![t](attachment:x)", {"x": bundle})
 
 
-@pytest.mark.parametrize(("file", "text"), [
-    ("tree.png", "![t](tree.png)"), ("tree.png", "![t](./tree.png)"),
-    ("tree.png", '<img src="tree.png">'), ("tree.PNG", "![t](tree.png)"),
-    ("tree.png", "![t](files/tree.png)"), ("my tree.png", "![t](my%20tree.png)"),
-    ("my tree.png", "![t](my tree.png)"), ("my tree.png", "![t](<my tree.png>)"),
-    ("img/tree.png", "![t](img/tree.png)"), ("img/a b/tree.png", "![t](img\\a b\\tree.png)"),
-    ("Bäume.png", f"![t]({DECOMPOSED})"), (DECOMPOSED, "![t](Bäume.png)"),
-    ("tree.txt", "![t](tree.txt)"), ("tree.png", "![t](tree.png?raw=true)"),
-    ("tree.png", "![t][x]\n\n[x]: tree.png"),
-])
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("tree.png", "![t](tree.png)"),
+        ("tree.png", "![t](./tree.png)"),
+        ("tree.png", '<img src="tree.png">'),
+        ("tree.PNG", "![t](tree.png)"),
+        ("tree.png", "![t](files/tree.png)"),
+        ("my tree.png", "![t](my%20tree.png)"),
+        ("my tree.png", "![t](my tree.png)"),
+        ("my tree.png", "![t](<my tree.png>)"),
+        ("img/tree.png", "![t](img/tree.png)"),
+        ("img/a b/tree.png", "![t](img\\a b\\tree.png)"),
+        ("Bäume.png", f"![t]({DECOMPOSED})"),
+        (DECOMPOSED, "![t](Bäume.png)"),
+        ("tree.txt", "![t](tree.txt)"),
+        ("tree.png", "![t](tree.png?raw=true)"),
+        ("tree.png", "![t][x]\n\n[x]: tree.png"),
+    ],
+)
 def test_a_picture_alongside_the_notebook_is_shown(tmp_path, file, text):
     """A file that was handed in, in the folder of the notebook or below it."""
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -112,10 +141,15 @@ def test_a_picture_alongside_the_notebook_is_shown(tmp_path, file, text):
     assert IMAGE in markdown_of(text, {}, tmp_path)
 
 
-@pytest.mark.parametrize("text", [
-    f"![t](data:image/png;base64,{DATA})", f'<img src="data:image/png;base64,{DATA}">',
-    f"![t][x]\n\n[x]: data:image/png;base64,{DATA}",  # as Colab writes it
-    f"![t](data:image/jpeg;base64,{DATA})"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"![t](data:image/png;base64,{DATA})",
+        f'<img src="data:image/png;base64,{DATA}">',
+        f"![t][x]\n\n[x]: data:image/png;base64,{DATA}",  # as Colab writes it
+        f"![t](data:image/jpeg;base64,{DATA})",
+    ],
+)
 def test_a_picture_that_is_written_out_is_shown(text):
     """A `data:` URI."""
     assert IMAGE in markdown_of(text)
@@ -167,9 +201,11 @@ def hard_link(folder):
 
 def written(name: str, content: bytes):
     """A file that refers to itself."""
+
     def write(folder):
         (folder / name).write_bytes(content)
         return f"![t]({name})"
+
     return write
 
 
@@ -183,17 +219,21 @@ REASONS = {
     "a file's address": (lambda _: "<img src='file:///etc/x.png'>", "computer on which"),
     "a script": (lambda _: "<img src='javascript:attack()'>", "computer on which"),
     "no source": (lambda _: "<img alt='x'>", "no file is named"),
-    "outside": (outside, "outside the folder"), "link": (linked, "is a link"),
+    "outside": (outside, "outside the folder"),
+    "link": (linked, "is a link"),
     "linked folder": (linked_folder, "no such file|is a link"),
     "hard link": (hard_link, "is a link"),
     "folder": (lambda folder: (folder / "x.png").mkdir() or "![t](x.png)", "not a file"),
     "page": (written("x.png", b"<html><script>attack()</script>"), "not a PNG"),
-    "text": (written("x.png", b"attack"), "not a PNG"), "empty": (written("x.png", b""), "empty"),
+    "text": (written("x.png", b"attack"), "not a PNG"),
+    "empty": (written("x.png", b""), "empty"),
     "PDF": (written("x.pdf", b"%PDF-1.7"), "not a PNG"),
     "large": (written("x.png", DOT + bytes(MAX_BYTES)), "bytes, and at most"),
     "many pixels": (written("x.png", png(60_000, 60_000)), "60,000 by 60,000 pixels"),
-    "broken SVG": (written("x.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><g></svg>"),
-                   "not valid SVG"),
+    "broken SVG": (
+        written("x.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><g></svg>"),
+        "not valid SVG",
+    ),
     "hidden": (written(".x.png", DOT), "no such file"),
 }
 
@@ -241,11 +281,17 @@ def test_what_is_quoted_stays_text():
         assert "![t](my tree.png)" in markdown_of(text) and "not shown" not in markdown_of(text)
 
 
-@pytest.mark.parametrize(("text", "name"), [
-    ("![my tree](tree.png)", "tree.png (my tree)"), ("![](attachment:a%20b.png)", "a b.png"),
-    ('<img src="attachment:a&amp;b.png" alt="&lt;b>">', "a&amp;b.png (&lt;b&gt;)"),
-    ("<img src='%3Cscript%3E'>", "&lt;script&gt;"), ("![](data:text/html,x)", "written out in"),
-    (f"![]({'x' * 500}.png)", f"{'x' * 100}...")])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("![my tree](tree.png)", "tree.png (my tree)"),
+        ("![](attachment:a%20b.png)", "a b.png"),
+        ('<img src="attachment:a&amp;b.png" alt="&lt;b>">', "a&amp;b.png (&lt;b&gt;)"),
+        ("<img src='%3Cscript%3E'>", "&lt;script&gt;"),
+        ("![](data:text/html,x)", "written out in"),
+        (f"![]({'x' * 500}.png)", f"{'x' * 100}..."),
+    ],
+)
 def test_what_is_not_shown_is_named(text, name):
     """As text, with what the student wrote about it."""
     assert f"[The picture {name}" in markdown_of(text)
@@ -264,24 +310,34 @@ def test_an_attached_drawing_is_shown(data):
 
 def drawing_in(page: str) -> str:
     """The text of the drawing that a page shows."""
-    return base64.b64decode(re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)[1]
-                            ).decode()
+    return base64.b64decode(
+        re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)[1]
+    ).decode()
 
 
-HEAD = ("<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
-        " xmlns:x='http://www.w3.org/1999/xhtml' onload='attack()'>")
+HEAD = (
+    "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
+    " xmlns:x='http://www.w3.org/1999/xhtml' onload='attack()'>"
+)
 ATTACKS = [
-    "<script>attack()</script>", "<g onclick='attack()'/>", "<x:script>attack()</x:script>",
+    "<script>attack()</script>",
+    "<g onclick='attack()'/>",
+    "<x:script>attack()</x:script>",
     "<foreignObject><x:body onload='attack()'/></foreignObject>",
-    "<a href='javascript:attack()'><rect/></a>", "<a xlink:href='https://evil.example'><rect/></a>",
-    "<image href='https://evil.example/x.png'/>", "<use xlink:href='https://evil.example/x#a'/>",
-    "<image href='data:text/html,attack()'/>", "<image href='data:image/svg+xml,attack()'/>",
+    "<a href='javascript:attack()'><rect/></a>",
+    "<a xlink:href='https://evil.example'><rect/></a>",
+    "<image href='https://evil.example/x.png'/>",
+    "<use xlink:href='https://evil.example/x#a'/>",
+    "<image href='data:text/html,attack()'/>",
+    "<image href='data:image/svg+xml,attack()'/>",
     "<style>@import 'https://evil.example';</style>",
     "<style>* { fill: url(https://evil.example) }</style>",
     "<rect style='fill: url( &quot;//evil.example&quot;)'/>",
     "<rect fill='\\75rl(//evil.example)'/>",
-    "<set attributeName='href' to='javascript:attack()'/>", "<animate onbegin='attack()'/>",
-    "<iframe src='https://evil.example'/>", "<?xml-stylesheet href='https://evil.example'?>",
+    "<set attributeName='href' to='javascript:attack()'/>",
+    "<animate onbegin='attack()'/>",
+    "<iframe src='https://evil.example'/>",
+    "<?xml-stylesheet href='https://evil.example'?>",
     "<text><![CDATA[</svg><script>attack()</script>]]></text>",
 ]
 
@@ -298,10 +354,12 @@ def test_a_drawing_neither_runs_nor_fetches_anything(attack):
 
 def test_references_within_a_drawing_and_pictures_in_it_stay():
     """What Matplotlib writes: glyphs that are used again, clipping, and an array of pixels."""
-    text = (f"{HEAD}<defs><path id='a' d='M0 0'/><clipPath id='c'><rect/></clipPath></defs>"
-            "<style type='text/css'>*{stroke-linejoin: round}</style>"
-            f"<g clip-path='url(#c)'><use xlink:href='#a'/>"
-            f"<image xlink:href='data:image/png;base64,{DATA}'/></g></svg>")
+    text = (
+        f"{HEAD}<defs><path id='a' d='M0 0'/><clipPath id='c'><rect/></clipPath></defs>"
+        "<style type='text/css'>*{stroke-linejoin: round}</style>"
+        f"<g clip-path='url(#c)'><use xlink:href='#a'/>"
+        f"<image xlink:href='data:image/png;base64,{DATA}'/></g></svg>"
+    )
     shown = drawing_in(clean(f'<img src="data:image/svg+xml;base64,{base64_of(text.encode())}">'))
     for part in ('clip-path="url(#c)"', 'xlink:href="#a"', f"base64,{DATA}", "stroke-linejoin"):
         assert part in shown
@@ -310,12 +368,19 @@ def test_references_within_a_drawing_and_pictures_in_it_stay():
 ENDLESS = {
     "entities": "<!DOCTYPE svg [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]>" + HEAD + "&b;</svg>",
     "itself": f"{HEAD}<g id='a'><use href='#a'/></g></svg>",
-    "doubling": HEAD + "<rect id='a0'/>" + "".join(
+    "doubling": HEAD
+    + "<rect id='a0'/>"
+    + "".join(
         f"<g id='a{n}'>{f'<use xlink:href=%#a{n - 1}%/>' * 2}</g>".replace("%", "'")
-        for n in range(1, 40)) + "</svg>",
-    "patterns": HEAD + "".join(
+        for n in range(1, 40)
+    )
+    + "</svg>",
+    "patterns": HEAD
+    + "".join(
         f"<pattern id='p{n}'>{f'<rect fill=%url(#p{n - 1})%/>' * 9}</pattern>".replace("%", "'")
-        for n in range(1, 12)) + "</svg>",
+        for n in range(1, 12)
+    )
+    + "</svg>",
     "depth": HEAD + "<g>" * 100_000 + "</g>" * 100_000 + "</svg>",
 }
 
@@ -327,9 +392,21 @@ def test_a_drawing_that_would_take_for_ever_is_refused(kind):
         as_uri(ENDLESS[kind].encode())
 
 
-@given(st.binary(max_size=200), st.sampled_from(
-    [b"", DOT[:24], b"\xff\xd8\xff\xe0", b"GIF89a", b"RIFFxxxxWEBPVP8X", b"BM\0\0\0\0\0\0\0\0",
-     b"<svg ", HEAD.encode()]))
+@given(
+    st.binary(max_size=200),
+    st.sampled_from(
+        [
+            b"",
+            DOT[:24],
+            b"\xff\xd8\xff\xe0",
+            b"GIF89a",
+            b"RIFFxxxxWEBPVP8X",
+            b"BM\0\0\0\0\0\0\0\0",
+            b"<svg ",
+            HEAD.encode(),
+        ]
+    ),
+)
 def test_no_content_is_an_error(tail, head):
     """Whatever bytes are handed in, there is a picture or a reason."""
     content = head + tail
@@ -351,11 +428,15 @@ def test_no_reference_is_an_error(reference):
         return
 
 
-@pytest.mark.parametrize(("content", "kind"), [
-    (b"GIF89a" + (60_000).to_bytes(2, "little") * 2, "image/gif"),
-    (b"\xff\xd8\xff\xe0\0\x04ab\xff\xc0\0\x11\x08\xff\xff\xff\xff" + bytes(9), "image/jpeg"),
-    (b"RIFFxxxxWEBPVP8X" + bytes(8) + b"\xff\xff\0\xff\xff\0", "image/webp"),
-    (b"BM" + bytes(16) + (60_000).to_bytes(4, "little") * 2, "image/bmp")])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"GIF89a" + (60_000).to_bytes(2, "little") * 2, "image/gif"),
+        (b"\xff\xd8\xff\xe0\0\x04ab\xff\xc0\0\x11\x08\xff\xff\xff\xff" + bytes(9), "image/jpeg"),
+        (b"RIFFxxxxWEBPVP8X" + bytes(8) + b"\xff\xff\0\xff\xff\0", "image/webp"),
+        (b"BM" + bytes(16) + (60_000).to_bytes(4, "little") * 2, "image/bmp"),
+    ],
+)
 def test_the_size_of_each_kind_is_read(content, kind):
     """A picture that a browser would need gigabytes for is not shown."""
     assert kind_of(content) == kind

@@ -34,7 +34,7 @@ NOTEBOOK = "02_alpha_beta"
 MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 OWN = "own_week"
-LATE_PLUGIN = '''
+LATE_PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin
 
 
@@ -44,7 +44,7 @@ class PointAnHour(LateSubmissionPlugin):
 
 
 c.AssignLatePenalties.plugin_class = PointAnHour
-'''
+"""
 
 
 def hand_in(folder: CourseFolder, student: str, module: str, study=STUDY) -> Path:
@@ -89,20 +89,24 @@ def course(released, tmp_path) -> CourseFolder:
 def school(released, tmp_path_factory) -> CourseFolder:
     """A graded class with late submissions, a copied module and a fault; nobody changes it."""
     folder = CourseFolder.open(
-        shutil.copytree(released.root, tmp_path_factory.mktemp("school") / "course"))
+        shutil.copytree(released.root, tmp_path_factory.mktemp("school") / "course")
+    )
     with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
         config.write(LATE_PLUGIN)
     with_due_date(folder, "2026-03-02 10:00:00 UTC")
     for student, module, time in [
-            ("ada", MODULES["reference"], "2026-03-02 09:00:00 UTC"),
-            ("ben", MODULES["reference"] + "\n\n# mine\n", "2026-03-02 13:30:00 UTC"),
-            ("cy", MODULES[SLIP.name], "2026-03-05 10:00:00 UTC"),
-            ("dan", MODULES["stub"], "2026-03-02 10:00:00 UTC")]:
+        ("ada", MODULES["reference"], "2026-03-02 09:00:00 UTC"),
+        ("ben", MODULES["reference"] + "\n\n# mine\n", "2026-03-02 13:30:00 UTC"),
+        ("cy", MODULES[SLIP.name], "2026-03-05 10:00:00 UTC"),
+        ("dan", MODULES["stub"], "2026-03-02 10:00:00 UTC"),
+    ]:
         (hand_in(folder, student, module) / "timestamp.txt").write_text(time, "utf-8")
     grade(folder, STUDY)
     hand_in(folder, "eve", MODULES["reference"])
-    note_fault(folder.results(STUDY.assignment, "eve"),
-               Graded("eve", "fault", ("OSError: the disk is full",)))
+    note_fault(
+        folder.results(STUDY.assignment, "eve"),
+        Graded("eve", "fault", ("OSError: the disk is full",)),
+    )
     write_report(folder, STUDY)
     return folder
 
@@ -122,24 +126,33 @@ def table_of(folder: CourseFolder, assignment: str = STUDY.assignment) -> dict[s
 def rows_of(page: str, name: str) -> dict[str, list[str]]:
     """The rows of a section's table: the row's head, and the text of its cells."""
     section = re.search(rf'<section id="{name}">(.*?)</section>', page, re.DOTALL)[1]
-    return {re.sub(r"<[^>]+>", "", head): [" ".join(re.sub(r"<[^>]+>", " ", cell).split())
-                   for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)]
-            for head, row in re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', section,
-                                        re.DOTALL)}
+    return {
+        re.sub(r"<[^>]+>", "", head): [
+            " ".join(re.sub(r"<[^>]+>", " ", cell).split())
+            for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+        ]
+        for head, row in re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', section, re.DOTALL)
+    }
 
 
 # ---- Suspicious submissions
 
 
-@pytest.mark.parametrize(("name", "said"), [
-    ("matplotlib.py", "matplotlib.py has the name of an installed module"),
-    ("tictactoe.py", "tictactoe.py has the name of an installed module"),
-    ("random.py", "random.py has the name of an installed module"),
-    ("numpy/__init__.py", "numpy has the name of an installed module"),
-    ("sitecustomize.py", "sitecustomize.py would run whenever Python starts"),
-    ("helper.py", None), ("minimax.py", None), ("two words.py", None), ("matplotlib.txt", None),
-    ("data/numbers.csv", None),
-])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("matplotlib.py", "matplotlib.py has the name of an installed module"),
+        ("tictactoe.py", "tictactoe.py has the name of an installed module"),
+        ("random.py", "random.py has the name of an installed module"),
+        ("numpy/__init__.py", "numpy has the name of an installed module"),
+        ("sitecustomize.py", "sitecustomize.py would run whenever Python starts"),
+        ("helper.py", None),
+        ("minimax.py", None),
+        ("two words.py", None),
+        ("matplotlib.txt", None),
+        ("data/numbers.csv", None),
+    ],
+)
 def test_files_that_shadow_modules_are_named(course, name, said):
     """A file or folder that would be imported in the place of something installed is told."""
     path = hand_in(course, "ada", MODULES["reference"]) / name
@@ -154,12 +167,15 @@ def test_links_are_named(course, tmp_path):
     hand_in(course, "ben", MODULES["stub"]).rename(tmp_path / "ben")
     (course.root / "submitted" / "ben" / STUDY.assignment).symlink_to(tmp_path / "ben")
     assert suspicions(course, STUDY) == {
-        "ada": ["notes.txt is a link to /etc/passwd"], "ben": ["the whole submission is a link"]}
+        "ada": ["notes.txt is a link to /etc/passwd"],
+        "ben": ["the whole submission is a link"],
+    }
 
 
 @pytest.mark.parametrize("what", ["points", "settings", "tags", "lines"])
 def test_changed_cells_are_named(course, what):
     """Points, settings, tags and the locked lines of a check: what was put back is told."""
+
     def change(cell):
         marked = cell["metadata"].get("nbgrader", {})
         if marked.get("grade_id") == CHECK.grade_id:
@@ -168,16 +184,31 @@ def test_changed_cells_are_named(course, what):
             cell["source"] = "15.0" if what == "lines" else cell["source"]
 
     edit_cells(hand_in(course, "ada", MODULES["reference"]), change)
-    assert suspicions(course, STUDY) == {"ada": [
-        f"{NOTEBOOK}.ipynb: the {what} of the cell {CHECK.grade_id} were changed; "
-        "they were restored"]}
+    assert suspicions(course, STUDY) == {
+        "ada": [
+            f"{NOTEBOOK}.ipynb: the {what} of the cell {CHECK.grade_id} were changed; "
+            "they were restored"
+        ]
+    }
 
 
-@pytest.mark.parametrize("text", [
-    "", "[", "3", "[]", '{"cells": 3}', '{"cells": [3, {}, {"metadata": []}]}',
-    '{"cells": [{"metadata": {"nbgrader": {"grade_id": []}}}]}', "[" * 100_000,
-    json.dumps({"cells": [{"metadata": {"nbgrader": {"grade_id": CHECK.grade_id}}, "source": 3}]}),
-], ids=lambda text: text[-30:])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[",
+        "3",
+        "[]",
+        '{"cells": 3}',
+        '{"cells": [3, {}, {"metadata": []}]}',
+        '{"cells": [{"metadata": {"nbgrader": {"grade_id": []}}}]}',
+        "[" * 100_000,
+        json.dumps(
+            {"cells": [{"metadata": {"nbgrader": {"grade_id": CHECK.grade_id}}, "source": 3}]}
+        ),
+    ],
+    ids=lambda text: text[-30:],
+)
 def test_any_notebook_can_be_looked_at(course, text):
     """Whatever a file holds, the others' suspicions are told."""
     path = hand_in(course, "ada", MODULES["reference"]) / f"{NOTEBOOK}.ipynb"
@@ -188,6 +219,7 @@ def test_any_notebook_can_be_looked_at(course, text):
 
 def test_an_answer_is_no_change(course):
     """What students are asked to write, in cells and in the module, is not suspicious."""
+
     def answer(cell):
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             cell["source"] = "Because."
@@ -201,13 +233,24 @@ def test_modules_that_are_alike_are_named(course):
     reference = MODULES["reference"]
     spaced = reference.replace("    ", "  ") + "\n\n\n# done on my own\n"
     for student, module in {
-            "ada": reference, "ben": spaced, "cy": MODULES[SLIP.name], "dan": MODULES["stub"],
-            "eve": MODULES["stub"] + "\n# later\n", "fay": "", "gus": "\n# nothing\n",
-            "hal": "def (", "ivy": "def ("}.items():
+        "ada": reference,
+        "ben": spaced,
+        "cy": MODULES[SLIP.name],
+        "dan": MODULES["stub"],
+        "eve": MODULES["stub"] + "\n# later\n",
+        "fay": "",
+        "gus": "\n# nothing\n",
+        "hal": "def (",
+        "ivy": "def (",
+    }.items():
         hand_in(course, student, module)
     same = f"the same {STUDY.module} as "
     assert suspicions(course, STUDY) == {
-        "ada": [same + "ben"], "ben": [same + "ada"], "hal": [same + "ivy"], "ivy": [same + "hal"]}
+        "ada": [same + "ben"],
+        "ben": [same + "ada"],
+        "hal": [same + "ivy"],
+        "ivy": [same + "hal"],
+    }
 
 
 LONG = f"x = [{'1,' * 2_480_000}]\n"  # 5 MB, as much as a file may have: 5 million tokens
@@ -233,12 +276,17 @@ def test_a_module_of_megabytes_is_not_read_token_by_token(course, monkeypatch, l
     found = suspicions(course, STUDY)
     assert (tokens > 200_000) == reads
     if not reads:
-        why = (f"{STUDY.module} was not compared with other students' modules, except for exact "
-               f"copies: it has {{:,}} bytes, more than {limit:,}")
+        why = (
+            f"{STUDY.module} was not compared with other students' modules, except for exact "
+            f"copies: it has {{:,}} bytes, more than {limit:,}"
+        )
         long = why.format(len(LONG))
         same = f"the same {STUDY.module} as "
-        assert found == {"ada": [long, same + "ben"], "ben": [long, same + "ada"],
-                         "cy": [why.format(len(LONG) + len("# my own\n"))]}
+        assert found == {
+            "ada": [long, same + "ben"],
+            "ben": [long, same + "ada"],
+            "cy": [why.format(len(LONG) + len("# my own\n"))],
+        }
 
 
 def test_modules_in_any_bytes_are_compared(course):
@@ -253,8 +301,9 @@ def test_suspicions_are_on_the_page_and_in_the_table(school):
     same = f"the same {STUDY.module} as "
     found = {"ada": f"{same}ben, eve", "ben": f"{same}ada, eve", "eve": f"{same}ada, ben"}
     assert {s: cells[0] for s, cells in rows_of(page_of(school), "suspicious").items()} == found
-    assert {s: row["suspicious"] for s, row in table_of(school).items()
-            if row["suspicious"]} == found
+    assert {
+        s: row["suspicious"] for s, row in table_of(school).items() if row["suspicious"]
+    } == found
 
 
 # ---- Faults
@@ -282,8 +331,9 @@ def test_a_fault_is_forgotten_when_it_is_graded(course):
 
 def test_time_and_nodes(school):
     """The share of counts that are right, and how far off the explained one is."""
-    (written, middle, slowest, who, limit, stopped, share, ratio), = rows_of(
-        page_of(school), "time").values()
+    ((written, middle, slowest, who, limit, stopped, share, ratio),) = rows_of(
+        page_of(school), "time"
+    ).values()
     assert limit == "2"  # as `grade` says: the reference needs next to nothing
     assert (written, stopped) == ("3 of 4", "0")
     assert float(middle) <= float(slowest)
@@ -294,10 +344,20 @@ def test_time_and_nodes(school):
     assert ratio.endswith("(of 1)")
 
 
-@pytest.mark.parametrize(("expected", "got", "ratio"), [
-    (10, 20, 2), (10, 5, 0.5), (10, 10, None), (10, None, None), (None, 5, None),
-    (10, "many", None), (10, True, None), (10, 10**400, None), (10, -3, None),
-])
+@pytest.mark.parametrize(
+    ("expected", "got", "ratio"),
+    [
+        (10, 20, 2),
+        (10, 5, 0.5),
+        (10, 10, None),
+        (10, None, None),
+        (None, 5, None),
+        (10, "many", None),
+        (10, True, None),
+        (10, 10**400, None),
+        (10, -3, None),
+    ],
+)
 def test_the_node_ratio_is_of_counts_only(expected, got, ratio):
     """Whatever a student's code replies as its count, the page can be written."""
     assert _node_ratio({"expected": {"nodes": expected}, "got": {"nodes": got}}) == ratio
@@ -314,15 +374,18 @@ def test_late_submissions_lose_what_the_plugin_says(school):
     full, slip = CHECK.max_points, CHECK.max_points - CHECK.points["nodes"]
     assert rows_of(page_of(school), "late") == {
         "ben": ["3.5 hours", "3", f"{full - 3:g}"],
-        "cy": ["3.0 days", f"{slip:g}", "0"]}  # never below nothing
+        "cy": ["3.0 days", f"{slip:g}", "0"],
+    }  # never below nothing
     table = table_of(school)
     assert [float(table[s]["score"]) for s in ("ada", "ben", "cy", "dan")] == [full, full - 3, 0, 0]
     assert (table["ben"]["seconds_late"], table["ben"]["late_penalty"]) == ("12600", "3.0")
     assert table["ada"]["seconds_late"] == "0"
 
 
-@pytest.mark.parametrize(("seconds", "said"), [
-    (40, "40 seconds"), (90, "1.5 minutes"), (7200, "2.0 hours"), (200_000, "2.3 days")])
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(40, "40 seconds"), (90, "1.5 minutes"), (7200, "2.0 hours"), (200_000, "2.3 days")],
+)
 def test_lateness_is_told_in_fitting_units(seconds, said):
     """As people would say it."""
     assert _late(seconds) == said
@@ -373,8 +436,10 @@ def test_the_page_is_well_made(school):
     inside = {link[1:] for link in seen.links if link.startswith("#")}
     assert inside <= set(seen.ids)
     files = {unquote(link) for link in seen.links if not link.startswith("#")}
-    assert files == {f"../submitted/{s}/{STUDY.assignment}/{STUDY.module}"
-                     for s in ("ada", "ben", "cy", "dan", "eve")}
+    assert files == {
+        f"../submitted/{s}/{STUDY.assignment}/{STUDY.module}"
+        for s in ("ada", "ben", "cy", "dan", "eve")
+    }
     assert all((school.root / "reports" / file).is_file() for file in files)
 
 
@@ -410,18 +475,37 @@ def test_a_study_that_was_not_released_is_refused(tmp_path):
 
 def own_notebook() -> nbformat.NotebookNode:
     """A notebook with an answer in code, an assert cell and a written answer."""
-    def marks(grade_id, **settings):
-        return {"nbgrader": {"grade": False, "locked": False, "schema_version": 3,
-                             "solution": False, "task": False, "grade_id": grade_id} | settings}
 
-    return new_notebook(cells=[
-        new_code_cell("### BEGIN SOLUTION\ntwo = 2\n### END SOLUTION",
-                      metadata=marks("two", solution=True)),
-        new_code_cell("assert two == 2", metadata=marks("test-two", grade=True, locked=True,
-                                                        points=4)),
-        new_markdown_cell("Because.", metadata=marks("why", grade=True, solution=True, points=2)),
-    ], metadata={"kernelspec": {"name": "python3", "display_name": "Python 3",
-                                "language": "python"}})
+    def marks(grade_id, **settings):
+        return {
+            "nbgrader": {
+                "grade": False,
+                "locked": False,
+                "schema_version": 3,
+                "solution": False,
+                "task": False,
+                "grade_id": grade_id,
+            }
+            | settings
+        }
+
+    return new_notebook(
+        cells=[
+            new_code_cell(
+                "### BEGIN SOLUTION\ntwo = 2\n### END SOLUTION",
+                metadata=marks("two", solution=True),
+            ),
+            new_code_cell(
+                "assert two == 2", metadata=marks("test-two", grade=True, locked=True, points=4)
+            ),
+            new_markdown_cell(
+                "Because.", metadata=marks("why", grade=True, solution=True, points=2)
+            ),
+        ],
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+        },
+    )
 
 
 @pytest.fixture(scope="module")
@@ -452,8 +536,7 @@ def test_an_own_assignment_has_a_report(own):
     page = page_of(own, OWN)
     assert "<dt>Points available</dt><dd>6</dd>" in page
     cells = rows_of(page, "cells")
-    assert cells["test-two"][:5] == [
-        "week", "outside", "4", "1 of 2", "1"]
+    assert cells["test-two"][:5] == ["week", "outside", "4", "1 of 2", "1"]
     assert cells["why"][:3] == ["week", "by a person", "2"]
     assert rows_of(page, "everybody")["ada"][1] == "4"
     assert 'id="checks"' not in page

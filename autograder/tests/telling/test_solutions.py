@@ -57,10 +57,25 @@ def graded(folder: CourseFolder, student: str, *causes: str) -> None:
     folder.submission(STUDY.assignment, student).mkdir(parents=True)
     place = folder.results(STUDY.assignment, student)
     place.mkdir(parents=True)
-    (place / "02_alpha_beta.json").write_text(json.dumps(
-        {"outcomes": [{"check": "study2.alpha_beta", "earned": 0, "points": 1, "aspects": [],
-                       "problem": None, "cause": cause} for cause in causes],
-         "inside": [], "booked": {}}))
+    (place / "02_alpha_beta.json").write_text(
+        json.dumps(
+            {
+                "outcomes": [
+                    {
+                        "check": "study2.alpha_beta",
+                        "earned": 0,
+                        "points": 1,
+                        "aspects": [],
+                        "problem": None,
+                        "cause": cause,
+                    }
+                    for cause in causes
+                ],
+                "inside": [],
+                "booked": {},
+            }
+        )
+    )
 
 
 @pytest.mark.parametrize("name", studies())
@@ -79,8 +94,12 @@ def test_every_study_has_its_solutions(name, tmp_path):
     assert len(re.findall(r"<blockquote><p>\S", text)) == len(study.written)  # and no heading
     assert "https:" not in text.partition("<main>")[0]
     public = {t for c in study.checks.values() for case in c.cases for t in texts_of(case)}
-    hidden = {t for c in verdicts.hidden_study(name).checks.values() for case in c.cases
-              for t in texts_of(case)} - public
+    hidden = {
+        t
+        for c in verdicts.hidden_study(name).checks.values()
+        for case in c.cases
+        for t in texts_of(case)
+    } - public
     assert not [position for position in hidden if position in text]
     assert page.stat().st_mode & 0o777 == 0o600
 
@@ -88,8 +107,13 @@ def test_every_study_has_its_solutions(name, tmp_path):
 def test_a_page_with_a_hidden_position_is_refused(tmp_path, monkeypatch):
     """Wherever it comes from; and an earlier page stays."""
     public = {t for c in STUDY.checks.values() for case in c.cases for t in texts_of(case)}
-    hidden = next(t for c in verdicts.hidden_study(STUDY.name).checks.values() for case in c.cases
-                  for t in texts_of(case) if t not in public)
+    hidden = next(
+        t
+        for c in verdicts.hidden_study(STUDY.name).checks.values()
+        for case in c.cases
+        for t in texts_of(case)
+        if t not in public
+    )
     page = tmp_path / "page.html"
     page.write_text("earlier")
     monkeypatch.setattr(solutions, "render", lambda *_: f"<p>{hidden[:3]}<b>{hidden[3:]}</b></p>")
@@ -115,10 +139,16 @@ def test_a_class_is_counted_without_names(course, tmp_path):
     assert not [word for word in ("student0", "zoe", "own reply") if word in text]
 
 
-@pytest.mark.parametrize(("due", "extension", "refused"), [
-    (timedelta(days=1), None, True), (timedelta(days=-1), None, False),
-    (timedelta(days=-1), timedelta(days=2), True), (None, None, False),
-], ids=["before", "after", "extended", "never due"])
+@pytest.mark.parametrize(
+    ("due", "extension", "refused"),
+    [
+        (timedelta(days=1), None, True),
+        (timedelta(days=-1), None, False),
+        (timedelta(days=-1), timedelta(days=2), True),
+        (None, None, False),
+    ],
+    ids=["before", "after", "extended", "never due"],
+)
 def test_not_before_the_deadline(course, due, extension, refused):
     """While anybody may hand in, the command refuses in a sentence, unless told otherwise."""
     if due:

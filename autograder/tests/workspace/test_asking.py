@@ -27,8 +27,9 @@ def idle(monkeypatch):
 def ask_in_a_thread() -> None:
     """Ask the answer from a thread that ends with it."""
     replies = []
-    thread = threading.Thread(target=lambda: replies.append(
-        workspace.ask(STUDY, ANSWER, CHECK, 10)))
+    thread = threading.Thread(
+        target=lambda: replies.append(workspace.ask(STUDY, ANSWER, CHECK, 10))
+    )
     thread.start()
     thread.join()
     assert [reply.stopped for reply in replies] == [None]
@@ -37,7 +38,7 @@ def ask_in_a_thread() -> None:
 def test_a_sandbox_outlasts_the_thread_that_used_it(idle):
     """One thread after another finds the same one, and it still answers."""
     ask_in_a_thread()
-    first, = idle
+    (first,) = idle
     ask_in_a_thread()
     assert idle == [first]
 
@@ -45,7 +46,7 @@ def test_a_sandbox_outlasts_the_thread_that_used_it(idle):
 def test_a_broken_sandbox_is_not_used_again(idle):
     """Whoever meets it is told, and the next one gets a new one."""
     ask_in_a_thread()
-    broken, = idle
+    (broken,) = idle
     broken.sandbox._process.kill()
     broken.sandbox._process.wait()
     with pytest.raises(SandboxFault):

@@ -15,7 +15,7 @@ from autograder.tests.needs import need_isolation
 from autograder.workspace.reach import Reach
 from course.probes.syntax import parsed
 
-MODULE = '''
+MODULE = """
 LIMIT = 3
 
 def heuristic(state, player):
@@ -32,7 +32,7 @@ def rare(state):
 
 def other(state):
     return other
-'''
+"""
 
 
 def reach(text):
@@ -42,13 +42,18 @@ def reach(text):
     return Reach(replace(study, checks={"heuristic": check}), text)
 
 
-@pytest.mark.parametrize(("old", "new", "seen"), [
-    ("return lanes", "return list(lanes)", True), ("return other", "return 3", False),
-    ("def other(state)", "def other(state, more=2)", True),
-    ("def heuristic(state, player)", "def heuristic(state, player, more=2)", True),
-    ("LIMIT = 3", "LIMIT = 4", True), ("return seldom", "return 4", True),
-    ("def other", "def another", True),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "seen"),
+    [
+        ("return lanes", "return list(lanes)", True),
+        ("return other", "return 3", False),
+        ("def other(state)", "def other(state, more=2)", True),
+        ("def heuristic(state, player)", "def heuristic(state, player, more=2)", True),
+        ("LIMIT = 3", "LIMIT = 4", True),
+        ("return seldom", "return 4", True),
+        ("def other", "def another", True),
+    ],
+)
 def test_a_change_is_looked_for_where_it_can_be(old, new, seen):
     """In the checks that come to its function, however seldom; all, where it is in no function."""
     assert (reach(MODULE).checks(MODULE.replace(old, new, 1)) == {"heuristic"}) == seen
@@ -65,7 +70,7 @@ def test_what_a_check_does_not_reach_it_does_not_see(name):
     for mutant in machine_mutants(reference)[::9]:
         for check in study.checks.keys() - reached.checks(mutant.text):
             tried += 1
-            replies, = workspace.ask_all(study, mutant.text, checks=[check]).values()
+            (replies,) = workspace.ask_all(study, mutant.text, checks=[check]).values()
             assert replies.observations == right[check].observations
     assert tried
 

@@ -23,35 +23,56 @@ def function(*body, head="def f(x):"):
 
 def raises_in(text):
     """The sentences of all `raise NotImplementedError(...)` of a module, in order."""
-    return [node.exc.args[0].value for node in ast.walk(ast.parse(text))
-            if isinstance(node, ast.Raise) and node.exc.func.id == "NotImplementedError"]
+    return [
+        node.exc.args[0].value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Raise) and node.exc.func.id == "NotImplementedError"
+    ]
 
 
 # ---- Regions that are refused
 
 
-@pytest.mark.parametrize(("lines", "problem"), [
-    ((BEGIN, "return 1"), r"a\.py, line 2: the solution region never ends"),
-    (("return 1", END), r"a\.py, line 3: a solution region ends without having begun"),
-    ((BEGIN, "return 1", END, END), r"a\.py, line 5: a solution region ends without having begun"),
-    ((BEGIN, "x = 1", BEGIN, "return 1", END, END), r"a\.py, line 4: .* inside that of line 2"),
-    ((BEGIN, "return 1", BEGIN), r"a\.py, line 4: .* inside that of line 2"),
-    (("pass", BEGIN, END), r"a\.py, line 3: the solution region is empty"),
-    (("pass", BEGIN, "", "  ", END), r"a\.py, line 3: the solution region is empty"),
-    (("pass", BEGIN, "# only words", "", "# more", END), r"a\.py, line 3: .* is empty"),
-])
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ((BEGIN, "return 1"), r"a\.py, line 2: the solution region never ends"),
+        (("return 1", END), r"a\.py, line 3: a solution region ends without having begun"),
+        (
+            (BEGIN, "return 1", END, END),
+            r"a\.py, line 5: a solution region ends without having begun",
+        ),
+        ((BEGIN, "x = 1", BEGIN, "return 1", END, END), r"a\.py, line 4: .* inside that of line 2"),
+        ((BEGIN, "return 1", BEGIN), r"a\.py, line 4: .* inside that of line 2"),
+        (("pass", BEGIN, END), r"a\.py, line 3: the solution region is empty"),
+        (("pass", BEGIN, "", "  ", END), r"a\.py, line 3: the solution region is empty"),
+        (("pass", BEGIN, "# only words", "", "# more", END), r"a\.py, line 3: .* is empty"),
+    ],
+)
 def test_a_region_that_does_not_add_up_is_refused(lines, problem):
     """Unmatched, nested, empty and comment-only regions are errors that name file and line."""
     with pytest.raises(SolutionRegionError, match=problem):
         stub(function(*lines), "a.py")
 
 
-@pytest.mark.parametrize("marker", [
-    "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "### BEGIN SOLUTIONS", "###BEGIN SOLUTION",
-    "### BEGIN", "### END", "###  BEGIN SOLUTION", "### BEGIN SOLUTION  # tidy",
-    "#### END SOLUTION", "### begin solution", "### End Solution", "# BEGIN SOLUTION",
-    "## END SOLUTION",
-])
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "### BEGIN HIDDEN TESTS",
+        "### END HIDDEN TESTS",
+        "### BEGIN SOLUTIONS",
+        "###BEGIN SOLUTION",
+        "### BEGIN",
+        "### END",
+        "###  BEGIN SOLUTION",
+        "### BEGIN SOLUTION  # tidy",
+        "#### END SOLUTION",
+        "### begin solution",
+        "### End Solution",
+        "# BEGIN SOLUTION",
+        "## END SOLUTION",
+    ],
+)
 def test_an_unknown_marker_is_refused(marker):
     """A marker that is misspelt is an error, for a region that it does not open would leak."""
     with pytest.raises(SolutionRegionError, match=r"a\.py, line 2: unknown marker"):
@@ -64,10 +85,16 @@ def test_an_unknown_marker_inside_a_region_is_refused():
         stub(function(BEGIN, "### END SOLUTIONS", "return 1", END), "a.py")
 
 
-@pytest.mark.parametrize(("source", "left"), [
-    (f"y = 2\n\n{BEGIN}\nx = 1\n{END}\n", "y = 2\n"),
-    (f"def f():\n    pass\n\n\n{BEGIN}\nx = 1\n{END}\n\ny = 2\n", "def f():\n    pass\n\ny = 2\n"),
-])
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        (f"y = 2\n\n{BEGIN}\nx = 1\n{END}\n", "y = 2\n"),
+        (
+            f"def f():\n    pass\n\n\n{BEGIN}\nx = 1\n{END}\n\ny = 2\n",
+            "def f():\n    pass\n\ny = 2\n",
+        ),
+    ],
+)
 def test_a_region_of_the_module_is_left_out(source, left):
     """What stands outside all functions, and only the answer needs, is not in the stub."""
     assert stub(source, "a.py") == left
@@ -82,7 +109,7 @@ def test_a_region_of_a_class_is_refused(source):
 
 def test_a_region_that_spans_two_functions_is_refused():
     """A region that begins in one function and ends in the next would swallow a signature."""
-    source = (f"def f():\n    {BEGIN}\n    return 1\n\n\ndef g():\n    return 2\n    {END}\n")
+    source = f"def f():\n    {BEGIN}\n    return 1\n\n\ndef g():\n    return 2\n    {END}\n"
     with pytest.raises(SolutionRegionError):
         stub(source, "a.py")
 
@@ -113,26 +140,53 @@ def test_a_region_does_not_swallow_the_docstring():
 # ---- Names
 
 
-@pytest.mark.parametrize(("source", "sentence"), [
-    (function(BEGIN, "return x", END), "f: write this function"),
-    (function(BEGIN, "return x", END, head="async def f(x):"), "f: write this function"),
-    (function(BEGIN, "return x", END, head="@cache\n@other(1)\ndef f(x):"),
-     "f: write this function"),
-    (function("def g():", f"    {BEGIN}", "    return x", f"    {END}", "return g"),
-     "f.g: write this function"),
-    (f"class A:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n",
-     "A.m: write this method"),
-    (f"class A:\n    @property\n    def m(self):\n        {BEGIN}\n        return\n        {END}\n",
-     "A.m: write this method"),
-    (f"class A:\n    async def m(self):\n        {BEGIN}\n        return 1\n        {END}\n",
-     "A.m: write this method"),
-    (f"class A:\n  class B:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n",
-     "A.B.m: write this method"),
-    (f"class A:\n  def m(self):\n    def g():\n      {BEGIN}\n      return 1\n      {END}\n"
-     "    return g\n", "A.m.g: write this function"),
-    (function("class B:", "    def m(self):", f"        {BEGIN}", "        return 1",
-              f"        {END}", "return B"), "f.B.m: write this method"),
-])
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (function(BEGIN, "return x", END), "f: write this function"),
+        (function(BEGIN, "return x", END, head="async def f(x):"), "f: write this function"),
+        (
+            function(BEGIN, "return x", END, head="@cache\n@other(1)\ndef f(x):"),
+            "f: write this function",
+        ),
+        (
+            function("def g():", f"    {BEGIN}", "    return x", f"    {END}", "return g"),
+            "f.g: write this function",
+        ),
+        (
+            f"class A:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n",
+            "A.m: write this method",
+        ),
+        (
+            f"class A:\n    @property\n    def m(self):\n        {BEGIN}\n        return\n        {END}\n",
+            "A.m: write this method",
+        ),
+        (
+            f"class A:\n    async def m(self):\n        {BEGIN}\n        return 1\n        {END}\n",
+            "A.m: write this method",
+        ),
+        (
+            f"class A:\n  class B:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n",
+            "A.B.m: write this method",
+        ),
+        (
+            f"class A:\n  def m(self):\n    def g():\n      {BEGIN}\n      return 1\n      {END}\n"
+            "    return g\n",
+            "A.m.g: write this function",
+        ),
+        (
+            function(
+                "class B:",
+                "    def m(self):",
+                f"        {BEGIN}",
+                "        return 1",
+                f"        {END}",
+                "return B",
+            ),
+            "f.B.m: write this method",
+        ),
+    ],
+)
 def test_the_error_names_the_function(source, sentence):
     """Nested functions, methods, coroutines and decorated ones are named as Python names them."""
     assert raises_in(stub(source, "a.py")) == [sentence]
@@ -156,8 +210,9 @@ def test_what_follows_an_inner_function_belongs_to_the_outer_one():
 
 def test_each_region_of_a_function_raises_by_itself():
     """Two regions of one function become two errors, and what stands between them stays."""
-    source = function("if x:", f"    {BEGIN}", "    return 1", f"    {END}", "y = 2",
-                      BEGIN, "return y", END)
+    source = function(
+        "if x:", f"    {BEGIN}", "    return 1", f"    {END}", "y = 2", BEGIN, "return y", END
+    )
     text = stub(source, "a.py")
     assert raises_in(text) == ["f: write this function"] * 2
     assert "    y = 2\n" in text
@@ -183,8 +238,10 @@ def test_only_line_ends_end_lines(odd):
 
 def test_kept_functions_keep_their_bodies():
     """`keep` names functions by their qualified names and leaves only the markers out."""
-    source = (f"class A:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n\n"
-              f"    def n(self):\n        {BEGIN}\n        return 2\n        {END}\n")
+    source = (
+        f"class A:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n\n"
+        f"    def n(self):\n        {BEGIN}\n        return 2\n        {END}\n"
+    )
     text = stub(source, "a.py", keep=("A.m",))
     assert "return 1" in text
     assert "return 2" not in text
@@ -208,8 +265,9 @@ def test_the_search_for_leaks_sees_every_region_that_is_stripped(ending):
 
 def test_solutions_gives_the_regions_in_order():
     """Every region's lines come back, without the markers."""
-    source = (function(BEGIN, "y = x", "return y", END)
-              + function(BEGIN, "return 2", END, head="def g():"))
+    source = function(BEGIN, "y = x", "return y", END) + function(
+        BEGIN, "return 2", END, head="def g():"
+    )
     assert solutions(source) == ["    y = x\n    return y", "    return 2"]
 
 
@@ -299,8 +357,13 @@ def bare_functions(node, path=()):
             yield from bare_functions(child, (*path, child.name))
         elif isinstance(child, ast.FunctionDef):
             rest = child.body[1:] if ast.get_docstring(child) is not None else child.body
-            if rest and isinstance(rest[0], ast.Raise) and not any(
-                    isinstance(d, ast.Name) and d.id == "property" for d in child.decorator_list):
+            if (
+                rest
+                and isinstance(rest[0], ast.Raise)
+                and not any(
+                    isinstance(d, ast.Name) and d.id == "property" for d in child.decorator_list
+                )
+            ):
                 yield (*path, child.name), child
 
 
@@ -344,8 +407,10 @@ class Block:
         name, kind = owner
         label = f"n{depth}"
         qualified = f"{name}.{label}" if name else label
-        inner = (qualified, "class" if "class NAME" in self.head
-                 else "method" if kind == "class" else "function")
+        inner = (
+            qualified,
+            "class" if "class NAME" in self.head else "method" if kind == "class" else "function",
+        )
         lines = [INDENT * depth + part for part in self.head.replace("NAME", label).split("\n")]
         for part in self.parts:
             lines += part.render(depth + 1, answer, inner, keep)
@@ -354,33 +419,49 @@ class Block:
 
 CODE = st.sampled_from(["secret = 1", "return", "x = 'secret'", "if x:\n    secret()", "y: int"])
 COMMENT = st.sampled_from(["", "# secret words", "#"])
-GIVEN = st.lists(st.sampled_from(["given = 0", "", "# a note", "assert True, 'a ### b'"]),
-                 max_size=3).map(lambda lines: Given((*lines, "pass")))
+GIVEN = st.lists(
+    st.sampled_from(["given = 0", "", "# a note", "assert True, 'a ### b'"]), max_size=3
+).map(lambda lines: Given((*lines, "pass")))
 
 
 @st.composite
 def regions(draw):
     """A region with at least one line of code among comments and blank lines."""
-    lines = [*draw(st.lists(COMMENT, max_size=2)), *draw(st.lists(CODE, min_size=1, max_size=3)),
-             *draw(st.lists(COMMENT, max_size=2))]
+    lines = [
+        *draw(st.lists(COMMENT, max_size=2)),
+        *draw(st.lists(CODE, min_size=1, max_size=3)),
+        *draw(st.lists(COMMENT, max_size=2)),
+    ]
     return Region(tuple(line for text in lines for line in text.split("\n")))
 
 
 def functions(parts):
     """Functions of all sorts around these parts; the docstring is a part like any other."""
-    heads = st.sampled_from([
-        "def NAME():", "async def NAME(a, *b, c=1, **d):", "@print\ndef NAME(a, /, b) -> int:",
-        "@print\n@print(1)\ndef NAME(a):"])
+    heads = st.sampled_from(
+        [
+            "def NAME():",
+            "async def NAME(a, *b, c=1, **d):",
+            "@print\ndef NAME(a, /, b) -> int:",
+            "@print\n@print(1)\ndef NAME(a):",
+        ]
+    )
     docs = st.sampled_from([Given(('"""What it does."""',)), Given(('"Doc."', ""))])
-    return st.builds(lambda head, doc, inner: Block(head, (doc, *inner)), heads, docs,
-                     st.lists(parts, max_size=3))
+    return st.builds(
+        lambda head, doc, inner: Block(head, (doc, *inner)),
+        heads,
+        docs,
+        st.lists(parts, max_size=3),
+    )
 
 
 def classes(parts):
     """Classes around these parts."""
     heads = st.sampled_from(["class NAME:", "@print\nclass NAME(object):"])
-    return st.builds(lambda head, inner: Block(head, (Given(("attribute = 1",)), *inner)), heads,
-                     st.lists(parts, max_size=3))
+    return st.builds(
+        lambda head, inner: Block(head, (Given(("attribute = 1",)), *inner)),
+        heads,
+        st.lists(parts, max_size=3),
+    )
 
 
 @st.composite

@@ -12,12 +12,17 @@ from course.probes.homes import question_folders
 from course.probes.question import Question
 
 __path__ += question_folders()  # homes named later than this import have no questions of their own
-_modules = [import_module(f"{__name__}.{module.name}")
-            for module in sorted(iter_modules(__path__), key=lambda module: module.name)]
+_modules = [
+    import_module(f"{__name__}.{module.name}")
+    for module in sorted(iter_modules(__path__), key=lambda module: module.name)
+]
 
 QUESTIONS: dict[str, Question] = {
-    name: question for module in _modules for name, question in module.QUESTIONS.items()}
+    name: question for module in _modules for name, question in module.QUESTIONS.items()
+}
 MATCHES = frozenset(name for name, question in QUESTIONS.items() if question.is_match)
 EXPLANATIONS: dict[str, Question] = {
-    name: question for module in _modules
-    for name, question in getattr(module, "EXPLANATIONS", {}).items()}
+    name: question
+    for module in _modules
+    for name, question in getattr(module, "EXPLANATIONS", {}).items()
+}

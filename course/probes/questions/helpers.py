@@ -17,9 +17,13 @@ from course.probes.question import Part, Question, get, items
 def _values(module: ModuleType, names: list[str], arguments: str) -> Iterator[Part]:
     """The value of each function on its arguments, a list of `(args, kwargs)` in base64."""
     calls = _Arguments(module, b64decode(arguments)).load()
-    yield tuple(map(str, range(len(names)))), lambda: [
-        _listed(get(module, name)(*args, **kwargs))
-        for name, (args, kwargs) in zip(names, calls, strict=True)]
+    yield (
+        tuple(map(str, range(len(names)))),
+        lambda: [
+            _listed(get(module, name)(*args, **kwargs))
+            for name, (args, kwargs) in zip(names, calls, strict=True)
+        ],
+    )
 
 
 class _Arguments(pickle.Unpickler):

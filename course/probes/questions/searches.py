@@ -32,9 +32,15 @@ def options_of(case: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in case.items() if name not in NO_OPTIONS}
 
 
-def _search(module, on: str, agent: str, order: str | None = None,
-            arguments: Sequence[Any] | None = None, beside: Mapping[str, Any] | None = None,
-            **options) -> Iterator[Part]:
+def _search(
+    module,
+    on: str,
+    agent: str,
+    order: str | None = None,
+    arguments: Sequence[Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
+    **options,
+) -> Iterator[Part]:
     """`arguments`: what `value` is given at the root, after state and player; numbers, or "inf".
     `beside`: the options of another agent, which searches the position before."""
     made_with = agent_options({"order": order, **options})
@@ -52,16 +58,20 @@ def _search(module, on: str, agent: str, order: str | None = None,
     yield ("move", "value", "nodes"), answer
     if arguments is not None:
         rest = [float(a) if isinstance(a, str) else a for a in arguments]
-        yield ("at_min",), lambda: [_at_min(get(module, agent)(**made_with),
-                                            read_position(on), rest)]
+        yield (
+            ("at_min",),
+            lambda: [_at_min(get(module, agent)(**made_with), read_position(on), rest)],
+        )
 
 
 def _at_min(searcher, state: State, arguments: Sequence[float]) -> list:
     """Value and move for the player who is not to move, with few moves left and with none."""
     state = _near_the_end(state, FEW)
     player = opponent(state.to_move)
-    return [*_two(searcher.value(state, player, *arguments)),
-            *_two(searcher.value(_end_after(state), player, *arguments))]
+    return [
+        *_two(searcher.value(state, player, *arguments)),
+        *_two(searcher.value(_end_after(state), player, *arguments)),
+    ]
 
 
 def _end_after(state: State) -> State:
@@ -101,15 +111,19 @@ def _entries(searcher, state: State) -> list:
     """The table's entry for a state that was searched, then what is looked up for the opponent,
     there and at an end of the game."""
     player, other = state.to_move, opponent(state.to_move)
-    return [*_two(searcher.table[state, player]), *_two(searcher.look_up(state, other)),
-            *_two(searcher.look_up(_end_after(state), other))]
+    return [
+        *_two(searcher.table[state, player]),
+        *_two(searcher.look_up(state, other)),
+        *_two(searcher.look_up(_end_after(state), other)),
+    ]
 
 
 def _reply(searcher, state: State, agent: str) -> list:
     """Value and nodes that a searcher which has searched `state` finds for the opponent, after the
     first move that does not end the game."""
-    after = next(child for child in map(state.after, state.legal_moves())
-                 if not child.is_terminal())
+    after = next(
+        child for child in map(state.after, state.legal_moves()) if not child.is_terminal()
+    )
     return list(_three(searcher.search(after), agent)[1:])
 
 
@@ -136,8 +150,10 @@ def _repeated(agent, state: State) -> list[bool]:
     """Whether the same moves are drawn by an agent with the same seed and with another, and with
     the same seed while that other draws as well; and whether the shared generator is untouched."""
     shared = random.getstate()
-    first, again, other = ([player.choose(state) for _ in range(SOME_DRAWS)]
-                           for player in (agent(seed=2), agent(seed=2), agent(seed=3)))
+    first, again, other = (
+        [player.choose(state) for _ in range(SOME_DRAWS)]
+        for player in (agent(seed=2), agent(seed=2), agent(seed=3))
+    )
     one, beside = agent(seed=2), agent(seed=3)
     between = [(one.choose(state), beside.choose(state))[0] for _ in range(SOME_DRAWS)]
     one.best_moves(state)  # as above
@@ -149,8 +165,9 @@ def _trace(module, on: str, agent: str, **options) -> Iterator[Part]:
         state, found = read_position(on), None
         with Trace(most=MAX_TRACE) as trace, suppress(RuntimeError):  # full: its start is enough
             found = get(module, agent)(**agent_options(options)).search(state)
-        return [BETWEEN.join(chunk)
-                for chunk in _chunks(islice(node_texts(trace.roots), MAX_TRACE))], found
+        return [
+            BETWEEN.join(chunk) for chunk in _chunks(islice(node_texts(trace.roots), MAX_TRACE))
+        ], found
 
     yield ("trace", "found"), nodes
 
@@ -162,8 +179,9 @@ def _chunks(nodes: Iterator[str]) -> Iterator[list[str]]:
 
 def _three(result: Any, agent: str) -> tuple:
     if not isinstance(result, (tuple, list)) or len(result) != 3:
-        raise BadReply(f"{agent}.search must return Search(move, value, nodes), "
-                       f"it returned {result!r:.60}")
+        raise BadReply(
+            f"{agent}.search must return Search(move, value, nodes), it returned {result!r:.60}"
+        )
     return tuple(result)
 
 
@@ -175,6 +193,7 @@ def _two(entry: Any) -> tuple:
 
 def _called(method: str):
     """The description of a question that makes an agent and calls its `method`."""
+
     def describe(case: Mapping[str, Any]) -> str:
         said = f"{_made(case['agent'], options_of(case))}.{method}({', '.join(positions_of(case))})"
         if (beside := case.get("beside")) is None:
@@ -185,8 +204,10 @@ def _called(method: str):
 
 
 def _made(agent: str, options: Mapping[str, Any]) -> str:
-    said = ", ".join(f"{key}={value} order" if key == "order" else f"{key}={value}"
-                     for key, value in options.items())
+    said = ", ".join(
+        f"{key}={value} order" if key == "order" else f"{key}={value}"
+        for key, value in options.items()
+    )
     return f"{agent}({said})"
 
 

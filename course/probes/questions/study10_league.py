@@ -6,17 +6,33 @@ from typing import Any
 from course.probes.question import Part, Question
 
 
-def _match(module, *, against: str, agent: str, rates: list[float], deals: int, seed: int,
-           random: float = 0.0) -> Iterator[Part]:
+def _match(
+    module,
+    *,
+    against: str,
+    agent: str,
+    rates: list[float],
+    deals: int,
+    seed: int,
+    random: float = 0.0,
+) -> Iterator[Part]:
     """Never asked inside: `course.probes.match` plays it, where the opponents are."""
     raise RuntimeError("a match is played, not asked")
     yield
 
 
 def _described(case: Mapping[str, Any]) -> str:
-    return (f"MyAgent() against {case['against']}, at most {case['deals']} deals from both seats")
+    return f"MyAgent() against {case['against']}, at most {case['deals']} deals from both seats"
 
 
-QUESTIONS = {"match": Question(_match, ("strength", "legal"), _described, {
-    "legal": "no action was late, illegal or raised an error"}, details=("strength",),
-    shares=("strength",), is_match=True)}
+QUESTIONS = {
+    "match": Question(
+        _match,
+        ("strength", "legal"),
+        _described,
+        {"legal": "no action was late, illegal or raised an error"},
+        details=("strength",),
+        shares=("strength",),
+        is_match=True,
+    )
+}

@@ -14,16 +14,19 @@ def _lane_counts(module, on: str) -> Iterator[Part]:
         counts = [get(module, "lane_counts")(read_position(on), player) for player in "xo"]
         for pair in counts:
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise BadReply("lane_counts must return a pair (two, one), "
-                               f"it returned {pair!r:.60}")
+                raise BadReply(
+                    f"lane_counts must return a pair (two, one), it returned {pair!r:.60}"
+                )
         return list(zip(*counts, strict=True))
 
     yield ("two", "one"), both
 
 
 def _heuristic(module, on: str) -> Iterator[Part]:
-    yield (("value",),
-           lambda: [[get(module, "heuristic")(read_position(on), player) for player in "xo"]])
+    yield (
+        ("value",),
+        lambda: [[get(module, "heuristic")(read_position(on), player) for player in "xo"]],
+    )
 
 
 def _is_quiescent(module, on: list[str]) -> Iterator[Part]:
@@ -32,8 +35,12 @@ def _is_quiescent(module, on: list[str]) -> Iterator[Part]:
 
 def _priority(module, on: str) -> Iterator[Part]:
     state = read_position(on)
-    yield (("priority",), lambda: [[get(module, "priority")(state, move, state.to_move)
-                                    for move in state.legal_moves()]])
+    yield (
+        ("priority",),
+        lambda: [
+            [get(module, "priority")(state, move, state.to_move) for move in state.legal_moves()]
+        ],
+    )
     yield ("order",), lambda: [items(get(module, "by_priority")(state))]
 
 

@@ -21,6 +21,7 @@ PRIME, STEPS = 101, 17  # of the made-up estimates: 17 values that look like cha
 
 def _promoted(module, lists: list[list]) -> Iterator[Part]:
     """`lists`: pairs of moves and of those that come first."""
+
     def asked():
         found = []
         for moves, first in lists:
@@ -35,15 +36,23 @@ def _promoted(module, lists: list[list]) -> Iterator[Part]:
 
 def _bound(module, arguments: list[list]) -> Iterator[Part]:
     """`arguments`: triples of value, alpha and beta."""
-    yield ("kind",), lambda: [[get(module, "bound_of")(*map(_number, three))
-                               for three in arguments]]
+    yield (
+        ("kind",),
+        lambda: [[get(module, "bound_of")(*map(_number, three)) for three in arguments]],
+    )
 
 
 def _answers(module, entries: list[list]) -> Iterator[Part]:
     """`entries`: value, left and bound of an entry, then the arguments left, alpha and beta."""
-    yield ("answer",), lambda: [[
-        bool(get(module, "answers")(_entry(module, *six[:3]), *map(_number, six[3:])))
-        for six in entries]]
+    yield (
+        ("answer",),
+        lambda: [
+            [
+                bool(get(module, "answers")(_entry(module, *six[:3]), *map(_number, six[3:])))
+                for six in entries
+            ]
+        ],
+    )
 
 
 def _entry(module, value: float, left: int, bound: str) -> Any:
@@ -79,8 +88,9 @@ def _killers(module, agent: str, on: str, cuts: list[list], **options) -> Iterat
         for depth, move in cuts:
             searcher.cut(depth, move)
         state = read_position(on)
-        return _by_depth(searcher), [items(searcher.moves(state, depth))
-                                     for depth in range(1 + max(cuts)[0])]
+        return _by_depth(searcher), [
+            items(searcher.moves(state, depth)) for depth in range(1 + max(cuts)[0])
+        ]
 
     def kept():
         searcher = _agent(module, agent, options)
@@ -109,10 +119,13 @@ def _table(module, agent: str, on: str, **options) -> Iterator[Part]:
         searcher, state = _agent(module, agent, options), read_position(on)
         searcher.search(state)
         bounds = [entry.bound for entry in searcher.table.values()]
-        near = [searcher.table.get(each) for each in (state, *map(state.after,
-                                                                  state.legal_moves()))]
-        return ([bounds.count(kind) for kind in KINDS],
-                [list(entry) if entry is not None else [] for entry in near])
+        near = [
+            searcher.table.get(each) for each in (state, *map(state.after, state.legal_moves()))
+        ]
+        return (
+            [bounds.count(kind) for kind in KINDS],
+            [list(entry) if entry is not None else [] for entry in near],
+        )
 
     yield ("again",), again
     yield ("kinds", "entries"), entries
@@ -178,12 +191,12 @@ def _made(case: Mapping[str, Any]) -> str:
     """The description of a question that makes an agent and searches."""
     options = [f"{key}={case[key]}" for key in OPTIONS if key in case]
     if "order" in case:
-        options.append("order=centre_first" if case["order"] == "centre"
-                       else "order=the moves backwards")
+        options.append(
+            "order=centre_first" if case["order"] == "centre" else "order=the moves backwards"
+        )
     if "estimates" in case:
         options.append("evaluate=estimates of our own")
-    said = (f"{case['agent']}({', '.join(options)}).search("
-            f"{call('', {'on': case['on']})[1:-1]})")
+    said = f"{case['agent']}({', '.join(options)}).search({call('', {'on': case['on']})[1:-1]})"
     if "window" in case:
         said += f", and .value of it at depth {WINDOW_AT} in the window {tuple(case['window'])}"
     if "cuts" in case:

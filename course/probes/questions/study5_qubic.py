@@ -29,8 +29,10 @@ FEW = 6  # draws from the 64 cells: enough to know a stream of random numbers
 MADE, SEED = 4443, 4444  # of agents when they are made, and when they are reset
 PLAYERS = ["for x", "for o"]
 IDENTITY = tuple(range(CELLS))
-AFTER = ("epsilon, alpha and gamma after the games; then whether it draws what a new agent draws "
-         "with the seed of its reset, or with its own first seed; and, in turns, with the former")
+AFTER = (
+    "epsilon, alpha and gamma after the games; then whether it draws what a new agent draws "
+    "with the seed of its reset, or with its own first seed; and, in turns, with the former"
+)
 
 
 def _step(module, on: str, move: int) -> Iterator[Part]:
@@ -60,8 +62,10 @@ def _epsilon_greedy(module, values: Sequence, epsilon: float) -> Iterator[Part]:
         moves = [unchanged("epsilon_greedy", epsilon, chance) for _ in range(DRAWS)]
         chance = random.Random(1)
         if moves[:AGAIN] != [unchanged("epsilon_greedy", epsilon, chance) for _ in range(AGAIN)]:
-            raise BadReply("epsilon_greedy draws other moves from the same chance: it must draw "
-                           "from `chance` alone")
+            raise BadReply(
+                "epsilon_greedy draws other moves from the same chance: it must draw "
+                "from `chance` alone"
+            )
         counts = {move: moves.count(move) for move in given}
         best = sum(counts[move] for move in given if given[move] == max(given.values()))
         return [*counts.values(), DRAWS - sum(counts.values())], [best, DRAWS - best]
@@ -69,8 +73,9 @@ def _epsilon_greedy(module, values: Sequence, epsilon: float) -> Iterator[Part]:
     yield ("drawn", "share"), drawn
 
 
-def _bellman(module, on: list[str], move: int, reward: float, known: Sequence = (),
-             **options) -> Iterator[Part]:
+def _bellman(
+    module, on: list[str], move: int, reward: float, known: Sequence = (), **options
+) -> Iterator[Part]:
     def updated():
         states = list(map(read_position, on))
         player, other = (get(module, "QPlayer")(seed) for seed in (0, 1))
@@ -87,8 +92,15 @@ def _bellman(module, on: list[str], move: int, reward: float, known: Sequence = 
     yield ("updated", "rest", "entries"), updated
 
 
-def _episode(module, on: str, moves: Sequence[int], times: int = 1, both_sides: bool = False,
-             known: Sequence = (), **options) -> Iterator[Part]:
+def _episode(
+    module,
+    on: str,
+    moves: Sequence[int],
+    times: int = 1,
+    both_sides: bool = False,
+    known: Sequence = (),
+    **options,
+) -> Iterator[Part]:
     finished = []
 
     def played():
@@ -135,9 +147,13 @@ def _lane_kinds(module, on: str, cell: int) -> Iterator[Part]:
         kinds = [list(map(_pair, get(module, "lane_kinds")(state, player))) for player in "xo"]
         if {len(of_player) for of_player in kinds} != {len(LANES)}:
             raise BadReply(f"lane_kinds must return a pair for each of the {len(LANES)} lanes")
-        return ([[of_player.count(kind) for kind in KINDS] for of_player in kinds],
-                [[list(kind) for lane, kind in zip(LANES, of_player, strict=True) if cell in lane]
-                 for of_player in kinds])
+        return (
+            [[of_player.count(kind) for kind in KINDS] for of_player in kinds],
+            [
+                [list(kind) for lane, kind in zip(LANES, of_player, strict=True) if cell in lane]
+                for of_player in kinds
+            ],
+        )
 
     yield ("counts", "through"), counted
 
@@ -170,8 +186,7 @@ def _lane_values(module, on: str, weights: Sequence[float]) -> Iterator[Part]:
     yield ("moves",), by_move
 
 
-def _lane_update(module, on: str, move: int, weights: Sequence[float],
-                 **options) -> Iterator[Part]:
+def _lane_update(module, on: str, move: int, weights: Sequence[float], **options) -> Iterator[Part]:
     state = read_position(on)
 
     def made():
@@ -189,8 +204,9 @@ def _lane_update(module, on: str, move: int, weights: Sequence[float],
     yield ("weights",), updated
 
 
-def _self_play(module, on: str, moves: Sequence[int], weights: Sequence[float],
-               **options) -> Iterator[Part]:
+def _self_play(
+    module, on: str, moves: Sequence[int], weights: Sequence[float], **options
+) -> Iterator[Part]:
     finished = []
 
     def played():
@@ -200,8 +216,11 @@ def _self_play(module, on: str, moves: Sequence[int], weights: Sequence[float],
         _scripted([learner], moves, lambda: during.append(_total(learner)))
         final = get(module, "self_play")(learner, read_position(on))
         finished.append(learner)
-        return ([learner.weights[kind] for kind in KINDS], during,
-                _text(final, "what self_play returned"))
+        return (
+            [learner.weights[kind] for kind in KINDS],
+            during,
+            _text(final, "what self_play returned"),
+        )
 
     yield ("weights", "during", "final"), played
 
@@ -220,11 +239,15 @@ def _symmetry(module, on: list[str], groups: Sequence[Sequence[int]]) -> Iterato
     def checked():
         ways.extend(map(tuple, get(module, "symmetries")()))
         lanes = set(map(frozenset, LANES))
-        kept = [way for way in ways
-                if {frozenset(way[cell] for cell in lane) for lane in LANES} == lanes]
-        return ([len(ways), len(set(ways)), len(kept)],
-                [len({frozenset(way[cell] for cell in group) for way in ways})
-                 for group in groups])
+        kept = [
+            way
+            for way in ways
+            if {frozenset(way[cell] for cell in lane) for lane in LANES} == lanes
+        ]
+        return (
+            [len(ways), len(set(ways)), len(kept)],
+            [len({frozenset(way[cell] for cell in group) for way in ways}) for group in groups],
+        )
 
     yield ("ways", "images"), checked
 
@@ -233,8 +256,13 @@ def _symmetry(module, on: list[str], groups: Sequence[Sequence[int]]) -> Iterato
         alone = [_canonical(module, state, [IDENTITY]) == state for state in states]
         found = [_canonical(module, state, ways) for state in states]
         again = [_canonical(module, state, ways) for state in found]
-        return [[[found.index(state) for state in found],
-                 [found.index(state) if state in found else None for state in again], alone]]
+        return [
+            [
+                [found.index(state) for state in found],
+                [found.index(state) if state in found else None for state in again],
+                alone,
+            ]
+        ]
 
     yield ("same",), compared
 
@@ -293,7 +321,7 @@ def _after_games(make: Callable[..., Any], agent) -> list:
     """
     settings = [agent.epsilon, agent.alpha, agent.gamma]
     del agent.choose  # from here on, its own
-    own, = _draws(agent)
+    (own,) = _draws(agent)
     alone = [_draws(make(seed)) == [own] for seed in (SEED, MADE)]
     agent.reset(SEED)
     first, second = _draws(agent, make(SEED))
@@ -304,8 +332,9 @@ def _draws(*agents) -> list[tuple[int, ...]]:
     """A few moves that each of the agents draws from the empty cube, taking turns."""
     for agent in agents:
         agent.epsilon = 1
-    return list(zip(*([agent.choose(Qubic()) for agent in agents] for _ in range(FEW)),
-                    strict=True))
+    return list(
+        zip(*([agent.choose(Qubic()) for agent in agents] for _ in range(FEW)), strict=True)
+    )
 
 
 def _walk(state: Qubic, moves: Sequence[int]) -> Iterator[tuple[Qubic, int]]:
@@ -326,6 +355,7 @@ def _text(state: Any, what: str) -> str:
 
 def _called(name: str, agent: str = ""):
     """The description of a question that calls `name`, a method of `agent` if that is given."""
+
     def describe(case: Mapping[str, Any]) -> str:
         return call(f"{agent}.{name}" if agent else name, case)
 
@@ -334,16 +364,22 @@ def _called(name: str, agent: str = ""):
 
 def _scripted_game(name: str):
     def describe(case: Mapping[str, Any]) -> str:
-        start, = positions_of(case)
+        (start,) = positions_of(case)
         again = f", {case['times']} times" if "times" in case else ""
         sides = " by one player for both sides" if case.get("both_sides") else ""
-        options = "".join(f", {key}={value}" for key, value in case.items()
-                          if key not in ("on", "moves", "times", "both_sides", "known"))
-        options += "".join(f", Q of {cell} before move {number} is {value}"
-                           for number, cell, value in case.get("known", ()))
+        options = "".join(
+            f", {key}={value}"
+            for key, value in case.items()
+            if key not in ("on", "moves", "times", "both_sides", "known")
+        )
+        options += "".join(
+            f", Q of {cell} before move {number} is {value}"
+            for number, cell, value in case.get("known", ())
+        )
         return f"{name}(players, {start}), in which the moves {case['moves']} are played{sides}" + (
-            f"{again}, after reset({SEED})" + (
-                f" (with {options.removeprefix(', ')})" if options else ""))
+            f"{again}, after reset({SEED})"
+            + (f" (with {options.removeprefix(', ')})" if options else "")
+        )
 
     return describe
 
@@ -354,15 +390,27 @@ def _moves(case: Mapping[str, Any]) -> list[list[str]]:
 
 def _rest(case: Mapping[str, Any]) -> list[list[str]]:
     state, following = map(read_position, case["on"])
-    return [[*(f"Q of move {move} in the same state" for move in state.legal_moves()
-               if move != case["move"]),
-             *(f"Q of move {move} in what follows" for move in following.legal_moves())]]
+    return [
+        [
+            *(
+                f"Q of move {move} in the same state"
+                for move in state.legal_moves()
+                if move != case["move"]
+            ),
+            *(f"Q of move {move} in what follows" for move in following.legal_moves()),
+        ]
+    ]
 
 
 def _made_by(player: str):
     def labels(case: Mapping[str, Any]) -> list[list[str]]:
-        return [[f"move {move}" for state, move in _walk(read_position(case["on"]), case["moves"])
-                 if state.to_move == player]]
+        return [
+            [
+                f"move {move}"
+                for state, move in _walk(read_position(case["on"]), case["moves"])
+                if state.to_move == player
+            ]
+        ]
 
     return labels
 

@@ -31,11 +31,13 @@ def _cell(text: str) -> tuple[int, int]:
 
 
 def _line(text: str) -> int:
-    """The bitboard of a line of five, given by its ends; raises ValueError for any other two cells.
-    """
+    """The bitboard of a line of five, given by its ends; raises ValueError for any other two cells."""
     start, end = map(_cell, text.split("-"))
-    found = [mask for line, mask in zip(LINES, LINE_MASKS, strict=True)
-             if {line[0], line[-1]} == {start, end}]
+    found = [
+        mask
+        for line, mask in zip(LINES, LINE_MASKS, strict=True)
+        if {line[0], line[-1]} == {start, end}
+    ]
     if not found:
         raise ValueError(f"{text} are not the ends of a line of five")
     return found[0]
@@ -60,31 +62,67 @@ def _weights(module: ModuleType, weights: Mapping[str, float] | None) -> Any:
 
 
 def _places(module, on, cards: Sequence[str]) -> Iterator[Part]:
-    yield (("cells",), lambda: [[items(get(module, "places")(observation, card))
-                                 for observation in _observations(on) for card in cards]])
+    yield (
+        ("cells",),
+        lambda: [
+            [
+                items(get(module, "places")(observation, card))
+                for observation in _observations(on)
+                for card in cards
+            ]
+        ],
+    )
 
 
 def _line_cost(module, on, lines: Sequence[str]) -> Iterator[Part]:
-    yield (("cost",), lambda: [[get(module, "line_cost")(_line(line), chips)
-                                for chips in _chips(module, on) for line in lines]])
+    yield (
+        ("cost",),
+        lambda: [
+            [
+                get(module, "line_cost")(_line(line), chips)
+                for chips in _chips(module, on)
+                for line in lines
+            ]
+        ],
+    )
 
 
 def _cell_score(module, on, cells: Sequence[str]) -> Iterator[Part]:
-    yield (("score",), lambda: [[get(module, "cell_score")(_cell(cell), chips)
-                                 for chips in _chips(module, on) for cell in cells]])
+    yield (
+        ("score",),
+        lambda: [
+            [
+                get(module, "cell_score")(_cell(cell), chips)
+                for chips in _chips(module, on)
+                for cell in cells
+            ]
+        ],
+    )
 
 
 def _board(module, on, cells: Sequence[str], actions: Sequence[str]) -> Iterator[Part]:
     def gain():
-        gains = [get(module, "board_gain")(chips, *_action(text))
-                 for chips in _chips(module, on) for text in actions]
+        gains = [
+            get(module, "board_gain")(chips, *_action(text))
+            for chips in _chips(module, on)
+            for text in actions
+        ]
         return gains, [_cells_by_cost(module, on), gains]
 
-    yield (("board",), lambda: [[get(module, "board_score")(chips)
-                                 for chips in _chips(module, on)]])
-    yield (("line",), lambda: [[get(module, "line_score")(chips, cell)
-                                for chips in _chips(module, on)
-                                for cell in (None, *map(_cell, cells))]])
+    yield (
+        ("board",),
+        lambda: [[get(module, "board_score")(chips) for chips in _chips(module, on)]],
+    )
+    yield (
+        ("line",),
+        lambda: [
+            [
+                get(module, "line_score")(chips, cell)
+                for chips in _chips(module, on)
+                for cell in (None, *map(_cell, cells))
+            ]
+        ],
+    )
     yield ("gain", "by_cost"), gain
 
 
@@ -95,38 +133,64 @@ def _cells_by_cost(module, on) -> list[str] | None:
         found = [get(module, "cells_by_cost")(chips) for chips in _chips(module, on)]
     except (BadReply, NotImplementedError):
         return None
-    return [" ".join(f"{row},{col}" for row, col in cells_of(masks[cost]))
-            for masks in found for cost in range(get(module, "NEVER") + 1)]
+    return [
+        " ".join(f"{row},{col}" for row, col in cells_of(masks[cost]))
+        for masks in found
+        for cost in range(get(module, "NEVER") + 1)
+    ]
 
 
 def _left_out_or_equal(expected: Any, got: Any) -> bool:
     """Whether the cells are right, or left out by somebody whose gains are right."""
-    return isinstance(got, list) and len(got) == len(expected) and (
-        got[0] == expected[0] or (got[0] is None and got[1] == expected[1]))
+    return (
+        isinstance(got, list)
+        and len(got) == len(expected)
+        and (got[0] == expected[0] or (got[0] is None and got[1] == expected[1]))
+    )
 
 
-def _play(module, on, actions: Sequence[str],
-          weights: Mapping[str, float] | None = None) -> Iterator[Part]:
+def _play(
+    module, on, actions: Sequence[str], weights: Mapping[str, float] | None = None
+) -> Iterator[Part]:
     def parts():
-        found = [get(module, "parts")(observation, *_action(text))
-                 for observation in _observations(on) for text in actions]
+        found = [
+            get(module, "parts")(observation, *_action(text))
+            for observation in _observations(on)
+            for text in actions
+        ]
         for three in found:
             if not isinstance(three, (tuple, list)) or len(three) != 3:
-                raise BadReply("parts must return (sequence, line, board), "
-                               f"it returned {three!r:.60}")
+                raise BadReply(
+                    f"parts must return (sequence, line, board), it returned {three!r:.60}"
+                )
         return list(zip(*found, strict=True))
 
     yield ("sequence", "line", "board"), parts
-    yield (("score",), lambda: [[
-        get(module, "play_score")(observation, *_action(text), _weights(module, weights))
-        for observation in _observations(on) for text in actions]])
+    yield (
+        ("score",),
+        lambda: [
+            [
+                get(module, "play_score")(observation, *_action(text), _weights(module, weights))
+                for observation in _observations(on)
+                for text in actions
+            ]
+        ],
+    )
 
 
-def _draft(module, on, cards: Sequence[str],
-           weights: Mapping[str, float] | None = None) -> Iterator[Part]:
-    yield (("score",), lambda: [[
-        get(module, "draft_score")(observation, card, _weights(module, weights))
-        for observation in _observations(on) for card in cards]])
+def _draft(
+    module, on, cards: Sequence[str], weights: Mapping[str, float] | None = None
+) -> Iterator[Part]:
+    yield (
+        ("score",),
+        lambda: [
+            [
+                get(module, "draft_score")(observation, card, _weights(module, weights))
+                for observation in _observations(on)
+                for card in cards
+            ]
+        ],
+    )
 
 
 def _plays(module, on, agent: str, weights: Mapping[str, float] | None = None) -> Iterator[Part]:
@@ -145,22 +209,58 @@ def _plays(module, on, agent: str, weights: Mapping[str, float] | None = None) -
     yield ("action",), actions
 
 
-def _blocking(module, on, actions: Sequence[str], cells: Sequence[str] = (),
-              weights: Mapping[str, float] | None = None) -> Iterator[Part]:
-    yield (("threat",), lambda: [[
-        get(module, "threat")(chips, cell) for chips in _chips(module, on)
-        for cell in (*(_action(text)[1] for text in actions), *map(_cell, cells))]])
-    yield (("score",), lambda: [[
-        get(module, "play_score")(observation, *_action(text),
-                                  get(module, "BLOCKING")._replace(**weights or {}))
-        for observation in _observations(on) for text in actions]])
+def _blocking(
+    module,
+    on,
+    actions: Sequence[str],
+    cells: Sequence[str] = (),
+    weights: Mapping[str, float] | None = None,
+) -> Iterator[Part]:
+    yield (
+        ("threat",),
+        lambda: [
+            [
+                get(module, "threat")(chips, cell)
+                for chips in _chips(module, on)
+                for cell in (*(_action(text)[1] for text in actions), *map(_cell, cells))
+            ]
+        ],
+    )
+    yield (
+        ("score",),
+        lambda: [
+            [
+                get(module, "play_score")(
+                    observation, *_action(text), get(module, "BLOCKING")._replace(**weights or {})
+                )
+                for observation in _observations(on)
+                for text in actions
+            ]
+        ],
+    )
 
 
 def _simple(module, on, actions: Sequence[str]) -> Iterator[Part]:
-    yield (("lines",), lambda: [[get(module, "line_count")(chips, _action(text)[1])
-                                 for chips in _chips(module, on) for text in actions]])
-    yield (("score",), lambda: [[get(module, "simple_score")(observation, *_action(text))
-                                 for observation in _observations(on) for text in actions]])
+    yield (
+        ("lines",),
+        lambda: [
+            [
+                get(module, "line_count")(chips, _action(text)[1])
+                for chips in _chips(module, on)
+                for text in actions
+            ]
+        ],
+    )
+    yield (
+        ("score",),
+        lambda: [
+            [
+                get(module, "simple_score")(observation, *_action(text))
+                for observation in _observations(on)
+                for text in actions
+            ]
+        ],
+    )
 
 
 def _written(weights: Mapping[str, float]) -> str:
@@ -170,32 +270,38 @@ def _written(weights: Mapping[str, float]) -> str:
 def _for_each(name: str, argument: str, asked: str):
     """The description of a question that calls the function `name` for each item of the case's
     list `asked`, on one board after another."""
+
     def describe(case: Mapping[str, Any]) -> str:
         weights = f", Weights({_written(case['weights'])})" if "weights" in case else ""
-        called = " and ".join(f"{name}({argument.format(position)}{weights})"
-                              for position in positions_of(case))
+        called = " and ".join(
+            f"{name}({argument.format(position)}{weights})" for position in positions_of(case)
+        )
         return f"{called} for {', '.join(case[asked])}"
 
     return describe
 
 
 def _described_board(case: Mapping[str, Any]) -> str:
-    return (f"{' and '.join(f'board_score(Chips.of({text}))' for text in positions_of(case))}, "
-            f"line_score for the board and {', '.join(case['cells'])}, board_gain for "
-            f"{', '.join(case['actions'])}, cells_by_cost")
+    return (
+        f"{' and '.join(f'board_score(Chips.of({text}))' for text in positions_of(case))}, "
+        f"line_score for the board and {', '.join(case['cells'])}, board_gain for "
+        f"{', '.join(case['actions'])}, cells_by_cost"
+    )
 
 
 def _described_play(case: Mapping[str, Any]) -> str:
     weights = _written(case.get("weights", {}))
-    called = " and ".join(f"play_score({position}, kind, cell, Weights({weights}))"
-                          for position in positions_of(case))
+    called = " and ".join(
+        f"play_score({position}, kind, cell, Weights({weights}))" for position in positions_of(case)
+    )
     return f"{called} and parts for {', '.join(case['actions'])}"
 
 
 def _described_blocking(case: Mapping[str, Any]) -> str:
     weights = f"BLOCKING._replace({_written(case['weights'])})" if "weights" in case else "BLOCKING"
-    called = " and ".join(f"play_score({position}, kind, cell, {weights})"
-                          for position in positions_of(case))
+    called = " and ".join(
+        f"play_score({position}, kind, cell, {weights})" for position in positions_of(case)
+    )
     return f"{called} and threat for {', '.join((*case['actions'], *case.get('cells', ())))}"
 
 
@@ -203,8 +309,10 @@ def _described_agent(case: Mapping[str, Any]) -> str:
     """One agent in all positions of the case; another one plays beside an agent with weights."""
     made, beside = f"{case['agent']}()", ""
     if "weights" in case:
-        made, beside = (f"{case['agent']}(Weights({_written(case['weights'])}))",
-                        f", each time after another {made}")
+        made, beside = (
+            f"{case['agent']}(Weights({_written(case['weights'])}))",
+            f", each time after another {made}",
+        )
     first, *more = positions_of(case)
     if not more and not beside:
         return f"{made}.choose({first})"

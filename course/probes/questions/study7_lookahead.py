@@ -33,25 +33,36 @@ def _heat(module, cells: list[list[int]]) -> Iterator[Part]:
 def _line_text(module, on: str, cells: list[list[int]]) -> Iterator[Part]:
     def texts():
         chips = _chips(module, on)
-        return [[[get(module, "line_text")(chips, tuple(cell), direction)
-                  for direction in DIRECTIONS] for cell in cells]]
+        return [
+            [
+                [
+                    get(module, "line_text")(chips, tuple(cell), direction)
+                    for direction in DIRECTIONS
+                ]
+                for cell in cells
+            ]
+        ]
 
     yield ("text",), texts
 
 
 def _links(module, texts: list[str]) -> Iterator[Part]:
-    yield (("made", "broken"),
-           lambda: list(zip(*[get(module, "links")(text) for text in texts], strict=True)))
+    yield (
+        ("made", "broken"),
+        lambda: list(zip(*[get(module, "links")(text) for text in texts], strict=True)),
+    )
 
 
 def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iterator[Part]:
     def found(chips):
-        return [list(get(module, "line_links")(chips, tuple(cell), direction))
-                for cell in cells for direction in DIRECTIONS]
+        return [
+            list(get(module, "line_links")(chips, tuple(cell), direction))
+            for cell in cells
+            for direction in DIRECTIONS
+        ]
 
     def scans():
-        """Scans on boards whose lines were all seen before: the same one, and with chips far away.
-        """
+        """Scans on boards whose lines were all seen before: the same one, and with chips far away."""
         chips = _chips(module, on)
         found(chips)
         more = 1 << BIT[tuple(far)]
@@ -76,8 +87,10 @@ def _reward(module, on: str) -> Iterator[Part]:
 
 
 def _draft_value(module, on: str, cards: list[str]) -> Iterator[Part]:
-    yield (("value",),
-           lambda: [[get(module, "draft_value")(_chips(module, on), card) for card in cards]])
+    yield (
+        ("value",),
+        lambda: [[get(module, "draft_value")(_chips(module, on), card) for card in cards]],
+    )
 
 
 def _catalogue(module, on: str) -> Iterator[Part]:
@@ -89,8 +102,7 @@ def _catalogue(module, on: str) -> Iterator[Part]:
 
 
 def _best_reply(module, on: str, cards: list[str]) -> Iterator[Part]:
-    yield (("value",),
-           lambda: [get(module, "best_reply")(_chips(module, on).turned(), cards)])
+    yield (("value",), lambda: [get(module, "best_reply")(_chips(module, on).turned(), cards)])
 
 
 def _quick_replies(module, on: str, cards: list[str]) -> Iterator[Part]:
@@ -112,8 +124,13 @@ def _quick_replies(module, on: str, cards: list[str]) -> Iterator[Part]:
 
 def _look_ahead(module, on, replies: bool | str, cards: str = "possible") -> Iterator[Part]:
     def agent():
-        finder = (REPLIES[replies] if isinstance(replies, str)
-                  else get(module, "plain_replies") if replies else None)
+        finder = (
+            REPLIES[replies]
+            if isinstance(replies, str)
+            else get(module, "plain_replies")
+            if replies
+            else None
+        )
         return get(module, "LookAhead")(replies=finder, cards=cards)
 
     def values():
@@ -122,8 +139,10 @@ def _look_ahead(module, on, replies: bool | str, cards: str = "possible") -> Ite
         for observation in _observations(on):
             values = asked.values(observation)
             if list(values) != list(observation.legal_actions()):
-                raise BadReply("the keys of LookAhead.values must be the legal actions, in the "
-                               "documented order")
+                raise BadReply(
+                    "the keys of LookAhead.values must be the legal actions, in the "
+                    "documented order"
+                )
             found += values.values()
         return [found]
 
@@ -135,8 +154,9 @@ def _look_ahead(module, on, replies: bool | str, cards: str = "possible") -> Ite
     yield ("move",), move
 
 
-def _top_k(module, on: str, deal: int, k: int, depth: int,
-           rate: str | None = None) -> Iterator[Part]:
+def _top_k(
+    module, on: str, deal: int, k: int, depth: int, rate: str | None = None
+) -> Iterator[Part]:
     def game():
         return get(module, "TopK")(sample(read_position(on), Random(deal)), k, depth, **_rate(rate))
 
@@ -182,11 +202,12 @@ def made_up_replies(chips, cards):
 
 
 def made_up_gains(state) -> dict:
-    """Gains that are the same on every sample: any number for a square, one more for a jack taken.
-    """
-    return {action: float((17 * action.coords[0] + 5 * action.coords[1]) % 31 if action.coords
-                          else 0) + action.draft_card.startswith("j")
-            for action in state.observation().legal_actions()}
+    """Gains that are the same on every sample: any number for a square, one more for a jack taken."""
+    return {
+        action: float((17 * action.coords[0] + 5 * action.coords[1]) % 31 if action.coords else 0)
+        + action.draft_card.startswith("j")
+        for action in state.observation().legal_actions()
+    }
 
 
 REPLIES = {"made_up_replies": made_up_replies}
@@ -205,10 +226,14 @@ class RandomPlay:
         """The value for the player to move; neither moves nor nodes are looked for."""
         if state.is_terminal():
             return Search(None, state.utility(state.to_move), 1)
-        worth = [(child, self.search(child).value)
-                 for child in map(state.after, state.legal_moves())]
-        return Search(None, fmean(value if child.to_move == state.to_move else -value
-                                  for child, value in worth), 1)
+        worth = [
+            (child, self.search(child).value) for child in map(state.after, state.legal_moves())
+        ]
+        return Search(
+            None,
+            fmean(value if child.to_move == state.to_move else -value for child, value in worth),
+            1,
+        )
 
 
 def _observations(on: str | list[str]) -> list[Any]:
@@ -262,6 +287,7 @@ def _plays(on: str) -> Iterator[Any]:
 
 def _on_chips(name: str, *rest: str, turned: bool = False):
     """The description of a question that calls `name` on the chips of a position."""
+
     def describe(case: Mapping[str, Any]) -> str:
         chips = f"Chips.seen_by({', '.join(positions_of(case))}){'.turned()' if turned else ''}"
         return f"{name}({', '.join([chips, *(repr(case.get(key, key)) for key in rest)])})"
@@ -271,6 +297,7 @@ def _on_chips(name: str, *rest: str, turned: bool = False):
 
 def _listed(name: str, key: str):
     """The description of a question that calls `name` on each item of a list."""
+
     def describe(case: Mapping[str, Any]) -> str:
         items = (tuple(item) if isinstance(item, list) else item for item in case[key])
         return f"{name}(...) for {', '.join(map(repr, items))}"
@@ -280,9 +307,11 @@ def _listed(name: str, key: str):
 
 def _agent(name: str, *options: str, method: str = "values"):
     """The description of a question that makes an agent and calls its method in each position."""
+
     def describe(case: Mapping[str, Any]) -> str:
-        made = ", ".join(f"{option}={_option(case[option])}" for option in options
-                         if option in case)
+        made = ", ".join(
+            f"{option}={_option(case[option])}" for option in options if option in case
+        )
         first, *more = positions_of(case)
         if not more:
             return f"{name}({made}).{method}({first})"
@@ -294,15 +323,23 @@ def _agent(name: str, *options: str, method: str = "values"):
 
 def _squares(on: str, *kinds: str) -> list[str]:
     """The plays of these kinds in words: "place 4,2"."""
-    return [f"{action.kind} {','.join(map(str, action.coords))}" for action in _plays(on)
-            if action.kind in kinds]
+    return [
+        f"{action.kind} {','.join(map(str, action.coords))}"
+        for action in _plays(on)
+        if action.kind in kinds
+    ]
 
 
 def _actions_on_boards(case: Mapping[str, Any]) -> list[list[str]]:
     boards = _observations(case["on"])
     several = len(boards) > 1
-    return [[f"{action} on board {number}" if several else str(action)
-             for number, board in enumerate(boards, 1) for action in board.legal_actions()]]
+    return [
+        [
+            f"{action} on board {number}" if several else str(action)
+            for number, board in enumerate(boards, 1)
+            for action in board.legal_actions()
+        ]
+    ]
 
 
 def _along(direction: tuple[int, int]) -> str:

@@ -29,15 +29,19 @@ OPPONENT = [f"OPPONENT_PATTERNS[{number}]" for number in range(4)]
 
 
 def _rays(module, texts: list[str], gaps: int) -> Iterator[Part]:
-    yield (("connected", "gaps", "discrete", "open"),
-           lambda: _columns([get(module, "one_side")(text, gaps) for text in texts], 4, "one_side"))
+    yield (
+        ("connected", "gaps", "discrete", "open"),
+        lambda: _columns([get(module, "one_side")(text, gaps) for text in texts], 4, "one_side"),
+    )
 
 
 def _direction(module, on: str, cell: list[int]) -> Iterator[Part]:
     def infos():
         board, _ = get(module, "views")(read_position(on))
-        found = [get(module, "direction_info")(board, tuple(cell), direction)
-                 for direction in get(module, "DIRECTIONS")]
+        found = [
+            get(module, "direction_info")(board, tuple(cell), direction)
+            for direction in get(module, "DIRECTIONS")
+        ]
         connect, gaps, front, back, *ends = _columns(found, 6, "direction_info")
         return connect, gaps, _pairs(front, back), _pairs(*ends)
 
@@ -54,10 +58,24 @@ def _pattern(module, infos: list[list]) -> Iterator[Part]:
 
 def _cell_scores(module, on: str) -> Iterator[Part]:
     mine, theirs = get(module, "views")(read_position(on))
-    yield ("place",), lambda: [[get(module, "place_score")(mine, theirs, cell)
-                                for cell in _cells_with(mine, get(module, "EMPTY"))]]
-    yield ("remove",), lambda: [[get(module, "remove_score")(theirs, cell)
-                                 for cell in _cells_with(mine, get(module, "THEIRS"))]]
+    yield (
+        ("place",),
+        lambda: [
+            [
+                get(module, "place_score")(mine, theirs, cell)
+                for cell in _cells_with(mine, get(module, "EMPTY"))
+            ]
+        ],
+    )
+    yield (
+        ("remove",),
+        lambda: [
+            [
+                get(module, "remove_score")(theirs, cell)
+                for cell in _cells_with(mine, get(module, "THEIRS"))
+            ]
+        ],
+    )
 
 
 def _action_scores(module, on: str) -> Iterator[Part]:
@@ -92,30 +110,46 @@ def _action_features(module, on: str) -> Iterator[Part]:
     def changes():
         observation = read_position(on)
         boards = get(module, "views")(observation)
-        found = [items(get(module, "action_features")(*boards, action))
-                 for action in _spread(list(observation.legal_actions()))]
+        found = [
+            items(get(module, "action_features")(*boards, action))
+            for action in _spread(list(observation.legal_actions()))
+        ]
         return [features[:-1] for features in found], [features[-1] for features in found]
 
     yield ("changes", "trade"), changes
 
 
 def _discards(module, on: list[str]) -> Iterator[Part]:
-    yield ("jacks",), lambda: [[items(get(module, "discard_features")(read_position(text)))
-                                for text in on]]
+    yield (
+        ("jacks",),
+        lambda: [[items(get(module, "discard_features")(read_position(text))) for text in on]],
+    )
 
 
-def _targets(module, reward: float, taken: float, values: list[float],
-             gamma: float) -> Iterator[Part]:
+def _targets(
+    module, reward: float, taken: float, values: list[float], gamma: float
+) -> Iterator[Part]:
     for method in ("sarsa", "q_learning"):
-        yield ((method,), lambda method=method: [[
-            _rounded(get(module, "td_target")(method, reward, taken, values, gamma)),
-            _rounded(get(module, "td_target")(method, reward, None, [], gamma))]])
+        yield (
+            (method,),
+            lambda method=method: [
+                [
+                    _rounded(get(module, "td_target")(method, reward, taken, values, gamma)),
+                    _rounded(get(module, "td_target")(method, reward, None, [], gamma)),
+                ]
+            ],
+        )
 
     def other():
         get(module, "td_target")("sarsa", reward, taken, values, gamma)  # who refuses all is wrong
-        return [[
-            _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, taken, values, gamma)),
-            _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, None, [], gamma))]]
+        return [
+            [
+                _refused(
+                    lambda: get(module, "td_target")(OTHER_METHOD, reward, taken, values, gamma)
+                ),
+                _refused(lambda: get(module, "td_target")(OTHER_METHOD, reward, None, [], gamma)),
+            ]
+        ]
 
     yield ("other",), other
 
@@ -142,6 +176,7 @@ def _table(module, updates: list[list], alpha: float) -> Iterator[Part]:
 
 def _agent(module, on: str, favoured: int, bonus: float, **settings) -> Iterator[Part]:
     """What an agent plays with an empty table, and with one that likes one of its actions."""
+
     def state():
         class Marked(get(module, "SarsaAgent")):
             def state(self, scores, observation):
@@ -151,7 +186,7 @@ def _agent(module, on: str, favoured: int, bonus: float, **settings) -> Iterator
         found = items(Marked(**settings).rate(observation)[0])
         boards = get(module, "views")(observation, *_given(settings, "corner"))
         own = items(get(module, "state_features")(*boards))
-        return [[found[:len(own)] == own, *found[len(own):]]]
+        return [[found[: len(own)] == own, *found[len(own) :]]]
 
     def choices():
         observation, agent = read_position(on), get(module, "SarsaAgent")(**settings)
@@ -190,24 +225,36 @@ def _explores(module, on: list[str], epsilon: float, method: str) -> Iterator[Pa
         choices = [str(one.choose(first)) for _ in range(AGAIN)]
         together = [(str(beside.choose(first)), other.choose(first)) for _ in range(AGAIN)]
         one.reset(1)
-        return [[choices == [mine for mine, _ in together],
-                 choices == [str(one.choose(first)) for _ in range(AGAIN)]]]
+        return [
+            [
+                choices == [mine for mine, _ in together],
+                choices == [str(one.choose(first)) for _ in range(AGAIN)],
+            ]
+        ]
 
     def learned():
-        (state, rated), (later, following) = (get(module, "SarsaAgent")().rate(observation)
-                                              for observation in (first, second))
-        values = {candidate.features: BETWEEN * number
-                  for number, candidate in enumerate(following, 1)}
+        (state, rated), (later, following) = (
+            get(module, "SarsaAgent")().rate(observation) for observation in (first, second)
+        )
+        values = {
+            candidate.features: BETWEEN * number for number, candidate in enumerate(following, 1)
+        }
         right = []
         for seed in range(GAMES):
-            learner = get(module, "SarsaAgent")(seed=seed, method=method, learn=True, epsilon=1.0,
-                                                alpha=1.0)
+            learner = get(module, "SarsaAgent")(
+                seed=seed, method=method, learn=True, epsilon=1.0, alpha=1.0
+            )
             played = _of(rated, learner.choose(first))
-            learner.table.values.update(((later, features), values[features])
-                                        for features in values)
+            learner.table.values.update(
+                ((later, features), values[features]) for features in values
+            )
             then = _of(following, learner.choose(second))
-            target = get(module, "td_target")(method, played.reward, values[then.features],
-                                              [values[one.features] for one in following])
+            target = get(module, "td_target")(
+                method,
+                played.reward,
+                values[then.features],
+                [values[one.features] for one in following],
+            )
             found = learner.table.value(state, played.features)
             right.append(math.isclose(found, target) or not any(played.features))
         return [all(right)]
@@ -230,6 +277,7 @@ def _learning(module, on: list[str], method: str, value: float) -> Iterator[Part
     Before the last choice, the last candidate of that turn is given a value. Then comes a second
     game on the same positions. Another agent, with a table of its own, plays beside it.
     """
+
     @cache
     def agents():
         return [get(module, "SarsaAgent")(method=method, learn=True) for _ in range(2)]
@@ -300,32 +348,43 @@ def _called(name: str):
 
 
 def _of_agent(case: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value!r}" for key, value in case.items()
-                         if key not in ("on", "favoured", "bonus"))
-    return (f"SarsaAgent({settings}).rate({positions_of(case)[0]}), also with the value "
-            f"{case['bonus']} for candidate number {case['favoured']}")
+    settings = ", ".join(
+        f"{key}={value!r}" for key, value in case.items() if key not in ("on", "favoured", "bonus")
+    )
+    return (
+        f"SarsaAgent({settings}).rate({positions_of(case)[0]}), also with the value "
+        f"{case['bonus']} for candidate number {case['favoured']}"
+    )
 
 
 def _of_exploring(case: Mapping[str, Any]) -> str:
     first, second = positions_of(case)
-    return (f"SarsaAgent(epsilon={case['epsilon']}), which chooses {DRAWS:,} times on {first}; and "
-            f"SarsaAgent(method={case['method']!r}, learn=True, epsilon=1.0, alpha=1.0), which "
-            f"chooses there, then on {second}, in {GAMES} games")
+    return (
+        f"SarsaAgent(epsilon={case['epsilon']}), which chooses {DRAWS:,} times on {first}; and "
+        f"SarsaAgent(method={case['method']!r}, learn=True, epsilon=1.0, alpha=1.0), which "
+        f"chooses there, then on {second}, in {GAMES} games"
+    )
 
 
 def _of_learning(case: Mapping[str, Any]) -> str:
-    return (f"SarsaAgent(method={case['method']!r}, learn=True), which chooses on "
-            f"{', then '.join(positions_of(case))}; the value {case['value']} is given to the last "
-            f"candidate of the last turn; then finish({OUTCOME}), finish() once more, and a second "
-            "game on the same positions; another agent with its own table chooses there, too")
+    return (
+        f"SarsaAgent(method={case['method']!r}, learn=True), which chooses on "
+        f"{', then '.join(positions_of(case))}; the value {case['value']} is given to the last "
+        f"candidate of the last turn; then finish({OUTCOME}), finish() once more, and a second "
+        "game on the same positions; another agent with its own table chooses there, too"
+    )
 
 
 def _cells_where(on: str, wanted) -> list[str]:
     """The cells whose chip is wanted, row by row."""
     observation = read_position(on)
     own = SIDES[observation.side]
-    return [f"cell {(row, col)}" for row in range(SIZE) for col in range(SIZE)
-            if wanted(observation[row, col], own)]
+    return [
+        f"cell {(row, col)}"
+        for row in range(SIZE)
+        for col in range(SIZE)
+        if wanted(observation[row, col], own)
+    ]
 
 
 def _cards_asked(case: Mapping[str, Any]) -> list[list[str]]:

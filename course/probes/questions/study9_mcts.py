@@ -19,14 +19,23 @@ PLAYERS = ("x", "o")
 
 
 def _rewards(module, on: list[str]) -> Iterator[Part]:
-    yield ("value",), lambda: [[
-        [get(module, "reward")(read_position(text), player) for player in PLAYERS] for text in on]]
+    yield (
+        ("value",),
+        lambda: [
+            [
+                [get(module, "reward")(read_position(text), player) for player in PLAYERS]
+                for text in on
+            ]
+        ],
+    )
 
 
 def _ucb(module, arguments: list[list]) -> Iterator[Part]:
     yield ("value",), lambda: [[_rounded(get(module, "ucb")(*four)) for four in arguments]]
-    yield ("unvisited",), lambda: [[
-        str(get(module, "ucb")(mean, 0, parent, c)) for mean, _, parent, c in arguments]]
+    yield (
+        ("unvisited",),
+        lambda: [[str(get(module, "ucb")(mean, 0, parent, c)) for mean, _, parent, c in arguments]],
+    )
 
 
 def _choices(module, tables: list[list]) -> Iterator[Part]:
@@ -43,6 +52,7 @@ def _choices(module, tables: list[list]) -> Iterator[Part]:
 
 def _simulate(module, on: str, seed: int) -> Iterator[Part]:
     """Some games in a row, and what the generator draws next."""
+
     def ends():
         agent, state = get(module, "MonteCarlo")(seed=seed), _state(on, seed)
         found = [_told(agent.simulate(state)) for _ in range(GAMES)]
@@ -54,6 +64,7 @@ def _simulate(module, on: str, seed: int) -> Iterator[Part]:
 
 def _backup(module, on: str, path: list[int], others: list[str]) -> Iterator[Part]:
     """`path`: moves that lead from the root to the node; `others`: the last states of games."""
+
     def counted():
         nodes, agent = _path(module, read_position(on), path), get(module, "MonteCarlo")()
         beside = nodes[0].children["beside"] = get(module, "Node")("beside", "x", nodes[0])
@@ -63,17 +74,23 @@ def _backup(module, on: str, path: list[int], others: list[str]) -> Iterator[Par
             agent.backup(nodes[-2], read_position(others[0]))
         every = [*nodes, beside]
         # Whoever does nothing leaves the rest alone, too, and that is not worth a point.
-        rest = [_rounded(nodes[0].total), _rounded(beside.total)] if any(
-            node.visits for node in nodes) else "no visit was counted"
-        return ([node.visits for node in every], [_rounded(node.total) for node in every[1:-1]],
-                rest)
+        rest = (
+            [_rounded(nodes[0].total), _rounded(beside.total)]
+            if any(node.visits for node in nodes)
+            else "no visit was counted"
+        )
+        return (
+            [node.visits for node in every],
+            [_rounded(node.total) for node in every[1:-1]],
+            rest,
+        )
 
     yield ("visits", "totals", "rest"), counted
 
 
 def _select(module, on: str, tree: list, c: float) -> Iterator[Part]:
-    """`tree`: the visits of the root, and its children as lists of move, visits, total, children.
-    """
+    """`tree`: the visits of the root, and its children as lists of move, visits, total, children."""
+
     def stops():
         state, agent = read_position(on), get(module, "UCT")(c=c, seed=0)
         root = get(module, "Node")()
@@ -87,6 +104,7 @@ def _select(module, on: str, tree: list, c: float) -> Iterator[Part]:
 
 def _expand(module, on: str, tried: list[int], seed: int) -> Iterator[Part]:
     """Expand a node until nothing is left untried; then one at the end of a game."""
+
     def grown():
         state, agent = read_position(on), get(module, "UCT")(seed=seed)
         root = get(module, "Node")()
@@ -96,8 +114,15 @@ def _expand(module, on: str, tried: list[int], seed: int) -> Iterator[Part]:
             child, after = _pair(agent.expand(root, state), "expand")
             found.append(child.move)
             states.append(_told(after))
-            links.append([child.mover, child.parent is root, root.children[child.move] is child,
-                          child.visits, len(child.children)])
+            links.append(
+                [
+                    child.mover,
+                    child.parent is root,
+                    root.children[child.move] is child,
+                    child.visits,
+                    len(child.children),
+                ]
+            )
         return found, states, links, agent.rng.randrange(SHIFT)
 
     def ended():
@@ -123,7 +148,7 @@ def _tree(module, agent: str, on: str, **options) -> Iterator[Part]:
     yield from _searched(module, agent, on, options, roots)
 
     def deeper():
-        root, = roots or [_agent(module, agent, options).search(read_position(on))]
+        (root,) = roots or [_agent(module, agent, options).search(read_position(on))]
         child = max(_children(root), key=lambda child: child.visits)
         return _table(child), _nodes(root)
 
@@ -147,20 +172,23 @@ def _ensemble(module, on: str, **options) -> Iterator[Part]:
     yield ("worlds",), worlds
 
 
-def _searched(module, agent: str, on: str, options: Mapping[str, Any],
-              roots: list | None = None) -> Iterator[Part]:
+def _searched(
+    module, agent: str, on: str, options: Mapping[str, Any], roots: list | None = None
+) -> Iterator[Part]:
     """`roots`: gets the root of the tree."""
+
     def rows():
         root = _agent(module, agent, options).search(read_position(on))
         if roots is not None:
             roots.append(root)
         children = _children(root)
-        return ([root.visits, *([str(child.move), child.visits] for child in children)],
-                [[str(child.move), _rounded(child.total)] for child in children])
+        return (
+            [root.visits, *([str(child.move), child.visits] for child in children)],
+            [[str(child.move), _rounded(child.total)] for child in children],
+        )
 
     yield ("visits", "totals"), rows
-    yield ("move",), lambda: [
-        str(_agent(module, agent, options).choose(read_position(on)))]
+    yield ("move",), lambda: [str(_agent(module, agent, options).choose(read_position(on)))]
 
 
 def _info_step(module, on: str, worlds: list[int], c: float, seed: int) -> Iterator[Part]:
@@ -170,6 +198,7 @@ def _info_step(module, on: str, worlds: list[int], c: float, seed: int) -> Itera
     them have children with made-up numbers; where one is expanded, every other move of the first
     world has none.
     """
+
     def node_with(states: Sequence[Any], untried: Sequence[Any] = ()) -> Any:
         make = get(module, "Node")
         root = make()
@@ -196,14 +225,19 @@ def _info_step(module, on: str, worlds: list[int], c: float, seed: int) -> Itera
 
     def expanded():
         states = sampled()
-        node, agent = (node_with(states, states[0].legal_moves()[::2]),
-                       get(module, "ISUCT")(c=c, seed=seed))
+        node, agent = (
+            node_with(states, states[0].legal_moves()[::2]),
+            get(module, "ISUCT")(c=c, seed=seed),
+        )
         stays, _ = _pair(agent.select(node, states[0]), "select")
         child, after = _pair(agent.expand(node, states[0]), "expand")
         end = _end_of(states[0])
         last, _ = _pair(agent.expand(child, end), "expand")
-        return ([stays is node, str(child.move), _told(after), last is child], _available(node),
-                agent.rng.randrange(SHIFT))
+        return (
+            [stays is node, str(child.move), _told(after), last is child],
+            _available(node),
+            agent.rng.randrange(SHIFT),
+        )
 
     yield ("selected", "counted"), selected
     yield ("expanded", "counted_too", "next"), expanded
@@ -220,7 +254,7 @@ def _agent(module, name: str, options: Mapping[str, Any]) -> Any:
 
     class Agent(base):
         def moves(self, state):
-            return super().moves(state) if few is None else state.legal_moves()[:-few - 1:-1]
+            return super().moves(state) if few is None else state.legal_moves()[: -few - 1 : -1]
 
         def simulate(self, state):
             if stop is None:
@@ -273,8 +307,10 @@ def _children(node: Any) -> list[Any]:
 
 
 def _table(node: Any) -> list[list]:
-    return [[str(child.move), child.visits, _rounded(child.total), child.available]
-            for child in _children(node)]
+    return [
+        [str(child.move), child.visits, _rounded(child.total), child.available]
+        for child in _children(node)
+    ]
 
 
 def _available(node: Any) -> list[list]:
@@ -332,6 +368,7 @@ def _rounded(number: float) -> float:
 
 def _made(name: str, method: str):
     """The description of a question that makes an agent and searches."""
+
     def describe(case: Mapping[str, Any]) -> str:
         options = ", ".join(f"{key}={case[key]}" for key in OPTIONS if key in case)
         agent = case.get("agent", name)

@@ -41,8 +41,9 @@ def main() -> None:
     answer(parse(order["agent"]), order["seed"], send, inbox.get)
 
 
-def answer(agent: Spec, seed: int, send: Callable[[dict], None],
-           receive: Callable[[], dict]) -> None:
+def answer(
+    agent: Spec, seed: int, send: Callable[[dict], None], receive: Callable[[], dict]
+) -> None:
     """Make the agent, and send its answer to every observation until no more come."""
     try:
         made = begun(agent, seed)
@@ -72,8 +73,12 @@ def limit(memory: float, cpu: float) -> None:
     if sys.platform != "linux":
         return
     import resource
-    for kind, wanted in ((resource.RLIMIT_AS, int(memory * MEGABYTE)),
-                         (resource.RLIMIT_CPU, math.ceil(cpu)), (resource.RLIMIT_CORE, 0)):
+
+    for kind, wanted in (
+        (resource.RLIMIT_AS, int(memory * MEGABYTE)),
+        (resource.RLIMIT_CPU, math.ceil(cpu)),
+        (resource.RLIMIT_CORE, 0),
+    ):
         hard = resource.getrlimit(kind)[1]
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(kind, (most, most))

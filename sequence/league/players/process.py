@@ -26,8 +26,13 @@ from sequence.league.wire import MAX_LINE, clean, observation_to_plain
 
 WATCH = 0.25  # seconds between two looks at what a process uses
 # The same run every time: no random order of sets. One thread: clocks and memory are for one.
-FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
-         "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+FIXED = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 
 
 class ProcessPlayer:
@@ -40,12 +45,16 @@ class ProcessPlayer:
 
     def __init__(self, agent: Spec, limits: Limits | None = None) -> None:
         if agent.where == "__main__":
-            raise LeagueError(f"another process cannot import {agent.cls}, which is defined in a "
-                              "notebook or a script: write it to a file (%%writefile), or trust it "
-                              "(transport=TrustedPlayer)")
+            raise LeagueError(
+                f"another process cannot import {agent.cls}, which is defined in a "
+                "notebook or a script: write it to a file (%%writefile), or trust it "
+                "(transport=TrustedPlayer)"
+            )
         if parse(agent.text).options != agent.options:
-            raise LeagueError(f"{agent.text} cannot be made in another process: its arguments are "
-                              "not plain values")
+            raise LeagueError(
+                f"{agent.text} cannot be made in another process: its arguments are "
+                "not plain values"
+            )
         self._spec = agent
         self._limits = limits or Limits()
         self._process: subprocess.Popen | None = None
@@ -58,18 +67,29 @@ class ProcessPlayer:
         `LeagueError` if it cannot enforce the limits.
         """
         self._process = subprocess.Popen(
-            (sys.executable, "-P", "-m", self.module), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-            env=_environment())
+            (sys.executable, "-P", "-m", self.module),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=_environment(),
+        )
         self._meter = Meter(self._process.pid)
         self._answered = 0.0  # what it had computed by its last answer
         # A thread writes and reads: no write or read that never ends can hold the league up.
         self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()
-        threading.Thread(target=_carry, args=(self._process, self._requests, self._replies),
-                         daemon=True).start()
-        reply = self._exchange({"agent": self._spec.text, "seed": seed,
-                                "memory": self._limits.memory,
-                                "cpu": self._limits.cpu * factor()}, seconds)
+        threading.Thread(
+            target=_carry, args=(self._process, self._requests, self._replies), daemon=True
+        ).start()
+        reply = self._exchange(
+            {
+                "agent": self._spec.text,
+                "seed": seed,
+                "memory": self._limits.memory,
+                "cpu": self._limits.cpu * factor(),
+            },
+            seconds,
+        )
         if "limits" in reply:
             raise LeagueError(f"this machine cannot set the limits: {clean(str(reply['limits']))}")
         if "unknown" in reply:
@@ -124,8 +144,9 @@ class ProcessPlayer:
         return line
 
 
-def _carry(process: subprocess.Popen, requests: queue.SimpleQueue,
-           replies: queue.SimpleQueue) -> None:
+def _carry(
+    process: subprocess.Popen, requests: queue.SimpleQueue, replies: queue.SimpleQueue
+) -> None:
     """Write each request and read its reply, "" when the process has ended."""
     with suppress(OSError), process.stdin, process.stdout:
         while (request := requests.get()) is not None:

@@ -1,10 +1,10 @@
 """How agents are named in a league: where the class is, its arguments, and the name to show.
 
-    Greedy                                  a class of `sequence`
-    sequence.agents.ismcts:ISMCTS(iterations=100)  a class of a module, with arguments
-    folder/my_agent.py:MyAgent              a class of a file
-    folder/my_agent.py                      the only class with a method `choose` in it
-    me=folder/my_agent.py                   the same under a name of its own
+Greedy                                  a class of `sequence`
+sequence.agents.ismcts:ISMCTS(iterations=100)  a class of a module, with arguments
+folder/my_agent.py:MyAgent              a class of a file
+folder/my_agent.py                      the only class with a method `choose` in it
+me=folder/my_agent.py                   the same under a name of its own
 """
 
 import ast
@@ -30,13 +30,15 @@ GIVEN = "sequence"  # where a class named without a module is found
 MAX_SLUG = 100  # bytes: file systems take names of 255, and a replay has two agents in its name
 _LOADING = RLock()  # a file is loaded once, even if several games ask for it at the same moment
 # Arguments begin like `(name=`, so that a folder may have parentheses in its name.
-SPEC = re.compile(r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
-                  r"(?P<arguments>\((?:\s*\w+\s*=.*)?\))?", re.DOTALL)
+SPEC = re.compile(
+    r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
+    r"(?P<arguments>\((?:\s*\w+\s*=.*)?\))?",
+    re.DOTALL,
+)
 
 
 class LeagueError(ValueError):
-    """Agents, settings or a folder with which no league can be played; the message is one sentence.
-    """
+    """Agents, settings or a folder with which no league can be played; the message is one sentence."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,10 @@ def spec(agent: Any) -> Spec:
     if isinstance(agent, partial) and not agent.args:
         made_by, options = agent.func, agent.keywords
     if not isinstance(made_by, type):
-        raise LeagueError(f"an agent is given as a class or as a text like 'file.py:Class(depth=2)'"
-                          f", not as {clean(repr(agent))}: every game makes its own")
+        raise LeagueError(
+            f"an agent is given as a class or as a text like 'file.py:Class(depth=2)'"
+            f", not as {clean(repr(agent))}: every game makes its own"
+        )
     named = made_by.__name__ + _arguments(options.items())
     return Spec(named, made_by.__module__, made_by.__qualname__, tuple(options.items()), made_by)
 
@@ -108,8 +112,10 @@ def parse(text: str) -> Spec:
     """The agent of a text; raises `LeagueError` for a text of another form."""
     match = SPEC.fullmatch(text.strip())
     if match is None:
-        raise LeagueError(f"{text!r} names no agent; write it like 'Greedy', 'module:Class', "
-                          "'file.py', 'file.py:Class(depth=2)' or 'name=file.py'")
+        raise LeagueError(
+            f"{text!r} names no agent; write it like 'Greedy', 'module:Class', "
+            "'file.py', 'file.py:Class(depth=2)' or 'name=file.py'"
+        )
     where, cls = match["where"], match["cls"] or ""
     options = _options(match["arguments"] or "()", text)
     if where.isidentifier() and not cls:
@@ -120,8 +126,9 @@ def parse(text: str) -> Spec:
     if found.is_file and not where.endswith(".py"):
         raise LeagueError(f"the file {where!r} of agent {text!r} does not end in .py")
     if not found.is_file and not all(part.isidentifier() for part in where.split(".")):
-        raise LeagueError(f"{where!r} of agent {text!r} is neither a module nor a file that ends "
-                          "in .py")
+        raise LeagueError(
+            f"{where!r} of agent {text!r} is neither a module nor a file that ends in .py"
+        )
     name = match["name"] or (cls or Path(where).stem) + _arguments(options)
     return replace(found, name=name.strip())
 
@@ -136,13 +143,16 @@ def specs(agents: Iterable[Any]) -> tuple[Spec, ...]:
     names = [agent.slug.lower() for agent in found]
     for agent in found:
         if not agent.name.isprintable():
-            raise LeagueError(f"{agent.name!r} cannot be the name of an agent: not all of it is "
-                              "printable")
+            raise LeagueError(
+                f"{agent.name!r} cannot be the name of an agent: not all of it is printable"
+            )
         if not agent.slug:
             raise LeagueError(f"{agent.name!r} cannot be the name of an agent: it has no letter")
         if names.count(agent.slug.lower()) > 1:
-            raise LeagueError(f"two agents are called {agent.name!r}: give one another name, like "
-                              f"'second={agent.text}'")
+            raise LeagueError(
+                f"two agents are called {agent.name!r}: give one another name, like "
+                f"'second={agent.text}'"
+            )
     return found
 
 
@@ -170,6 +180,7 @@ def begun(agent: Spec, seed: int) -> Any:
     made = make(agent)
     if "numpy" in sys.modules:
         import numpy as np
+
         np.random.seed(seed % 2**32)  # numpy takes no greater seeds
     if hasattr(made, "reset"):
         made.reset(seed)
@@ -184,8 +195,10 @@ def _options(arguments: str, text: str) -> tuple[tuple[str, Any], ...]:
             raise ValueError("only name=value, each name once")
         return tuple((keyword.arg, ast.literal_eval(keyword.value)) for keyword in call.keywords)
     except (SyntaxError, ValueError, AttributeError) as error:
-        raise LeagueError(f"the arguments of agent {text!r} are not of the form name=value, each "
-                          "name once, with plain values") from error
+        raise LeagueError(
+            f"the arguments of agent {text!r} are not of the form name=value, each "
+            "name once, with plain values"
+        ) from error
 
 
 def _arguments(options) -> str:
@@ -200,13 +213,19 @@ def _class(agent: Spec) -> type:
         if not callable(getattr(found, "choose", None)):
             raise LeagueError(f"{agent.where} has no class {agent.cls} with a method choose")
         return found
-    classes = [value for value in vars(module).values()
-               if isinstance(value, type) and value.__module__ == module.__name__
-               and callable(getattr(value, "choose", None))]
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and callable(getattr(value, "choose", None))
+    ]
     if len(classes) != 1:
         names = f" ({', '.join(found.__name__ for found in classes)})" if classes else ""
-        raise LeagueError(f"{agent.where} has {len(classes)} classes with a method choose{names}: "
-                          "name one, like 'file.py:Class'")
+        raise LeagueError(
+            f"{agent.where} has {len(classes)} classes with a method choose{names}: "
+            "name one, like 'file.py:Class'"
+        )
     return classes[0]
 
 

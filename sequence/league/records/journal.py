@@ -51,10 +51,15 @@ class Record:
         """The record in a line of the journal; raises ValueError for any other bytes."""
         try:
             plain = json.loads(line.decode())
-            record = cls(**plain | {
-                "agents": tuple(plain["agents"]), "sequences": tuple(plain["sequences"]),
-                "warnings": tuple(Warned(*warned) for warned in plain["warnings"]),
-                "seconds": tuple(tuple(times) for times in plain["seconds"])})
+            record = cls(
+                **plain
+                | {
+                    "agents": tuple(plain["agents"]),
+                    "sequences": tuple(plain["sequences"]),
+                    "warnings": tuple(Warned(*warned) for warned in plain["warnings"]),
+                    "seconds": tuple(tuple(times) for times in plain["seconds"]),
+                }
+            )
             fits = record._fits()
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"this is not the record of a game: {line!r:.80}") from error
@@ -65,13 +70,19 @@ class Record:
     def _fits(self) -> bool:
         """Whether the fields are what they should be."""
         numbers = (self.deal, self.actions, *self.sequences)
-        return (all(type(number) is int and number >= 0 for number in numbers)
-                and all(type(name) is str for name in self.agents)
-                and len(self.agents) == len(self.sequences) == len(self.seconds) == 2
-                and {self.winner, self.forfeit} <= {0, 1, None}
-                and all(warned.player in (0, 1) and type(warned.action) is int
-                        and type(warned.sentence) is str for warned in self.warnings)
-                and all(type(time) in (int, float) for times in self.seconds for time in times))
+        return (
+            all(type(number) is int and number >= 0 for number in numbers)
+            and all(type(name) is str for name in self.agents)
+            and len(self.agents) == len(self.sequences) == len(self.seconds) == 2
+            and {self.winner, self.forfeit} <= {0, 1, None}
+            and all(
+                warned.player in (0, 1)
+                and type(warned.action) is int
+                and type(warned.sentence) is str
+                for warned in self.warnings
+            )
+            and all(type(time) in (int, float) for times in self.seconds for time in times)
+        )
 
 
 class Journal:
@@ -99,8 +110,9 @@ class Journal:
                 self._compare(folder, settings)
             if has_games:
                 self._take_up(folder / GAMES)
-            write_whole(folder / SETTINGS,
-                        json.dumps(settings | {"seed": self.seed}, indent=2) + "\n")
+            write_whole(
+                folder / SETTINGS, json.dumps(settings | {"seed": self.seed}, indent=2) + "\n"
+            )
         except OSError as error:
             raise LeagueError(f"{folder} cannot be a league's folder: {error.strerror}") from error
 
@@ -122,8 +134,9 @@ class Journal:
                 try:
                     self._write(record, replay, name)
                 except OSError as error:
-                    raise LeagueError(f"a game cannot be written to {self._folder}: "
-                                      f"{error.strerror}") from error
+                    raise LeagueError(
+                        f"a game cannot be written to {self._folder}: {error.strerror}"
+                    ) from error
             self._records[record.key] = record
 
     def _write(self, record: Record, replay: str, name: str) -> None:
@@ -145,8 +158,10 @@ class Journal:
         if deals < settings["deals"]:
             unlike.remove("deals")
         if unlike:
-            raise LeagueError(f"{folder} holds a league with other settings "
-                              f"({', '.join(unlike)}): give another folder")
+            raise LeagueError(
+                f"{folder} holds a league with other settings "
+                f"({', '.join(unlike)}): give another folder"
+            )
 
     def _take_up(self, path: Path) -> None:
         """Read the games and drop a last line that is not whole."""

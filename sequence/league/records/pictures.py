@@ -26,11 +26,23 @@ def rating_plot(rows: Sequence["Row"]) -> "Figure":
     axes = figure.subplots()
     places = range(len(rows), 0, -1)
     axes.axvline(0, color="0.6", linewidth=1, linestyle="--", zorder=0)
-    axes.errorbar([row.rating for row in rows], places, xerr=[row.margin for row in rows],
-                  fmt="o", color=BLUE, capsize=4)
+    axes.errorbar(
+        [row.rating for row in rows],
+        places,
+        xerr=[row.margin for row in rows],
+        fmt="o",
+        color=BLUE,
+        capsize=4,
+    )
     for row, place in zip(rows, places, strict=True):
-        axes.annotate(f"{row.rating:+.0f}", (row.rating, place), xytext=(0, 5),
-                      textcoords="offset points", ha="center", fontsize=8)
+        axes.annotate(
+            f"{row.rating:+.0f}",
+            (row.rating, place),
+            xytext=(0, 5),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+        )
     axes.set_yticks(places, [row.agent for row in rows])
     axes.set_ylim(0.4, len(rows) + 0.7)
     axes.set_xlabel("Elo points above the league's average, with 95 % intervals")
@@ -63,10 +75,14 @@ def heat_map(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -
 def save(figure: "Figure", stem: Path) -> None:
     """Write the picture as PNG and as SVG, the same bytes for the same data."""
     import matplotlib
+
     for kind in KINDS:
         with matplotlib.rc_context({"svg.hashsalt": "sequence.league"}):
-            figure.savefig(stem.with_suffix(f".{kind}"), dpi=DPI,
-                           metadata={"Date": None} if kind == "svg" else None)
+            figure.savefig(
+                stem.with_suffix(f".{kind}"),
+                dpi=DPI,
+                metadata={"Date": None} if kind == "svg" else None,
+            )
 
 
 def _figure(width: float, height: float) -> "Figure":
@@ -84,8 +100,9 @@ def _figure(width: float, height: float) -> "Figure":
 
 
 def _luminance(rgba: Sequence[float]) -> float:
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-              for part in rgba[:3]]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgba[:3]
+    ]
     return sum(weight * part for weight, part in zip(LUMINANCE, linear, strict=True))
 
 

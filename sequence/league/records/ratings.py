@@ -40,6 +40,7 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
     for every thousand games, and longer with more agents.
     """
     import numpy as np
+
     number = {agent: index for index, agent in enumerate(agents)}
     without, with_odd_ties = [], []
     for (first, second), match in pairings.items():
@@ -52,20 +53,26 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
         posteriors.append(_posterior(len(agents), without + with_odd_ties))
     precisions = [np.linalg.inv(covariance) for _, covariance in posteriors]
     covariance = np.linalg.inv(sum(precisions) / len(posteriors))
-    mean = covariance @ sum(precision @ mean for precision, (mean, _) in
-                            zip(precisions, posteriors, strict=True)) / len(posteriors)
+    mean = (
+        covariance
+        @ sum(precision @ mean for precision, (mean, _) in zip(precisions, posteriors, strict=True))
+        / len(posteriors)
+    )
     # Only differences mean anything: the uncertainty of the common level is taken out.
     centre = np.eye(len(agents)) - 1 / len(agents)
     mean, covariance = centre @ mean, centre @ covariance @ centre.T
     spread = np.sqrt(np.diag(covariance))
-    return {agent: Rating(float(ELO * mean[index]), float(Z * ELO * spread[index]))
-            for agent, index in number.items()}
+    return {
+        agent: Rating(float(ELO * mean[index]), float(Z * ELO * spread[index]))
+        for agent, index in number.items()
+    }
 
 
 def _posterior(agents: int, comparisons: Sequence[tuple[int, int]]):
     """Mean (a vector) and covariance (a matrix) after the comparisons, pairs (winner, loser)."""
     import choix.ep
     import numpy as np
+
     # The library takes the comparisons in an order drawn from numpy's global numbers, which other
     # threads draw from too. So this is a copy of its module, with numbers of its own.
     library = importlib.util.module_from_spec(choix.ep.__spec__)

@@ -31,10 +31,23 @@ WIDTH = 140  # characters of a table that is not printed to a terminal
 
 
 TIMES = ("mean", "p99", "first")
-HEADINGS = ("#", "agent", "rating", "W-T-L", "score (95 %)", "mean s", "p99 s", "warnings",
-            "forfeits")
-NARROW = {"mean s": "mean\ns", "p99 s": "p99\ns", "warnings": "warn-\nings",
-          "forfeits": "for-\nfeits"}  # so that short names fit into 80 characters
+HEADINGS = (
+    "#",
+    "agent",
+    "rating",
+    "W-T-L",
+    "score (95 %)",
+    "mean s",
+    "p99 s",
+    "warnings",
+    "forfeits",
+)
+NARROW = {
+    "mean s": "mean\ns",
+    "p99 s": "p99\ns",
+    "warnings": "warn-\nings",
+    "forfeits": "for-\nfeits",
+}  # so that short names fit into 80 characters
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,8 +61,10 @@ class Results:
     @cached_property
     def pairings(self) -> dict[tuple[str, str], Match]:
         """The match of each pair, from the view of the agent that was named first."""
-        return {pair: _match(self._games[frozenset(pair)], pair[0])
-                for pair in combinations(self.agents, 2)}
+        return {
+            pair: _match(self._games[frozenset(pair)], pair[0])
+            for pair in combinations(self.agents, 2)
+        }
 
     @cached_property
     def _games(self) -> dict[frozenset[str], list[Record]]:
@@ -73,20 +88,26 @@ class Results:
     @property
     def warnings(self) -> tuple[str, ...]:
         """All warnings, a sentence each."""
-        return tuple(f"deal {record.deal} ({' - '.join(record.agents)}), action {warned.action}: "
-                     f"{record.agents[warned.player]} {warned.sentence}"
-                     for record in self.records for warned in record.warnings)
+        return tuple(
+            f"deal {record.deal} ({' - '.join(record.agents)}), action {warned.action}: "
+            f"{record.agents[warned.player]} {warned.sentence}"
+            for record in self.records
+            for warned in record.warnings
+        )
 
     def table(self) -> "Table":
         """The table for a terminal, made by rich."""
         from rich import box
         from rich.table import Table
         from rich.text import Text
-        table = Table(caption=self._caption, box=box.SIMPLE_HEAD, pad_edge=False,
-                      padding=(0, 0, 0, 1))
+
+        table = Table(
+            caption=self._caption, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1)
+        )
         for heading in HEADINGS:
-            table.add_column(NARROW.get(heading, heading),
-                             justify="left" if heading == "agent" else "right")
+            table.add_column(
+                NARROW.get(heading, heading), justify="left" if heading == "agent" else "right"
+            )
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in _cells(row)))
         return table
@@ -105,19 +126,32 @@ class Results:
 
     def times_as_csv(self) -> str:
         """The times of each agent in seconds, comma separated, with a line of headings."""
-        return _csv({"agent": row.agent, **{name: getattr(row, name) for name in TIMES}}
-                    for row in self.rows)
+        return _csv(
+            {"agent": row.agent, **{name: getattr(row, name) for name in TIMES}}
+            for row in self.rows
+        )
 
     def as_json(self) -> str:
         """The table without the times, with the pairings, the games and the warnings, as JSON."""
         plain = {
             "table": [_timeless(row) for row in self.rows],
-            "pairings": [{"agents": pair, "wins": match.wins, "ties": match.draws,
-                          "losses": match.losses} for pair, match in self.pairings.items()],
-            "games": [{"deal": record.deal, "agents": record.agents, "winner": record.winner,
-                       "forfeit": record.forfeit, "sequences": record.sequences,
-                       "actions": record.actions} for record in self.records],
-            "warnings": self.warnings}
+            "pairings": [
+                {"agents": pair, "wins": match.wins, "ties": match.draws, "losses": match.losses}
+                for pair, match in self.pairings.items()
+            ],
+            "games": [
+                {
+                    "deal": record.deal,
+                    "agents": record.agents,
+                    "winner": record.winner,
+                    "forfeit": record.forfeit,
+                    "sequences": record.sequences,
+                    "actions": record.actions,
+                }
+                for record in self.records
+            ],
+            "warnings": self.warnings,
+        }
         return json.dumps(plain, indent=1) + "\n"
 
     def write(self, folder: Path) -> None:
@@ -130,6 +164,7 @@ class Results:
 
     def __str__(self) -> str:
         from rich.console import Console
+
         text = io.StringIO()
         Console(file=text, width=WIDTH).print(self.table())
         return text.getvalue().rstrip("\n")
@@ -142,13 +177,17 @@ class Results:
             return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
 
         rows = "".join(line("td", _cells(row)) for row in self.rows)
-        return (f"<table><caption>{html.escape(self._caption)}</caption><thead>"
-                f"{line('th', HEADINGS)}</thead><tbody>{rows}</tbody></table>")
+        return (
+            f"<table><caption>{html.escape(self._caption)}</caption><thead>"
+            f"{line('th', HEADINGS)}</thead><tbody>{rows}</tbody></table>"
+        )
 
     @property
     def _caption(self) -> str:
-        return (f"{len(self.records)} games; ratings are Elo points above the league's average, "
-                "± 95 % interval")
+        return (
+            f"{len(self.records)} games; ratings are Elo points above the league's average, "
+            "± 95 % interval"
+        )
 
     def _row(self, rank: int, agent: str) -> Row:
         mine = [record for pair, games in self._games.items() if agent in pair for record in games]
@@ -157,19 +196,30 @@ class Results:
         times = [record.seconds[seat] for record, seat in zip(mine, seats, strict=True)]
         later = sorted(second for game in times for second in game[1:])
         return Row(
-            rank, agent, round(elo, 1), round(margin, 1), match.wins, match.draws, match.losses,
+            rank,
+            agent,
+            round(elo, 1),
+            round(margin, 1),
+            match.wins,
+            match.draws,
+            match.losses,
             *(round(share, 4) for share in (match.score, *match.interval)),
-            warnings=sum(warned.player == seat for record, seat in zip(mine, seats, strict=True)
-                         for warned in record.warnings),
+            warnings=sum(
+                warned.player == seat
+                for record, seat in zip(mine, seats, strict=True)
+                for warned in record.warnings
+            ),
             forfeits=sum(record.forfeit == seat for record, seat in zip(mine, seats, strict=True)),
             mean=round(sum(later) / len(later), 6) if later else None,
             p99=later[math.ceil(0.99 * len(later)) - 1] if later else None,
-            first=max((game[0] for game in times if game), default=0.0))
+            first=max((game[0] for game in times if game), default=0.0),
+        )
 
 
 def _match(records: Sequence[Record], agent: str) -> Match:
-    wins = sum(record.winner is not None and record.agents[record.winner] == agent
-               for record in records)
+    wins = sum(
+        record.winner is not None and record.agents[record.winner] == agent for record in records
+    )
     ties = sum(record.winner is None for record in records)
     return Match(wins, ties, len(records) - wins - ties)
 
@@ -179,10 +229,17 @@ def _timeless(row: Row) -> dict[str, Any]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return (str(row.rank), row.agent, f"{row.rating:+.0f} ± {row.margin:.0f}",
-            f"{row.wins}-{row.ties}-{row.losses}",
-            f"{row.score:.2f} ({row.low:.2f} to {row.high:.2f})", _seconds(row.mean),
-            _seconds(row.p99), str(row.warnings), str(row.forfeits))
+    return (
+        str(row.rank),
+        row.agent,
+        f"{row.rating:+.0f} ± {row.margin:.0f}",
+        f"{row.wins}-{row.ties}-{row.losses}",
+        f"{row.score:.2f} ({row.low:.2f} to {row.high:.2f})",
+        _seconds(row.mean),
+        _seconds(row.p99),
+        str(row.warnings),
+        str(row.forfeits),
+    )
 
 
 def _seconds(value: float | None) -> str:

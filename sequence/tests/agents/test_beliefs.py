@@ -90,7 +90,7 @@ def test_samples_fit(rules):
             seen = state.observation(viewer)
             sampled = beliefs.sample(seen, chance)
             assert sampled.observation(viewer) == seen
-            cards = Counter(sampled.deck[sampled.dealt:])
+            cards = Counter(sampled.deck[sampled.dealt :])
             for pile in (*sampled.hand_piles, sampled.row_pile):
                 cards.update(numbers(pile))
             discards = Counter(seen.discards)
@@ -157,16 +157,20 @@ def test_deals_with_excluded_cards_are_uniform(monkeypatch):
     def allowed(cards, player):
         return not any(dead[player] >> 2 * card & 1 for card in cards)
 
-    deals = {(a, b, c) for a in combinations(pool, 2) for b in combinations(pool, 2)
-             for c in combinations(pool, 1)
-             if len({*a, *b, *c}) == 5 and allowed(a, 1) and allowed(b, 2) and allowed(c, 3)}
+    deals = {
+        (a, b, c)
+        for a in combinations(pool, 2)
+        for b in combinations(pool, 2)
+        for c in combinations(pool, 1)
+        if len({*a, *b, *c}) == 5 and allowed(a, 1) and allowed(b, 2) and allowed(c, 3)
+    }
     chance, counts = random.Random(3), Counter()
     for _ in range(300 * len(deals)):
         hands, rest = beliefs._deal(seen, pool, chance)
         counts[tuple(numbers(hand) for hand in hands[1:])] += 1
         assert len(rest) == 2
     assert set(counts) == deals
-    assert all(abs(count - 300) < 5 * 300 ** 0.5 for count in counts.values())
+    assert all(abs(count - 300) < 5 * 300**0.5 for count in counts.values())
 
 
 def test_deals_with_proved_cards_are_uniform(monkeypatch):
@@ -177,14 +181,18 @@ def test_deals_with_proved_cards_are_uniform(monkeypatch):
     pool, need = tuple(range(10, 15)), [0, 2, 1, 0]
     proved = [[], [1 << 20 | 1 << 22 | 1 << 24, 1 << 26 | 1 << 20], [1 << 22 | 1 << 28], []]
     seen = few_unseen(monkeypatch, [0] * 4, need, proved)
-    deals = {(a, b, ()) for a in combinations(pool, 2) for b in combinations(pool, 1)
-             if not {*a} & {*b} and {*a} & {10, 11, 12} and {*a} & {13, 10} and {*b} & {11, 14}}
+    deals = {
+        (a, b, ())
+        for a in combinations(pool, 2)
+        for b in combinations(pool, 1)
+        if not {*a} & {*b} and {*a} & {10, 11, 12} and {*a} & {13, 10} and {*b} & {11, 14}
+    }
     chance, counts = random.Random(3), Counter()
     for _ in range(300 * len(deals)):
         hands, _ = beliefs._deal(seen, pool, chance)
         counts[tuple(numbers(hand) for hand in hands[1:])] += 1
     assert set(counts) == deals
-    assert all(abs(count - 300) < 5 * 300 ** 0.5 for count in counts.values())
+    assert all(abs(count - 300) < 5 * 300**0.5 for count in counts.values())
 
 
 def test_a_proof_ends_with_the_card():

@@ -13,8 +13,12 @@ from sequence.agents.worth import best_action, chances, ranked
 from sequence.board.layout import BIT
 from sequence.tests.positions import board_of, state_from
 
-TABLES = [DRAFT, DRAFT.for_players(4), *(
-    OFFICIAL.for_players(players) for players, _ in OFFICIAL.hands), OFFICIAL.for_players(6, 3)]
+TABLES = [
+    DRAFT,
+    DRAFT.for_players(4),
+    *(OFFICIAL.for_players(players) for players, _ in OFFICIAL.hands),
+    OFFICIAL.for_players(6, 3),
+]
 OTHER_HAND = ["kc", "kc", "qc", "qc", "tc", "tc"]
 EMPTY_ROWS = ".......... "
 
@@ -30,8 +34,7 @@ def position(rules, seed, actions):
     return state
 
 
-positions = st.builds(position, st.sampled_from(TABLES), st.integers(0, 10**6),
-                      st.integers(0, 120))
+positions = st.builds(position, st.sampled_from(TABLES), st.integers(0, 10**6), st.integers(0, 120))
 
 
 @settings(max_examples=60, deadline=None)
@@ -68,14 +71,20 @@ def test_chances_at_the_end():
 
 def test_chances_rise():
     """A side's chance rises with chips in an open line, with the last card, and with the turn."""
+
     def chance(row, hand, to_move):
         board = board_of(f"*........* {row} " + EMPTY_ROWS * 7 + "*........*")
         state = state_from(board, [hand, OTHER_HAND], ["ac", "ks"], to_move=to_move)
         return chances(state)[0]
 
     other, last = ["7s", "9s", "9s", "8s", "8s", "2s"], ["ah", "9s", "9s", "8s", "8s", "2s"]
-    steps = [("..oxxx.o..", other, 1), ("oxxx......", other, 1), ("oxxxx.....", other, 1),
-             ("oxxxx.....", last, 1), ("oxxxx.....", last, 0)]
+    steps = [
+        ("..oxxx.o..", other, 1),
+        ("oxxx......", other, 1),
+        ("oxxxx.....", other, 1),
+        ("oxxxx.....", last, 1),
+        ("oxxxx.....", last, 0),
+    ]
     found = [chance(*step) for step in steps]
     assert found == sorted(set(found))
 
@@ -84,10 +93,14 @@ def test_a_sequence_is_not_stretched():
     """It puts a fifth chip to four plain ones, but none to four chips of a completed sequence."""
     row = "..XXXXX..."
     board = board_of(f"*........* {row} " + EMPTY_ROWS * 7 + "*........*")
-    state = state_from(board, [["qh", "7s", "9s", "9s", "8s", "8s"], OTHER_HAND], ["ac", "ks"],
-                       sequences=(1, 0))
-    plain = state_from(board | {(1, col): "0" for col in range(3, 7)},
-                       [["qh", "7s", "9s", "9s", "8s", "8s"], OTHER_HAND], ["ac", "ks"])
+    state = state_from(
+        board, [["qh", "7s", "9s", "9s", "8s", "8s"], OTHER_HAND], ["ac", "ks"], sequences=(1, 0)
+    )
+    plain = state_from(
+        board | {(1, col): "0" for col in range(3, 7)},
+        [["qh", "7s", "9s", "9s", "8s", "8s"], OTHER_HAND],
+        ["ac", "ks"],
+    )
     assert best_action(plain).coords == (1, 7)
     assert best_action(state).coords != (1, 7)
 
@@ -198,8 +211,9 @@ def test_the_winning_sequence_is_completed():
 
 def test_the_heart_is_completed():
     """The fourth cell of the heart wins the game under the rules that count it."""
-    board = board_of("*........* " + EMPTY_ROWS * 3 + "....xx.... ....x..... " + EMPTY_ROWS * 3
-                     + "*........*")
+    board = board_of(
+        "*........* " + EMPTY_ROWS * 3 + "....xx.... ....x..... " + EMPTY_ROWS * 3 + "*........*"
+    )
     hands = [["3h", "9s", "9s", "8s", "8s", "7s"], OTHER_HAND]
     state = state_from(board, hands, ["ac", "ks"])
     assert ISMCTS(iterations=40, seed=1).choose(state.observation()).coords == (5, 5)
@@ -216,9 +230,19 @@ def test_a_threat_is_met(card):
     assert chosen.coords in ({(1, 1), (1, 2), (1, 3), (1, 4)} if card == "jh" else {(1, 5)})
 
 
-@pytest.mark.parametrize("budget", [
-    {"iterations": 0}, {"iterations": 1.5}, {"seconds": 0}, {"seconds": -1},
-    {"seconds": float("nan")}, {"seconds": "1"}, {"iterations": 5, "seconds": 1}], ids=str)
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"iterations": 0},
+        {"iterations": 1.5},
+        {"seconds": 0},
+        {"seconds": -1},
+        {"seconds": float("nan")},
+        {"seconds": "1"},
+        {"iterations": 5, "seconds": 1},
+    ],
+    ids=str,
+)
 def test_bad_budgets(budget):
     """A budget that is none, or two, raises ValueError."""
     with pytest.raises(ValueError, match=r"iterations|seconds"):

@@ -51,11 +51,13 @@ def test_greedy_trades_a_dead_card():
     board = dict.fromkeys(CARD, "") | {(2, 2): "0", (5, 9): "1"}
     hands = [["2d", "9s", "9s", "8s", "8s", "7s"], HANDS[1]]
     assert Greedy().choose(state_from(board, hands, ["as"]).observation()) == Action(
-        "trade", "2d", "as")
+        "trade", "2d", "as"
+    )
 
 
-@pytest.mark.parametrize("rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)],
-                         ids=str)
+@pytest.mark.parametrize(
+    "rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)], ids=str
+)
 def test_greedy_beats_random(rules):
     """Greedy on one side wins at least 24 of 30 seeded games in each table, from changing seats."""
     wins, chance = 0, random.Random(1)

@@ -15,8 +15,12 @@ from sequence.tests.positions import as_tuple, state_from
 
 KINDS = ("place", "remove", "trade", "pass")
 ANY_ACTION = st.builds(
-    Action, st.sampled_from(KINDS), st.sampled_from(("", *CARDS)), st.sampled_from(("", *CARDS)),
-    st.sampled_from(((), *CELLS)))
+    Action,
+    st.sampled_from(KINDS),
+    st.sampled_from(("", *CARDS)),
+    st.sampled_from(("", *CARDS)),
+    st.sampled_from(((), *CELLS)),
+)
 
 
 @given(ANY_ACTION)
@@ -28,16 +32,36 @@ def test_dictionaries_go_there_and_back(action):
 def test_dictionary_form():
     """The dictionary has the four keys, with None where there is nothing."""
     assert Action("place", "2s", "jd", (0, 1)).as_dict() == {
-        "play_card": "2s", "draft_card": "jd", "type": "place", "coords": (0, 1)}
+        "play_card": "2s",
+        "draft_card": "jd",
+        "type": "place",
+        "coords": (0, 1),
+    }
     assert FORGO.as_dict() == {
-        "play_card": None, "draft_card": None, "type": "trade", "coords": None}
+        "play_card": None,
+        "draft_card": None,
+        "type": "trade",
+        "coords": None,
+    }
     assert Action.from_dict(PASS.as_dict()) is not PASS
     assert Action.from_dict(PASS.as_dict()) == PASS
 
 
-@pytest.mark.parametrize("change", [
-    {"type": "jump"}, {"type": []}, {"coords": (1, 2, 3)}, {"coords": ("a", None)}, {"coords": 3},
-    {"coords": "12"}, {"coords": (1.0, 2)}, {"play_card": 7}, {"draft_card": ["2s"]}, {"more": 1}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"type": "jump"},
+        {"type": []},
+        {"coords": (1, 2, 3)},
+        {"coords": ("a", None)},
+        {"coords": 3},
+        {"coords": "12"},
+        {"coords": (1.0, 2)},
+        {"play_card": 7},
+        {"draft_card": ["2s"]},
+        {"more": 1},
+    ],
+)
 def test_wrong_dictionaries_are_errors(change):
     """A dictionary of another shape raises ValueError."""
     with pytest.raises(ValueError, match=r"action|coords"):
@@ -63,7 +87,10 @@ def test_actions_are_ordered_and_frozen():
 def test_actions_in_words():
     """The text of an action reads as a sentence would say it."""
     assert [str(action) for action in (Action("place", "2s", "jd", (0, 1)), FORGO, PASS)] == [
-        "place 2s at 0,1 take jd", "forgo", "pass"]
+        "place 2s at 0,1 take jd",
+        "forgo",
+        "pass",
+    ]
 
 
 def order(action, state):
@@ -97,8 +124,13 @@ FULL = st.lists(st.sampled_from(["0", "1", "0", "1!", "0", "1", ""]), min_size=9
 
 
 @settings(max_examples=200, deadline=None)
-@given(CHIPS | FULL, st.integers(0, 1 << 32), st.booleans(), st.sampled_from([DRAFT, OFFICIAL]),
-       st.integers(0, 4))
+@given(
+    CHIPS | FULL,
+    st.integers(0, 1 << 32),
+    st.booleans(),
+    st.sampled_from([DRAFT, OFFICIAL]),
+    st.integers(0, 4),
+)
 def test_legal_actions_of_any_position(chips, seed, traded, rules, jacks):
     """On random boards and hands, with jacks and dead cards, both implementations agree."""
     board = dict.fromkeys(CARD, "") | dict(zip(CELLS, chips, strict=False))
@@ -170,6 +202,7 @@ def test_what_is_not_legal_is_not_in(wrong):
 
 def test_canonical_copy():
     """What goes into the history is the engine's own value, not the equal one that was played."""
+
     class Sly(str):
         __slots__ = ("secret",)
 

@@ -110,13 +110,17 @@ def test_two_shared_chips_are_nothing():
 def test_no_shared_chip_is_tried_first():
     """Where five plain chips are there too, they are taken and the used chip is left."""
     assert found(board_with(row(2, range(3, 8)), row(2, [2])), (2, 4)) == (
-        1, tuple(row(2, range(3, 8))))
+        1,
+        tuple(row(2, range(3, 8))),
+    )
 
 
 def test_shared_chip_last_goes_before_first():
     """Used chips at both ends of four: the five whose shared chip is the last one is taken."""
     assert found(board_with(row(2, range(3, 7)), row(2, [2, 7])), (2, 4)) == (
-        1, tuple(row(2, range(3, 8))))
+        1,
+        tuple(row(2, range(3, 8))),
+    )
 
 
 def test_shared_place_goes_before_start():

@@ -16,8 +16,11 @@ BOARD = """
 | ac | 7s | 6s | 5s | 4s | 3s | 2s | 2h | 3h | 5d |
 | free | ad | kd | qd | td | 9d | 8d | 7d | 6d | free |
 """
-CARD = {(r, c): word.strip() for r, line in enumerate(BOARD.strip().splitlines())
-        for c, word in enumerate(line.strip("|").split("|"))}
+CARD = {
+    (r, c): word.strip()
+    for r, line in enumerate(BOARD.strip().splitlines())
+    for c, word in enumerate(line.strip("|").split("|"))
+}
 HEART = [(4, 4), (4, 5), (5, 4), (5, 5)]
 SHARED = ["ppppp", "pppps", "pppsp", "ppspp", "psppp", "spppp"]  # in the order of tries
 
@@ -47,7 +50,7 @@ def sequences_by(board, cell, side, heart):
             start = text.find(pattern)
             if start >= 0:
                 count += 1
-                marked.update(path[start:start + 5])
+                marked.update(path[start : start + 5])
                 break
     if heart and all(board[place][:1] == str(side) for place in HEART):
         count += 2
@@ -75,8 +78,11 @@ class SlowGame:
     def over(self):
         """Whether the game has ended."""
         enough = 1 if self.teams == 3 else 2
-        return (max(self.scores) >= enough or (self.draft and not self.row)
-                or self.passes == self.players)
+        return (
+            max(self.scores) >= enough
+            or (self.draft and not self.row)
+            or self.passes == self.players
+        )
 
     def winner(self):
         """The side with the most sequences, None for a tie."""
@@ -93,8 +99,11 @@ class SlowGame:
             return set()
         hand, side = self.hands[self.turn], str(self.turn % self.teams)
         takes = self.row if self.draft else [None]
-        dead = [card for card in hand
-                if card[0] != "j" and not any(self.empty(cell) for cell in where(card))]
+        dead = [
+            card
+            for card in hand
+            if card[0] != "j" and not any(self.empty(cell) for cell in where(card))
+        ]
         trades = set()
         if not self.traded:
             trades = {("trade", card, take, None) for card in dead for take in takes}

@@ -88,10 +88,12 @@ def test_hidden_things_cannot_be_reached(rules):
         lists = [tuple(thing) for thing in things if isinstance(thing, tuple | list)]
         hands = {names(pile) for pile in hidden}
         assert not any(cards in hands for cards in lists)
-        rest = state.deck[state.dealt:]
-        assert not any(len(cards) >= len(rest) > 3 and
-                       (cards[-len(rest):] == rest or cards[-len(rest):] == state.undealt)
-                       for cards in lists)
+        rest = state.deck[state.dealt :]
+        assert not any(
+            len(cards) >= len(rest) > 3
+            and (cards[-len(rest) :] == rest or cards[-len(rest) :] == state.undealt)
+            for cards in lists
+        )
 
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
@@ -105,7 +107,8 @@ def test_hidden_things_make_no_difference(rules):
         assert again == seen
         assert hash(again) == hash(seen)
         assert pickle.dumps(pickle.loads(pickle.dumps(again))) == pickle.dumps(
-            pickle.loads(pickle.dumps(seen)))
+            pickle.loads(pickle.dumps(seen))
+        )
         assert str(again) == str(seen)
         assert repr(again) == repr(seen)
         assert list(again.legal_actions()) == list(seen.legal_actions())
@@ -124,8 +127,11 @@ def test_observations_are_immutable():
 def test_plays_and_drafted_cards():
     """Who played what is there with the player, and what was drafted and is still held."""
     state = State.deal(seed=1)
-    for action in (Action("place", "4d", "6d", (2, 4)), Action("place", "9c", "9c", (4, 0)),
-                   Action("place", "6d", "7d", (2, 6))):
+    for action in (
+        Action("place", "4d", "6d", (2, 4)),
+        Action("place", "9c", "9c", (4, 0)),
+        Action("place", "6d", "7d", (2, 6)),
+    ):
         state = state.after(action)
     seen = state.observation(1)
     assert [player for player, _ in seen.plays()] == [0, 1, 0]

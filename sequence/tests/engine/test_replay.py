@@ -35,8 +35,9 @@ def test_golden_games_show_the_rules():
     assert replay.read((REPLAYS / "official_three_teams.txt").read_text())[-1].reshuffled
 
 
-@pytest.mark.parametrize("rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(12)],
-                         ids=str)
+@pytest.mark.parametrize(
+    "rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(12)], ids=str
+)
 def test_there_and_back(rules):
     """Any game, also an unfinished one, reads back to the same states."""
     for seed in range(5):
@@ -62,7 +63,9 @@ BROKEN = {
     "line 4: player 0 is to move": ("\n0 ", "\n1 "),
     "line 4: 'jump": ("\n0 place", "\n0 jump"),
     "line 4: 'place 8d at \N{ARABIC-INDIC DIGIT ONE},": (
-        "\n0 place", "\n0 place 8d at \N{ARABIC-INDIC DIGIT ONE},1\n0 place"),
+        "\n0 place",
+        "\n0 place 8d at \N{ARABIC-INDIC DIGIT ONE},1\n0 place",
+    ),
     "line 4: illegal action": ("\n0 place", "\n0 remove"),
     "the actions lead to": ("side 0", "side 1"),
 }

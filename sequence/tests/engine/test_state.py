@@ -16,8 +16,14 @@ from sequence.tests.positions import as_tuple, board_of, slow_board, state_from
 from tictactoe.contract import IllegalMove
 from tictactoe.contract import State as AnyState
 
-TABLES = [DRAFT, DRAFT.for_players(4), *(OFFICIAL.for_players(*table) for table in (
-    (2,), (3,), (4,), (6, 2), (6, 3), (8,), (9,), (10,), (12, 2), (12, 3)))]
+TABLES = [
+    DRAFT,
+    DRAFT.for_players(4),
+    *(
+        OFFICIAL.for_players(*table)
+        for table in ((2,), (3,), (4,), (6, 2), (6, 3), (8,), (9,), (10,), (12, 2), (12, 3))
+    ),
+]
 FULL_BOARD = """
 *xxooxxoo*
 xxooxxooxx
@@ -85,17 +91,20 @@ def check_invariants(state):
     assert taken ^ state.empty_mask == PLAYABLE
     assert state.locked_mask & ~taken == 0
     assert all(pile.bit_count() == rules.hand for pile in state.hand_piles)
-    cards = Counter(state.deck[state.dealt:])
+    cards = Counter(state.deck[state.dealt :])
     for pile in (*state.hand_piles, state.row_pile):
         cards.update(numbers(pile))
-    cards.update(NUMBER[action.play_card] for action in state.history[state.reshuffled:]
-                 if action.play_card)
+    cards.update(
+        NUMBER[action.play_card] for action in state.history[state.reshuffled :] if action.play_card
+    )
     assert cards == full, "104 cards, each twice"
     assert bool(state.legal_actions()) != state.is_terminal()
     assert state.row_pile.bit_count() <= rules.row
-    assert state.is_terminal() == (max(state.sequences) >= rules.sequences
-                                   or (rules.row > 0 and not state.row_pile)
-                                   or state.passes == rules.players)
+    assert state.is_terminal() == (
+        max(state.sequences) >= rules.sequences
+        or (rules.row > 0 and not state.row_pile)
+        or state.passes == rules.players
+    )
     assert 0 <= state.to_move < rules.players
 
 
@@ -135,7 +144,8 @@ def test_deal():
     state = State.from_deck(DRAFT.for_players(4), deck)
     assert sorted(state.draft_row) == sorted(deck[:5])
     assert [sorted(state.hand(p)) for p in range(4)] == [
-        sorted(deck[5 + 6 * p:11 + 6 * p]) for p in range(4)]
+        sorted(deck[5 + 6 * p : 11 + 6 * p]) for p in range(4)
+    ]
     assert list(state.undealt) == deck[29:]
     assert state.to_move == 0
     assert State.deal(seed=4) == State.deal(seed=4) != State.deal(seed=5)
@@ -191,8 +201,7 @@ def test_forgo_then_play():
 def test_official_dead_card():
     """Under `official` a dead card is exchanged blind, or not: the plays stand beside it."""
     board = board_of("*........* " + ".......... " * 8 + "*........*") | DEAD_2D
-    hands = [["2d", "2d", "3d", "4d", "5d", "6d", "7d"],
-             ["kc", "kc", "qc", "qc", "tc", "tc", "9c"]]
+    hands = [["2d", "2d", "3d", "4d", "5d", "6d", "7d"], ["kc", "kc", "qc", "qc", "tc", "tc", "9c"]]
     state = state_from(board, hands, rules=OFFICIAL, deck=["as", "ks", "qs"])
     legal = list(state.legal_actions())
     assert legal[-1] == Action("trade", "2d")
@@ -204,6 +213,7 @@ def test_official_dead_card():
 
 def test_official_reshuffles_when_the_deck_runs_out():
     """With the last card drawn the discards become the deck; the same seed shuffles the same."""
+
     def drawn_out(seed):
         chance = random.Random(1)
         while True:
@@ -230,7 +240,10 @@ def test_jacks():
     state = state_from(board, hands, ["jh", "2s", "3s", "4s", "5s"])
     legal = list(state.legal_actions())
     assert Counter((action.kind, action.play_card) for action in legal) == {
-        ("place", "jd"): 5 * 93, ("place", "jc"): 5 * 93, ("remove", "js"): 5}
+        ("place", "jd"): 5 * 93,
+        ("place", "jc"): 5 * 93,
+        ("remove", "js"): 5,
+    }
     assert {action.coords for action in legal if action.kind == "remove"} == {(0, 7)}
     after = state.after(Action("remove", "js", "2s", (0, 7)))
     assert after[0, 7] == ""
@@ -254,8 +267,11 @@ def test_three_teams_need_one_sequence():
     """Three teams play for one sequence, two for two; both others lose."""
     rules = OFFICIAL.for_players(3)
     board = board_of("*xxx.....* " + ".......... " * 8 + "*........*")
-    hands = [["5s", "2d", "3d", "4d", "5d", "6d"], ["kc"] * 2 + ["qc"] * 2 + ["tc"] * 2,
-             ["ks"] * 2 + ["qs"] * 2 + ["ts"] * 2]
+    hands = [
+        ["5s", "2d", "3d", "4d", "5d", "6d"],
+        ["kc"] * 2 + ["qc"] * 2 + ["tc"] * 2,
+        ["ks"] * 2 + ["qs"] * 2 + ["ts"] * 2,
+    ]
     state = state_from(board, hands, rules=rules).after(Action("place", "5s", "", (0, 4)))
     assert state.is_terminal()
     assert [state.utility(player) for player in range(3)] == [1, -1, -1]
@@ -333,7 +349,8 @@ def test_a_given_draw():
     wanted = state.undealt[40]
     after = state.after(action, draw=wanted)
     assert sorted(after.draft_row) == sorted(
-        [card for card in state.draft_row if card != action.draft_card] + [wanted])
+        [card for card in state.draft_row if card != action.draft_card] + [wanted]
+    )
     rest = list(state.undealt)
     rest.remove(wanted)
     assert list(after.undealt) == rest
@@ -406,8 +423,9 @@ def test_text():
         state[10, 0]
 
 
-@pytest.mark.parametrize(("players", "teams"), [(1, None), (5, None), (7, None), (13, None), (4, 3),
-                                                (6, 4)])
+@pytest.mark.parametrize(
+    ("players", "teams"), [(1, None), (5, None), (7, None), (13, None), (4, 3), (6, 4)]
+)
 def test_wrong_tables_are_errors(players, teams):
     """Numbers of players and teams that the rule set does not know raise ValueError."""
     with pytest.raises(ValueError, match="official"):
@@ -420,7 +438,16 @@ def test_tables():
     """Hands, teams and sequences to win of every number of players."""
     found = {(rules.players, rules.teams): (rules.hand, rules.sequences) for rules in TABLES[2:]}
     assert found == {
-        (2, 2): (7, 2), (3, 3): (6, 1), (4, 2): (6, 2), (6, 2): (5, 2), (6, 3): (5, 1),
-        (8, 2): (4, 2), (9, 3): (4, 1), (10, 2): (3, 2), (12, 2): (3, 2), (12, 3): (3, 1)}
+        (2, 2): (7, 2),
+        (3, 3): (6, 1),
+        (4, 2): (6, 2),
+        (6, 2): (5, 2),
+        (6, 3): (5, 1),
+        (8, 2): (4, 2),
+        (9, 3): (4, 1),
+        (10, 2): (3, 2),
+        (12, 2): (3, 2),
+        (12, 3): (3, 1),
+    }
     assert DRAFT.for_players(4).members(0) == (0, 2)
     assert DRAFT.for_players(4).members(1) == (1, 3)

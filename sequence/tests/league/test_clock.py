@@ -16,12 +16,13 @@ from sequence.league.clock import Clock, Meter, Own, Waiting, measured, patience
 from sequence.league.players.specs import spec
 
 ENDLESS = "while True: pass"
-PARENT = ("import subprocess, sys\n"
-          f"subprocess.run([sys.executable, '-c', {ENDLESS!r}])")
-FORMER = ("import subprocess, sys, time\n"
-          "subprocess.run([sys.executable, '-c', 'import time\\n"
-          "while time.process_time() < 1: pass'])\n"
-          "time.sleep(600)")
+PARENT = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {ENDLESS!r}])"
+FORMER = (
+    "import subprocess, sys, time\n"
+    "subprocess.run([sys.executable, '-c', 'import time\\n"
+    "while time.process_time() < 1: pass'])\n"
+    "time.sleep(600)"
+)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows states of threads")
 ENOUGH = 120.0  # seconds, on a machine that is busy
 OBSERVATION = State.deal(DRAFT, 1).observation()
@@ -115,11 +116,16 @@ def test_the_queue_of_a_processor_is_not_waiting(started, monkeypatch):
     assert not found.is_over
 
 
-@pytest.mark.parametrize("start", [
-    "start()", "t = threading.Thread(target=start); t.start(); t.join()",
-    "threading.Thread(target=lambda: (start(), time.sleep(600))).start()",
-    "os.fork() or (start(), time.sleep(600))"],
-    ids=["itself", "a thread that has ended", "a thread that lives", "a child of it"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "start()",
+        "t = threading.Thread(target=start); t.start(); t.join()",
+        "threading.Thread(target=lambda: (start(), time.sleep(600))).start()",
+        "os.fork() or (start(), time.sleep(600))",
+    ],
+    ids=["itself", "a thread that has ended", "a thread that lives", "a child of it"],
+)
 def test_the_family_is_all_that_was_started(started, start):
     """Whoever of the process started it, a look finds the same as a look through all processes."""
     parent = started(f"""import os, subprocess, sys, threading, time
@@ -134,7 +140,9 @@ time.sleep(600)""")
         time.sleep(0.05)
         meter.look()
     assert {each.pid for each in meter.family} == {
-        parent.pid, *(child.pid for child in parent.children(recursive=True))}
+        parent.pid,
+        *(child.pid for child in parent.children(recursive=True)),
+    }
 
 
 def test_who_has_no_children_is_not_looked_for(started, monkeypatch):
@@ -228,6 +236,7 @@ class Sleepy(Random):
 
 def test_an_agent_in_this_process_has_the_clock_of_its_thread():
     """Only computing makes it late, and nothing one that is not timed."""
+
     def ask(agent, **options):
         player = TrustedPlayer(spec(agent), **options)
         player.begin(0, 60)
@@ -241,9 +250,11 @@ def test_an_agent_in_this_process_has_the_clock_of_its_thread():
     assert Own().seconds() > 0
 
 
-BY_A_THREAD = ("import threading\n"
-               "def spin():\n    while True: pass\n"
-               "thread = threading.Thread(target=spin)\nthread.start()\nthread.join()")
+BY_A_THREAD = (
+    "import threading\n"
+    "def spin():\n    while True: pass\n"
+    "thread = threading.Thread(target=spin)\nthread.start()\nthread.join()"
+)
 
 
 def looked(meter, is_enough):
@@ -266,8 +277,9 @@ def test_who_sleeps_uses_up_the_budget(started):
 
 @pytest.mark.slow
 @linux
-@pytest.mark.parametrize("program", [ENDLESS, PARENT, BY_A_THREAD],
-                         ids=["itself", "its child", "its thread"])
+@pytest.mark.parametrize(
+    "program", [ENDLESS, PARENT, BY_A_THREAD], ids=["itself", "its child", "its thread"]
+)
 def test_who_computes_or_stands_in_line_waits_for_nothing(started, program):
     """However busy the machine is: time in which others had the processor is no waiting."""
     meter = Meter(started(program).pid)

@@ -38,14 +38,26 @@ TIMED = {"times.csv", "games.jsonl"}
 
 def files(folder):
     """The content of all files of a league's folder but the times."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in folder.rglob("*") if path.is_file() and path.name not in TIMED}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in TIMED
+    }
 
 
 def games(results):
     """All that the records of a league say but the times."""
-    return [(*record.key, record.winner, record.forfeit, record.sequences, record.actions,
-             record.warnings) for record in results.records]
+    return [
+        (
+            *record.key,
+            record.winner,
+            record.forfeit,
+            record.sequences,
+            record.actions,
+            record.warnings,
+        )
+        for record in results.records
+    ]
 
 
 def test_schedule():
@@ -54,14 +66,23 @@ def test_schedule():
     found = [game.key for game in pairings(agents, 2)]
     assert len(found) == len(set(found)) == 2 * 3 * 2
     assert {(deal, *reversed(names)) for deal, names in found} == {
-        (deal, *names) for deal, names in found}
+        (deal, *names) for deal, names in found
+    }
     assert len({deal_seed(seed, deal) for seed in range(5) for deal in range(5)}) == 25
 
 
 def test_names_of_replays():
     """No two games have the same replay, however the agents are called, nor a name too long."""
-    agents = specs(["li=Random", "li_wei=Random", "wei_chen=Random", "chen=Random",
-                    "a" * 300 + "=Random", "\N{CJK UNIFIED IDEOGRAPH-674E}" * 99 + "=Random"])
+    agents = specs(
+        [
+            "li=Random",
+            "li_wei=Random",
+            "wei_chen=Random",
+            "chen=Random",
+            "a" * 300 + "=Random",
+            "\N{CJK UNIFIED IDEOGRAPH-674E}" * 99 + "=Random",
+        ]
+    )
     games = [*pairings(agents, 2)]
     assert len({game.name for game in games}) == len(games)
     assert len({game_seed(1, game) for game in games}) == len(games)
@@ -119,8 +140,15 @@ def test_same_league_same_bytes(tmp_path):
     second = TRUSTED(agents, deals=2, seed=4, out=tmp_path / "b", jobs=2)
     assert games(first) == games(second)
     assert files(tmp_path / "a") == files(tmp_path / "b")
-    assert {"table.csv", "results.json", "ratings.png", "ratings.svg", "pairings.png",
-            "pairings.svg", "settings.json"} < set(files(tmp_path / "a"))
+    assert {
+        "table.csv",
+        "results.json",
+        "ratings.png",
+        "ratings.svg",
+        "pairings.png",
+        "pairings.svg",
+        "settings.json",
+    } < set(files(tmp_path / "a"))
     assert games(TRUSTED(agents, deals=2, seed=5)) != games(first)
 
 
@@ -137,8 +165,9 @@ def test_processes_play_the_same_games():
 def test_a_bad_agent_costs_only_itself(tmp_path):
     """The others' games are the same with a bad agent in the league, which loses all its own."""
     alone = TRUSTED(["Random", "Greedy"], deals=1)
-    results = league(["Random", "Greedy", f"{BAD}:Dies"], deals=1, seed=1, out=tmp_path,
-                     warnings=2, action=60)
+    results = league(
+        ["Random", "Greedy", f"{BAD}:Dies"], deals=1, seed=1, out=tmp_path, warnings=2, action=60
+    )
     assert [game for game in games(results) if "Dies" not in game[1]] == games(alone)
     last = results.rows[-1]
     assert (last.agent, last.losses, last.forfeits, last.warnings) == ("Dies", 4, 4, 8)
@@ -154,8 +183,15 @@ def test_a_bad_agent_costs_only_itself(tmp_path):
 def test_all_bad_agents(tmp_path):
     """A league of nothing but bad agents comes to its end."""
     names = ["Raises", "Nonsense", "Unprintable", "Passes", "Leaves", "Dies", "Hoards", "Spins"]
-    results = league([*(f"{BAD}:{name}" for name in names), "Random"], deals=1, seed=1,
-                     out=tmp_path, action=0.5, memory=300, jobs=2)
+    results = league(
+        [*(f"{BAD}:{name}" for name in names), "Random"],
+        deals=1,
+        seed=1,
+        out=tmp_path,
+        action=0.5,
+        memory=300,
+        jobs=2,
+    )
     assert results.rows[0].agent == "Random"
     assert len(results.records) == 9 * 8
     assert len(list((tmp_path / "replays").iterdir())) == 9 * 8
@@ -165,10 +201,20 @@ def test_all_bad_agents(tmp_path):
 def test_going_on_after_a_kill(trusted, tmp_path):
     """A league that was killed goes on where it stopped, and ends with the same files."""
     agents = ["Random", "Greedy", "second=Greedy"]
-    command = [*agents, "--deals", "12" if trusted else "2", "--seed", "2", "--action", "60",
-               *(["--trusted"] if trusted else [])]
-    process = subprocess.Popen([sys.executable, "-m", "sequence.league", *command, "--out",
-                                str(tmp_path / "a")], stdout=subprocess.DEVNULL)
+    command = [
+        *agents,
+        "--deals",
+        "12" if trusted else "2",
+        "--seed",
+        "2",
+        "--action",
+        "60",
+        *(["--trusted"] if trusted else []),
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sequence.league", *command, "--out", str(tmp_path / "a")],
+        stdout=subprocess.DEVNULL,
+    )
     journal = tmp_path / "a" / "games.jsonl"
     while not journal.exists() or journal.read_bytes().count(b"\n") < 2:
         assert process.poll() is None
@@ -178,7 +224,7 @@ def test_going_on_after_a_kill(trusted, tmp_path):
     done = journal.read_bytes()
     assert not (tmp_path / "a" / "table.csv").exists()
     assert main([*command, "--out", str(tmp_path / "a")]) == 0
-    assert journal.read_bytes().startswith(done[:done.rindex(b"\n") + 1])
+    assert journal.read_bytes().startswith(done[: done.rindex(b"\n") + 1])
     assert main([*command, "--out", str(tmp_path / "b")]) == 0
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
@@ -193,7 +239,7 @@ def test_a_line_that_was_cut_off(tmp_path):
     journal.write_text(whole[:-40])
     again = TRUSTED(["Random", "Greedy"], deals=2, out=tmp_path)
     assert games(again) == games(first)
-    assert journal.read_text().startswith(whole[:whole.rindex("{")])
+    assert journal.read_text().startswith(whole[: whole.rindex("{")])
     assert len(journal.read_text().splitlines()) == 4
 
 
@@ -246,15 +292,45 @@ def test_a_seed_that_nobody_knows(tmp_path, capsys):
     assert max(others) > 2**100
 
 
-GAME = {"deal": 1, "agents": ["Random", "Greedy"], "winner": 0, "forfeit": None,
-        "sequences": [2, 0], "actions": 9, "warnings": [], "seconds": [[0.1], [0.1]]}
+GAME = {
+    "deal": 1,
+    "agents": ["Random", "Greedy"],
+    "winner": 0,
+    "forfeit": None,
+    "sequences": [2, 0],
+    "actions": 9,
+    "warnings": [],
+    "seconds": [[0.1], [0.1]],
+}
 
 
-@pytest.mark.parametrize("line", [
-    b"{}", b"[]", b"7", b"\xff\xfe", b'"\xe4"', *(json.dumps(GAME | wrong).encode() for wrong in (
-        {"winner": 7}, {"winner": "0"}, {"winner": []}, {"forfeit": 2}, {"deal": "1"},
-        {"agents": ["Random"]}, {"sequences": 2}, {"sequences": [1]}, {"seconds": [["1"], []]},
-        {"warnings": [[0, 1]]}, {"warnings": [[2, 1, "late"]]}, {"more": 1}))])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{}",
+        b"[]",
+        b"7",
+        b"\xff\xfe",
+        b'"\xe4"',
+        *(
+            json.dumps(GAME | wrong).encode()
+            for wrong in (
+                {"winner": 7},
+                {"winner": "0"},
+                {"winner": []},
+                {"forfeit": 2},
+                {"deal": "1"},
+                {"agents": ["Random"]},
+                {"sequences": 2},
+                {"sequences": [1]},
+                {"seconds": [["1"], []]},
+                {"warnings": [[0, 1]]},
+                {"warnings": [[2, 1, "late"]]},
+                {"more": 1},
+            )
+        ),
+    ],
+)
 def test_broken_journals(line, tmp_path):
     """A line of the journal that is no game is named in the error."""
     (tmp_path / "settings.json").write_text('{"deals": 1, "seed": 1}')
@@ -293,19 +369,22 @@ def full_disk(*_args):
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [
-    ({"deals": 2.5}, "deals must be a whole number from 1, not 2.5"),
-    ({"deals": "3"}, "deals must be a whole number from 1, not '3'"),
-    ({"jobs": None}, "jobs must be a whole number from 1, not None"),
-    ({"seed": "x"}, "the seed must be a whole number from 0, not 'x'"),
-    ({"rules": None}, "one of the rule sets draft, official, not by None"),
-    ({"rules": replace(DRAFT, heart=False)}, "one of the rule sets"),
-    ({"rules": DRAFT.for_players(4)}, "by two players"),
-    ({"action": "1"}, "the limit action must be"),
-    ({"agents": "Random"}, "agents are a list"),
-    ({"agents": 3}, "agents are a list"),
-    ({"agents": ["a\nb=Random", "Greedy"]}, "not all of it is printable"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"deals": 2.5}, "deals must be a whole number from 1, not 2.5"),
+        ({"deals": "3"}, "deals must be a whole number from 1, not '3'"),
+        ({"jobs": None}, "jobs must be a whole number from 1, not None"),
+        ({"seed": "x"}, "the seed must be a whole number from 0, not 'x'"),
+        ({"rules": None}, "one of the rule sets draft, official, not by None"),
+        ({"rules": replace(DRAFT, heart=False)}, "one of the rule sets"),
+        ({"rules": DRAFT.for_players(4)}, "by two players"),
+        ({"action": "1"}, "the limit action must be"),
+        ({"agents": "Random"}, "agents are a list"),
+        ({"agents": 3}, "agents are a list"),
+        ({"agents": ["a\nb=Random", "Greedy"]}, "not all of it is printable"),
+    ],
+)
 def test_wrong_arguments(arguments, sentence):
     """What no league can be played with is refused with a sentence."""
     with pytest.raises(LeagueError, match=sentence):
@@ -324,7 +403,9 @@ def test_agents_that_cannot_be_made(capsys):
     assert re.fullmatch(
         r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations must "
         r"be a whole number from 1, not 0; it will forfeit its games\n"
-        r"(league: this machine needs .*\n)?", capsys.readouterr().err)
+        r"(league: this machine needs .*\n)?",
+        capsys.readouterr().err,
+    )
 
 
 def test_progress_without_a_terminal(capsys, monkeypatch):
@@ -336,7 +417,8 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
             advance()
     assert capsys.readouterr().err == (
         "314 of 900 games, about 10 min left\n315 of 900 games, about 5 h left\n"
-        "317 of 900 games, about 4 h left\nrating ...\n")
+        "317 of 900 games, about 4 h left\nrating ...\n"
+    )
 
 
 def test_progress_in_a_notebook(capsys, monkeypatch):
@@ -378,9 +460,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("sentence", "options"), [
-    *((sentence, ["--trusted"]) for sentence in [*UNKNOWN, *WRONG]),
-    *((sentence, []) for sentence in UNKNOWN)])
+@pytest.mark.parametrize(
+    ("sentence", "options"),
+    [
+        *((sentence, ["--trusted"]) for sentence in [*UNKNOWN, *WRONG]),
+        *((sentence, []) for sentence in UNKNOWN),
+    ],
+)
 def test_wrong_commands(sentence, options, capsys):
     """What cannot be played is refused with one sentence and exit status 2."""
     assert main([*(UNKNOWN | WRONG)[sentence], *options]) == 2
@@ -403,8 +489,22 @@ def test_agents_that_no_process_can_make():
 
 def test_command(capsys, tmp_path):
     """The command prints the table, and the warnings on standard error."""
-    assert main(["Random", "bad=" + f"{BAD}:Raises", "--trusted", "--deals", "1", "--rules",
-                 "official", "--out", str(tmp_path)]) == 0
+    assert (
+        main(
+            [
+                "Random",
+                "bad=" + f"{BAD}:Raises",
+                "--trusted",
+                "--deals",
+                "1",
+                "--rules",
+                "official",
+                "--out",
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     shown = capsys.readouterr()
     assert "0-0-2" in shown.out
     assert shown.err.count("warning: deal 1") == 6
@@ -428,6 +528,9 @@ def test_games_have_two_sides():
 def test_four_players():
     """`play_game` plays in pairs too; whoever has too many warnings loses for the partner."""
     agents = [spec(Random), spec(Random), spec(f"{BAD}:Raises"), spec(Random)]
-    played = play_game([TrustedPlayer(agent) for agent in agents],
-                       State.deal(DRAFT.for_players(4)), limits=Limits(warnings=2))
+    played = play_game(
+        [TrustedPlayer(agent) for agent in agents],
+        State.deal(DRAFT.for_players(4)),
+        limits=Limits(warnings=2),
+    )
     assert (played.forfeit, played.winner) == (2, 1)

@@ -19,10 +19,14 @@ print(place, open(place).read())
 
 
 def test_a_worker_that_ends_leaves_no_file_of_an_agent(tmp_path):
-    """What came with an agent is there until the process ends, whatever its forks do, not longer.
-    """
-    done = subprocess.run([sys.executable, "-c", FILE], env={**os.environ, "TMPDIR": str(tmp_path)},
-                          capture_output=True, text=True, check=True)
+    """What came with an agent is there until the process ends, whatever its forks do, not longer."""
+    done = subprocess.run(
+        [sys.executable, "-c", FILE],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     place, text = done.stdout.split(maxsplit=1)
     assert place.startswith(str(tmp_path))
     assert text == "a = 1\n\n"

@@ -19,8 +19,11 @@ def test_examples_are_so(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
     monkeypatch.delitem(sys.modules, "my_agent", raising=False)  # another test's, of that name
     import my_agent
-    for failed, tried in (doctest.testmod(my_agent),
-                          doctest.testfile(str(DOCS / "league.md"), module_relative=False)):
+
+    for failed, tried in (
+        doctest.testmod(my_agent),
+        doctest.testfile(str(DOCS / "league.md"), module_relative=False),
+    ):
         assert tried
         assert not failed
 
@@ -35,9 +38,11 @@ def test_the_example_plays_in_a_process_of_its_own():
 def test_limits_are_the_defaults():
     """The seconds, the memory and the number of warnings are those of the code."""
     limits = Limits()
-    for sentence in (f"may take {limits.first:g} seconds",
-                     f"every other action may take {limits.action:g} second",
-                     f"has {limits.memory} MB of memory and {limits.cpu} seconds"):
+    for sentence in (
+        f"may take {limits.first:g} seconds",
+        f"every other action may take {limits.action:g} second",
+        f"has {limits.memory} MB of memory and {limits.cpu} seconds",
+    ):
         assert sentence in " ".join(PAGE.split())
     assert (limits.warnings, "The third warning in a game forfeits it." in PAGE) == (3, True)
 

@@ -47,8 +47,12 @@ def bad(name):
 
 def against_random(agent, start=START, limits=LIMITS, transport=ProcessPlayer):
     """A game of the agent, as player 0, against a random player in this process."""
-    return play_game([transport(agent, limits), TrustedPlayer(spec(Random), limits)], start,
-                     seed=5, limits=limits)
+    return play_game(
+        [transport(agent, limits), TrustedPlayer(spec(Random), limits)],
+        start,
+        seed=5,
+        limits=limits,
+    )
 
 
 FAULTS = {
@@ -182,14 +186,19 @@ def test_who_thinks_on_does_so_on_its_own_clock(inside, tmp_path):
         player.end()
 
 
-@pytest.mark.parametrize(("text", "sentence"), [
-    ("raise OSError('no weights')",
-     r"could not be loaded: OSError: no weights \(line 1 of my.py\)"),
-    ("import os; os._exit(1)", r"ended its process \(exit status 1\)"),
-    ("import no_such_module", "could not be loaded: ModuleNotFoundError"),
-    ("class A", "could not be loaded: SyntaxError"),
-    ("while True: pass", "could not be loaded within 1 s"),
-])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "raise OSError('no weights')",
+            r"could not be loaded: OSError: no weights \(line 1 of my.py\)",
+        ),
+        ("import os; os._exit(1)", r"ended its process \(exit status 1\)"),
+        ("import no_such_module", "could not be loaded: ModuleNotFoundError"),
+        ("class A", "could not be loaded: SyntaxError"),
+        ("while True: pass", "could not be loaded within 1 s"),
+    ],
+)
 def test_loading(text, sentence, tmp_path):
     """What goes wrong while an agent is loaded costs a warning as if it were its action."""
     file = tmp_path / "my.py"
@@ -225,7 +234,8 @@ def test_loading_again():
     played = play_game([Stuck(spec(Random)), TrustedPlayer(spec(Random))], START)
     assert [warned.sentence for warned in played.warnings] == [
         "did not answer within 1 s of computing time",
-        *["could not be loaded again within 15 s of computing time"] * 2]
+        *["could not be loaded again within 15 s of computing time"] * 2,
+    ]
 
 
 GLOBAL = """
@@ -266,9 +276,19 @@ def test_limits_that_the_machine_does_not_take():
     player.end()
 
 
-@pytest.mark.parametrize("limits", [
-    {"action": float("inf")}, {"action": float("nan")}, {"first": 1e12}, {"action": 0},
-    {"action": "1"}, {"memory": 99_999_999_999_999}, {"warnings": 2.5}, {"cpu": -1}])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"action": float("inf")},
+        {"action": float("nan")},
+        {"first": 1e12},
+        {"action": 0},
+        {"action": "1"},
+        {"memory": 99_999_999_999_999},
+        {"warnings": 2.5},
+        {"cpu": -1},
+    ],
+)
 def test_wrong_limits(limits):
     """Limits are numbers above 0 that a clock and a process can be given."""
     with pytest.raises(ValueError, match=f"the limit {next(iter(limits))} must be "):
@@ -292,11 +312,13 @@ def test_exceptions_of_a_player(monkeypatch):
 def test_the_end_of_a_process(tmp_path):
     """What an agent starts ends with it, and it ends when the league's end of the line closes."""
     file = tmp_path / "starter.py"
-    file.write_text("import subprocess, sys\n"
-                    "child = subprocess.Popen([sys.executable, '-c', 'import time;"
-                    "time.sleep(600)'])\n"
-                    f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
-                    "class A:\n    def choose(self, seen): pass\n")
+    file.write_text(
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time;"
+        "time.sleep(600)'])\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
+        "class A:\n    def choose(self, seen): pass\n"
+    )
     player = ProcessPlayer(parse(str(file)))
     player.begin(0, 60)
     player.end()
@@ -322,8 +344,9 @@ def ends(pid):
     return False
 
 
-@pytest.mark.parametrize("rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(9)],
-                         ids=str)
+@pytest.mark.parametrize(
+    "rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(9)], ids=str
+)
 def test_wire(rules):
     """Observations and actions are the same after the way to a process and back."""
     for state in play([Greedy()] * rules.players, 1, rules).states[::7]:
@@ -336,12 +359,27 @@ def test_wire(rules):
             assert action_from_plain(json.loads(json.dumps(action_to_plain(action)))) == action
 
 
-@pytest.mark.parametrize("plain", [
-    None, 3, "place", {}, [], ["place", "2s", "2d"], ["place", 2, "2d", [0, 1]], [1, 2, 3, 4],
-    ["place", "2s", "2d", [0, 10]], ["place", "2s", "2d", [-1, 0]],
-    ["place", "2s", "2d", [0]], ["place", "2s", "2d", [0, 1, 2]], ["place", "2s", "2d", ["0", "1"]],
-    ["place", "2s", "2d", [0.0, 1.0]], ["place", "2s", "2d", None], [["place"], "2s", "2d", [0, 1]],
-])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        None,
+        3,
+        "place",
+        {},
+        [],
+        ["place", "2s", "2d"],
+        ["place", 2, "2d", [0, 1]],
+        [1, 2, 3, 4],
+        ["place", "2s", "2d", [0, 10]],
+        ["place", "2s", "2d", [-1, 0]],
+        ["place", "2s", "2d", [0]],
+        ["place", "2s", "2d", [0, 1, 2]],
+        ["place", "2s", "2d", ["0", "1"]],
+        ["place", "2s", "2d", [0.0, 1.0]],
+        ["place", "2s", "2d", None],
+        [["place"], "2s", "2d", [0, 1]],
+    ],
+)
 def test_no_actions(plain):
     """What a process may send and is no action is said to be none."""
     with pytest.raises(NoAction, match="which is not an action"):
@@ -351,6 +389,7 @@ def test_no_actions(plain):
 def test_answers_of_other_types():
     """An answer need not be an `Action`: a tuple with numpy's numbers is as good."""
     import numpy as np
+
     answer = ("place", np.str_("2s"), "2d", np.array([0, 1]))
     assert action_from_plain(action_to_plain(answer)) == Action("place", "2s", "2d", (0, 1))
 
@@ -370,7 +409,11 @@ def test_sentences_are_clean():
 SPECS = {
     "Greedy": ("Greedy", "sequence", "Greedy", ()),
     "sequence.agents.players:Random(seed=3)": (
-        "Random(seed=3)", "sequence.agents.players", "Random", (("seed", 3),)),
+        "Random(seed=3)",
+        "sequence.agents.players",
+        "Random",
+        (("seed", 3),),
+    ),
     f"{BAD}:Dies": ("Dies", str(BAD), "Dies", ()),
     f"me={BAD}:Counts(after=(1, 'a=b'))": ("me", str(BAD), "Counts", (("after", (1, "a=b")),)),
     f"{BAD}": ("bad", str(BAD), "", ()),
@@ -386,17 +429,23 @@ def test_specs(text):
     assert (again.where, again.cls, again.options) == SPECS[text][1:]
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("nowhere.py", "there is no file 'nowhere.py'"),
-    ("no-module:Class", "neither a module nor a file"),
-    ("Random(seed=open)", "not of the form name=value"),
-    ("Random(seed=)", "not of the form name=value"),
-    ("Random(seed=1, seed=2)", "each name once"),
-    ("Random(a=1, **{'seed': 2})", "not of the form name=value"),
-    ("Random(a=1, *[2])", "not of the form name=value"),
-    (f"{Path(__file__).parents[1] / 'engine' / 'replays' / 'draft.txt'}", "does not end in .py"),
-    ("", "names no agent"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nowhere.py", "there is no file 'nowhere.py'"),
+        ("no-module:Class", "neither a module nor a file"),
+        ("Random(seed=open)", "not of the form name=value"),
+        ("Random(seed=)", "not of the form name=value"),
+        ("Random(seed=1, seed=2)", "each name once"),
+        ("Random(a=1, **{'seed': 2})", "not of the form name=value"),
+        ("Random(a=1, *[2])", "not of the form name=value"),
+        (
+            f"{Path(__file__).parents[1] / 'engine' / 'replays' / 'draft.txt'}",
+            "does not end in .py",
+        ),
+        ("", "names no agent"),
+    ],
+)
 def test_wrong_texts(text, message):
     """A text that names no agent is refused with a sentence, before anything is imported."""
     with pytest.raises(LeagueError, match=message):

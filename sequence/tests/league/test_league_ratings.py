@@ -40,19 +40,28 @@ def test_who_wins_always():
     assert nearly.margin < always.margin < 1000
 
 
-@pytest.mark.parametrize("match", [(0, 0, 0), (4, 0, 0), (15, 0, 5), (15, 3, 5), (2, 2, 0),
-                                   (60, 3, 37), (90, 1, 9), (40, 0, 0)])
+@pytest.mark.parametrize(
+    "match",
+    [(0, 0, 0), (4, 0, 0), (15, 0, 5), (15, 3, 5), (2, 2, 0), (60, 3, 37), (90, 1, 9), (40, 0, 0)],
+)
 def test_the_exact_posterior(match):
     """Of two agents, mean and interval are those of the posterior by numerical integration."""
     wins, ties, losses = match
     steps = [step / 100 for step in range(-3000, 3001)]  # the difference, natural scale
-    weights = [math.exp(-(wins + ties / 2) * math.log1p(math.exp(-step))
-                        - (losses + ties / 2) * math.log1p(math.exp(step))
-                        - (step * ELO / PRIOR) ** 2 / 4) for step in steps]
+    weights = [
+        math.exp(
+            -(wins + ties / 2) * math.log1p(math.exp(-step))
+            - (losses + ties / 2) * math.log1p(math.exp(step))
+            - (step * ELO / PRIOR) ** 2 / 4
+        )
+        for step in steps
+    ]
     total = sum(weights)
     mean = sum(map(float.__mul__, steps, weights)) / total
-    variance = sum(weight * (step - mean) ** 2
-                   for step, weight in zip(steps, weights, strict=True)) / total
+    variance = (
+        sum(weight * (step - mean) ** 2 for step, weight in zip(steps, weights, strict=True))
+        / total
+    )
     found = of_pair(*match)
     assert found.elo == pytest.approx(ELO * mean / 2, abs=12)
     assert found.margin == pytest.approx(Z * ELO * math.sqrt(variance) / 2, rel=0.15)
@@ -61,8 +70,10 @@ def test_the_exact_posterior(match):
 def test_three_agents():
     """A chain of results orders all three, and the average is 0."""
     names = ["a", "b", "c"]
-    found = ratings(names, {("a", "b"): Match(15, 0, 5), ("b", "c"): Match(15, 0, 5),
-                            ("a", "c"): Match(10, 0, 0)})
+    found = ratings(
+        names,
+        {("a", "b"): Match(15, 0, 5), ("b", "c"): Match(15, 0, 5), ("a", "c"): Match(10, 0, 0)},
+    )
     assert found["a"].elo > found["b"].elo > found["c"].elo
     assert sum(rating.elo for rating in found.values()) == pytest.approx(0, abs=1e-6)
 
@@ -70,6 +81,7 @@ def test_three_agents():
 def test_the_same_again():
     """The ratings are the same to the last bit, and numpy's global numbers are left alone."""
     import numpy as np
+
     np.random.seed(7)
     expected = np.random.random(3)
     np.random.seed(7)

@@ -24,8 +24,13 @@ from sequence.pictures.words import SHAPES, action_words, card_name, card_words,
 from sequence.tests.positions import board_of, state_from
 
 SVG = "{http://www.w3.org/2000/svg}"
-RULES = (DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3),
-         OFFICIAL.for_players(12, 3))
+RULES = (
+    DRAFT,
+    DRAFT.for_players(4),
+    OFFICIAL,
+    OFFICIAL.for_players(3),
+    OFFICIAL.for_players(12, 3),
+)
 REPLAYS = Path(__file__).parents[1] / "engine" / "replays"
 NOTHING = "..........\n" * SIZE
 
@@ -38,8 +43,12 @@ def random_game(rules, seed):
 
 positions = st.builds(
     lambda rules, seed, share: (game := random_game(rules, seed)).states[
-        round(share * (len(game.states) - 1))],
-    st.sampled_from(RULES), st.integers(0, 3), st.floats(0, 1))
+        round(share * (len(game.states) - 1))
+    ],
+    st.sampled_from(RULES),
+    st.integers(0, 3),
+    st.floats(0, 1),
+)
 
 
 def drawn(position, *args, **kwargs):
@@ -55,8 +64,12 @@ def cell_at(x, y):
 
 def words_on_board(root):
     """The text on every cell."""
-    on_cards = {text for group in root.iter(SVG + "g") if group.get("data-card")
-                for text in group.iter(SVG + "text")}
+    on_cards = {
+        text
+        for group in root.iter(SVG + "g")
+        if group.get("data-card")
+        for text in group.iter(SVG + "text")
+    }
     found = {}
     for text in set(root.iter(SVG + "text")) - on_cards:
         if cell := cell_at(text.get("x"), text.get("y")):
@@ -80,8 +93,9 @@ def chips_by_cell(root):
 
 def cards_shown(root):
     """How often each card lies face up beside the board."""
-    return Counter(group.get("data-card") for group in root.iter(SVG + "g")
-                   if group.get("data-card"))
+    return Counter(
+        group.get("data-card") for group in root.iter(SVG + "g") if group.get("data-card")
+    )
 
 
 def backs(root):
@@ -99,8 +113,11 @@ def test_every_cell_shows_its_card(state):
 @given(positions)
 def test_every_chip_is_shown_by_shape_and_colour(state):
     """Each side has a shape and a colour of its own, on the cells where its chips are."""
-    expected = {cell: (SHAPES[side], COLOURS[side])
-                for side, mask in enumerate(state.chip_masks) for cell in cells_of(mask)}
+    expected = {
+        cell: (SHAPES[side], COLOURS[side])
+        for side, mask in enumerate(state.chip_masks)
+        for cell in cells_of(mask)
+    }
     assert chips_by_cell(drawn(state)) == expected
     assert len(set(SHAPES)) == len(set(COLOURS)) == 3
 
@@ -136,19 +153,23 @@ def test_an_observation_is_drawn_from_its_own_seat(state, seat):
     seat %= state.rules.players
     seen = state.observation(seat)
     root = drawn(seen)
-    assert not cards_shown(root) - Counter([
-        *seen.hand, *seen.draft_row,
-        *(card for player in range(state.rules.players) for card in seen.drafted(player))])
+    assert not cards_shown(root) - Counter(
+        [
+            *seen.hand,
+            *seen.draft_row,
+            *(card for player in range(state.rules.players) for card in seen.drafted(player)),
+        ]
+    )
     assert Counter(seen.hand) <= cards_shown(root)
 
 
 @given(positions)
 def test_a_telephone_shows_the_same(state):
-    """The form with the hands below the board has the same words, cards and chips, and is narrower.
-    """
+    """The form with the hands below the board has the same words, cards and chips, and is narrower."""
     wide, narrow = drawn(state), drawn(state, narrow=True)
     assert [text.text for text in wide.iter(SVG + "text")] == [
-        text.text for text in narrow.iter(SVG + "text")]
+        text.text for text in narrow.iter(SVG + "text")
+    ]
     assert cards_shown(wide) == cards_shown(narrow)
     assert chips_by_cell(wide) == chips_by_cell(narrow)
     assert float(narrow.get("width")) < 0.7 * float(wide.get("width"))
@@ -249,7 +270,8 @@ def test_what_can_be_clicked_is_marked():
     found = {group.get("data-move"): group for group in root.iter() if group.get("data-move")}
     assert {move: group.get("data-label") for move, group in found.items()} == clicks
     assert {move for move, group in found.items() if group.get("data-pressed") == "true"} == {
-        "card 4d"}
+        "card 4d"
+    }
     assert not [group for group in drawn(state).iter() if group.get("data-move")]
 
 
@@ -271,8 +293,9 @@ def test_of_two_equal_cards_one_is_chosen():
     """A chosen card that the hand holds twice is pushed up once."""
     state = state_from(board_of(NOTHING), [["2s", "2s", "3s"], ["5d"]], ["4d", "6d"])
     root = drawn(state, clicks={"card 2s": "", "card 3s": ""}, chosen={"card 2s"})
-    ways = [group.get("transform") for group in root.iter(SVG + "g")
-            if group.get("data-card") == "2s"]
+    ways = [
+        group.get("transform") for group in root.iter(SVG + "g") if group.get("data-card") == "2s"
+    ]
     assert len(ways) == len(set(ways)) == 2
 
 
@@ -293,7 +316,8 @@ def test_words_of_a_position():
         "Last actions: player 0: place 4d at 2,4 take 6d. "
         f"Hand of player 1: {' '.join(state.hand(1))}. Player 0 holds 6d and 5 hidden cards. "
         f"Draft row: {' '.join(state.draft_row)}. "
-        "Undealt: 86, discards: 1. Chips of side 0: 2,4. Chips of side 1: none.")
+        "Undealt: 86, discards: 1. Chips of side 0: 2,4. Chips of side 1: none."
+    )
 
 
 @given(positions, st.booleans())
@@ -342,8 +366,10 @@ def test_words_without_a_row():
     assert "Draft row" not in in_words(State.deal(OFFICIAL, seed=1))
 
 
-@pytest.mark.parametrize("position", [
-    State.deal(seed=3), State.deal(seed=3).observation(1), play([Random(), Random()], seed=3)])
+@pytest.mark.parametrize(
+    "position",
+    [State.deal(seed=3), State.deal(seed=3).observation(1), play([Random(), Random()], seed=3)],
+)
 def test_positions_draw_themselves(position):
     """States, observations and games end a cell with their picture and its alternative text."""
     page = position._repr_html_()
@@ -365,7 +391,11 @@ def test_all_cards_have_names():
     assert len({card_name(card) for card in CARDS}) == len(CARDS)
     assert len({card_words(card) for card in CARDS}) == len(CARDS)
     assert [card_words(card) for card in ("jd", "jh", "as", "2c")] == [
-        "jack of diamonds, wild", "jack of hearts, removes a chip", "ace of spades", "2 of clubs"]
+        "jack of diamonds, wild",
+        "jack of hearts, removes a chip",
+        "ace of spades",
+        "2 of clubs",
+    ]
 
 
 def test_the_heart_has_a_frame():
@@ -373,8 +403,9 @@ def test_the_heart_has_a_frame():
     final = played_on(HEART_CELLS)
     assert completed(final.observation()) == ([], True)
     assert final.locked_mask == mask_of(HEART_CELLS)
-    frames = [shape for shape in drawn(final).iter(SVG + "rect")
-              if shape.get("class") == "sequence"]
+    frames = [
+        shape for shape in drawn(final).iter(SVG + "rect") if shape.get("class") == "sequence"
+    ]
     assert len(frames) == 2  # one of them is the white edge
 
 
@@ -388,11 +419,18 @@ def played_on(cells):
     rest.subtract(first)
     state = State.from_deck(DRAFT, [*first, *rest.elements()])
     for cell in cells:
-        state = state.after(min((action for action in state.legal_actions()
-                                 if action.coords == cell),
-                                key=lambda action: action.draft_card not in mine[6:]))
+        state = state.after(
+            min(
+                (action for action in state.legal_actions() if action.coords == cell),
+                key=lambda action: action.draft_card not in mine[6:],
+            )
+        )
         if not state.is_over:
-            state = state.after(next(action for action in reversed(state.legal_actions())
-                                     if action.coords not in cells
-                                     and action.draft_card not in mine[6:]))
+            state = state.after(
+                next(
+                    action
+                    for action in reversed(state.legal_actions())
+                    if action.coords not in cells and action.draft_card not in mine[6:]
+                )
+            )
     return state

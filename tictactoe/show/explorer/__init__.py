@@ -23,8 +23,14 @@ from tictactoe.show.pace import Pace
 BUTTONS = {"first": "First", "back": "Back", "next": "Next", "last": "Last"}
 BOTH = "both"
 # The search is followed back and forth, the tree up and down; Shift and an arrow go to any node.
-ARROWS = {"ArrowLeft": "back", "ArrowRight": "next", "ArrowUp": "up", "ArrowDown": "down",
-          "Home": "first", "End": "last"}
+ARROWS = {
+    "ArrowLeft": "back",
+    "ArrowRight": "next",
+    "ArrowUp": "up",
+    "ArrowDown": "down",
+    "Home": "first",
+    "End": "last",
+}
 
 
 class Explorer(OnBoard):
@@ -41,8 +47,12 @@ class Explorer(OnBoard):
         self.at = [0] * len(walks)
         # By the number of a node whether its moves are drawn: in the usual picture, and narrow.
         self._opened, self._opened_narrow = (
-            [dict.fromkeys((node.number for node in walk.nodes), fits(walk, narrow=narrow))
-             for walk in walks] for narrow in (False, True))
+            [
+                dict.fromkeys((node.number for node in walk.nodes), fits(walk, narrow=narrow))
+                for walk in walks
+            ]
+            for narrow in (False, True)
+        )
         self._pairs = together(*walks) if len(walks) == 2 else []
         self._pair = 0  # the pair of steps that is shown while both move
         self.moving: str | int = BOTH if self._pairs else 0
@@ -113,8 +123,10 @@ class Explorer(OnBoard):
         with self.board.lock:
             self.moving = BOTH
             if step is None:
-                self._paint("No difference: both searches visit the same nodes in the same order "
-                            "and return the same values.")
+                self._paint(
+                    "No difference: both searches visit the same nodes in the same order "
+                    "and return the same values."
+                )
             else:
                 self.go_to(step)
 
@@ -147,14 +159,25 @@ class Explorer(OnBoard):
         buttons = BUTTONS | self.pace.buttons()
         if self._pairs:
             buttons["difference"] = "First difference"
-            choices = {BOTH: "both", **{f"only {i}": f"only {walk.name}"
-                                        for i, walk in enumerate(self.walks)}}
+            choices = {
+                BOTH: "both",
+                **{f"only {i}": f"only {walk.name}" for i, walk in enumerate(self.walks)},
+            }
             moving = BOTH if self.moving == BOTH else f"only {self.moving}"
-            buttons |= {move: ("✓ " if move == moving else "") + f"Step {label}"
-                        for move, label in choices.items()}
-        self.board.show(draw_walks(self.walks, self.at, self._opened), self.alt(), status, buttons,
-                        (self.step, self.last), arrows=ARROWS, auto=self.pace.auto(self.step),
-                        narrow=draw_walks(self.walks, self.at, self._opened_narrow, narrow=True))
+            buttons |= {
+                move: ("✓ " if move == moving else "") + f"Step {label}"
+                for move, label in choices.items()
+            }
+        self.board.show(
+            draw_walks(self.walks, self.at, self._opened),
+            self.alt(),
+            status,
+            buttons,
+            (self.step, self.last),
+            arrows=ARROWS,
+            auto=self.pace.auto(self.step),
+            narrow=draw_walks(self.walks, self.at, self._opened_narrow, narrow=True),
+        )
 
     def _sentence(self) -> str:
         """The step in words."""
@@ -170,8 +193,10 @@ class Explorer(OnBoard):
                 parts.append(f"Here the search stopped. {walk.trouble}.")
         large = [f"{len(walk.nodes):,}" for walk in self.walks if not fits(walk)]
         if large:
-            parts.append(f"The tree is too large to be drawn whole ({' and '.join(large)} nodes): "
-                         "you see the path to the current node and what you open.")
+            parts.append(
+                f"The tree is too large to be drawn whole ({' and '.join(large)} nodes): "
+                "you see the path to the current node and what you open."
+            )
         return " ".join(parts)
 
     def alt(self) -> str:
@@ -183,8 +208,10 @@ class Explorer(OnBoard):
         ends = [len(walk.steps) - 1 for walk in self.walks]
         still = image(draw_walks(self.walks, ends, self._opened), self.alt(), shrink=True)
         text = [self.alt(), *(walk.trouble for walk in self.walks if walk.trouble)]
-        return bundle | {"text/html": still + "".join(map(table, self.walks)),
-                         "text/plain": "\n".join(text)}, metadata
+        return bundle | {
+            "text/html": still + "".join(map(table, self.walks)),
+            "text/plain": "\n".join(text),
+        }, metadata
 
     def _ipython_display_(self) -> None:
         self.board.publish(self._repr_mimebundle_()[0], stays=True)  # the whole tree and its table

@@ -60,8 +60,9 @@ class _Folded:
 class _TreeView:
     """Draws one walk at one step; `key` tells the clicks of several walks in one picture apart."""
 
-    def __init__(self, walk: Walk, at: int, opened: Mapping[int, bool], key: str,
-                 form: Form) -> None:
+    def __init__(
+        self, walk: Walk, at: int, opened: Mapping[int, bool], key: str, form: Form
+    ) -> None:
         self.walk, self.at, self.opened, self.key, self.form = walk, at, opened, key, form
         self.here, self.back = walk.steps[at]
         self.way = set(self.here.line)
@@ -145,34 +146,46 @@ class _TreeView:
         items = [*node.children, *node.unvisited]
         if len(items) <= MANY:
             return items
-        middle = next((i for i, child in enumerate(node.children) if child in self.way),
-                      node.children.index(node.source) if node.source else 0)
+        middle = next(
+            (i for i, child in enumerate(node.children) if child in self.way),
+            node.children.index(node.source) if node.source else 0,
+        )
         first = min(max(middle - MANY // 2, 0), len(items) - MANY)
-        before, after = items[:first], items[first + MANY:]
-        return [*([_Folded(before)] if before else []), *items[first:first + MANY],
-                *([_Folded(after)] if after else [])]
+        before, after = items[:first], items[first + MANY :]
+        return [
+            *([_Folded(before)] if before else []),
+            *items[first : first + MANY],
+            *([_Folded(after)] if after else []),
+        ]
 
     def edge(self, start: tuple, end: tuple, move: Move, width: float) -> None:
         (x, y), (to_x, to_y) = start, end
-        self.lines.append(f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{DARK}" '
-                          f'stroke-width="{width}"/>')
+        self.lines.append(
+            f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{DARK}" stroke-width="{width}"/>'
+        )
         back = min(0.28, NEAR / max(abs(to_x - x), 1))  # of the way, where the move is written
         self.move(to_x - (to_x - x) * back, to_y - (to_y - y) * back, move, DARK)
 
     def stub(self, start: tuple, end: tuple, move: Move) -> None:
         """A move that was not visited: grey, dashed, and with a double bar at its end."""
         (x, y), (to_x, to_y) = start, end
-        self.lines.append(f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{GREY}" '
-                          f'stroke-width="1.4" stroke-dasharray="5 4"/>')
-        self.marks.append(f'<path d="M{to_x - 6:g} {to_y + 1:g}h12m0 4.5h-12" stroke="{DARK}" '
-                          'stroke-width="1.8"/>')
+        self.lines.append(
+            f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{GREY}" '
+            f'stroke-width="1.4" stroke-dasharray="5 4"/>'
+        )
+        self.marks.append(
+            f'<path d="M{to_x - 6:g} {to_y + 1:g}h12m0 4.5h-12" stroke="{DARK}" '
+            'stroke-width="1.8"/>'
+        )
         self.move(to_x, to_y + 18, move, GREY)
 
     def move(self, x: float, y: float, move: Move, colour: str) -> None:
         name = f"{move!s:.8}"
         width = 7 * len(name) + 4
-        self.marks.append(f'<rect x="{x - width / 2:g}" y="{y - 7:g}" width="{width}" height="14" '
-                          f'fill="{PLAIN}"/>')
+        self.marks.append(
+            f'<rect x="{x - width / 2:g}" y="{y - 7:g}" width="{width}" height="14" '
+            f'fill="{PLAIN}"/>'
+        )
         self.text(x, y + 4, name, colour)
 
     def node(self, node: Node, x: float, y: float) -> None:
@@ -190,10 +203,11 @@ class _TreeView:
         self.marks.append(
             f'<g transform="translate({x:g} {y:g})" data-move="go {self.key}{node.number}" '
             f'data-label="{html.escape(f"node {node.number}, {after(node)}: {known}")}"'
-            f'{HERE_SIGN if here else ""}>'
+            f"{HERE_SIGN if here else ''}>"
             f'<rect x="-17" y="-14" width="34" height="48" fill="{PLAIN}" fill-opacity="0"/>{ring}'
             f'<path d="{shape}" fill="{PLAIN}" stroke="{colour}" stroke-width="2.6"/>'
-            f'<text y="30" font-weight="700">{html.escape(value)}</text></g>')
+            f'<text y="30" font-weight="700">{html.escape(value)}</text></g>'
+        )
         if self.windows:
             self.text(x, y + 44, node.window(), GREY, f' font-size="{self.small}"')
         if node.children and node not in self.way:
@@ -211,7 +225,8 @@ class _TreeView:
             f'<g transform="translate({x:g} {y:g})" data-move="fold {self.key}{node.number}" '
             f'data-label="{what} the {below} nodes below node {node.number}">'
             f'<rect x="{-width / 2}" y="-6.5" width="{width}" height="13" rx="3" fill="#f4f1ea" '
-            f'stroke="{GREY}"/><text y="4" font-size="{self.small}">{sign}</text></g>')
+            f'stroke="{GREY}"/><text y="4" font-size="{self.small}">{sign}</text></g>'
+        )
 
     def name_levels(self, y: float, right: float) -> None:
         """Depths and who moves there, and the line of the agent's depth limit."""
@@ -223,8 +238,10 @@ class _TreeView:
             self.text(self.left, y + depth * self.level + 13, name, DARK, START)
         if self.walk.limit is not None and self.walk.limit < self.walk.depth:
             below = y + (self.walk.limit + 1) * self.level - 17
-            self.lines.append(f'<path d="M{self.left} {below:g}H{right:g}" stroke="{GREY}" '
-                              'stroke-dasharray="2 5" stroke-width="2"/>')
+            self.lines.append(
+                f'<path d="M{self.left} {below:g}H{right:g}" stroke="{GREY}" '
+                'stroke-dasharray="2 5" stroke-width="2"/>'
+            )
             self.text(self.left, below - 5, f"limit {self.walk.limit}", GREY, START)
 
     def panel(self, title: str, x: float, top: float) -> float:
@@ -237,8 +254,9 @@ class _TreeView:
         return y
 
     def text(self, x: float, y: float, text: str, colour: str, style: str = "") -> None:
-        self.marks.append(f'<text x="{x:g}" y="{y:g}" fill="{colour}"{style}>'
-                          f"{html.escape(text)}</text>")
+        self.marks.append(
+            f'<text x="{x:g}" y="{y:g}" fill="{colour}"{style}>{html.escape(text)}</text>'
+        )
 
 
 def fits(walk: Walk, *, narrow: bool = False) -> bool:
@@ -251,8 +269,9 @@ def _slots(walk: Walk) -> float:
     return walk.root.ends + STUB * walk.root.cuts
 
 
-def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]], *,
-               narrow: bool = False) -> str:
+def draw_walks(
+    walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]], *, narrow: bool = False
+) -> str:
     """The walks one below the other, each at its step, as SVG text; for a telephone with `narrow`.
 
     `opened` says for each walk, by a node's number, whether its moves are drawn even where they are
@@ -269,19 +288,26 @@ def draw_walks(walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]
             parts.append(f'<path d="M0 {top}H2000" stroke="{GREY}"/>')
         parts.append(f'<g transform="translate(0 {top:g})">{drawing.svg}</g>')
         top, width = top + drawing.height, max(width, drawing.width)
-    legend = ["△ MAX, ▽ MIN, □ the game is over, ◇ not expanded: its value is an estimate",
-              "yellow with a ring: where the search is; thick line: where the value comes from"]
+    legend = [
+        "△ MAX, ▽ MIN, □ the game is over, ◇ not expanded: its value is an estimate",
+        "yellow with a ring: where the search is; thick line: where the value comes from",
+    ]
     if any(walk.root.cuts for walk in walks):
         legend.append("grey, dashed, with a double bar: not visited; ≤ or ≥: only a bound is known")
     left = 0 if narrow else form.panel
     if narrow:
         legend = [line for words in legend for line in wrap(words, int(form.panel / LETTER))]
     for i, line in enumerate(legend):
-        parts.append(f'<text x="{left}" y="{top + 14 + 16 * i}" font-size="12" fill="{DARK}" '
-                     f'text-anchor="start">{line}</text>')
+        parts.append(
+            f'<text x="{left}" y="{top + 14 + 16 * i}" font-size="12" fill="{DARK}" '
+            f'text-anchor="start">{line}</text>'
+        )
     height = top + 14 + 16 * len(legend)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{form.scale * width:g}" '
-            f'height="{form.scale * height:g}" viewBox="0 0 {width:g} {height:g}">'
-            '<rect width="100%" height="100%" fill="white"/>'
-            f'<g font-family="sans-serif" font-size="12" fill="{DARK}" text-anchor="middle">'
-            + "".join(parts) + "</g></svg>")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{form.scale * width:g}" '
+        f'height="{form.scale * height:g}" viewBox="0 0 {width:g} {height:g}">'
+        '<rect width="100%" height="100%" fill="white"/>'
+        f'<g font-family="sans-serif" font-size="12" fill="{DARK}" text-anchor="middle">'
+        + "".join(parts)
+        + "</g></svg>"
+    )

@@ -63,8 +63,10 @@ class Node:
     @property
     def source(self) -> "Node | None":
         """The first successor that has the node's value."""
-        return next((child for child in self.children
-                     if child.visit.value == self.visit.value is not None), None)
+        return next(
+            (child for child in self.children if child.visit.value == self.visit.value is not None),
+            None,
+        )
 
     def value(self) -> str:
         """The value that was returned, with a sign where it is only a bound."""
@@ -99,8 +101,11 @@ class Walk:
         self.nodes: list[Node] = []
         self.steps: list[Step] = []
         self.root = self._enter(root, None)
-        self.movers = {node.depth: node.state.to_move for node in reversed(self.nodes)
-                       if not node.state.is_terminal()}
+        self.movers = {
+            node.depth: node.state.to_move
+            for node in reversed(self.nodes)
+            if not node.state.is_terminal()
+        }
         self.depth = max(node.depth for node in self.nodes)
 
     def _enter(self, visit: Visit, parent: Node | None) -> Node:
@@ -128,8 +133,11 @@ class Walk:
 
     def best(self, node: Node, at: int) -> str:
         """The best value returned to a node up to step `at`, "" if none was."""
-        values = [child.visit.value for child in node.children
-                  if child.left <= at and isinstance(child.visit.value, Real)]
+        values = [
+            child.visit.value
+            for child in node.children
+            if child.left <= at and isinstance(child.visit.value, Real)
+        ]
         return number((max if self.is_max(node) else min)(values)) if values else ""
 
 
@@ -149,8 +157,10 @@ def record(search: Any, state: State, most: int = MOST) -> Walk:
         return Walk(_one_root(search.roots, state), "trace")
     run, trouble = getattr(search, "search", None) or getattr(search, "choose", None), ""
     if run is None or isinstance(search, type):
-        raise ValueError("an agent has a method search or choose, and you passed "
-                         f"{search!r}: if that is a class, call it to make an agent")
+        raise ValueError(
+            "an agent has a method search or choose, and you passed "
+            f"{search!r}: if that is a class, call it to make an agent"
+        )
     with Trace(most) as trace:
         try:
             run(state)
@@ -161,20 +171,27 @@ def record(search: Any, state: State, most: int = MOST) -> Walk:
                 raise
             trouble = describe(error)
     limit = getattr(search, "limit", None)
-    return Walk(_one_root(trace.roots, state), type(search).__name__, trouble,
-                limit if isinstance(limit, int) else None)
+    return Walk(
+        _one_root(trace.roots, state),
+        type(search).__name__,
+        trouble,
+        limit if isinstance(limit, int) else None,
+    )
 
 
 def _one_root(roots: list[Visit], state: State) -> Visit:
     """The tree of a trace; a value function that was called once for each move gets a root."""
     if not roots:
-        raise ValueError("nothing was recorded: is there a line @counted above the value function, "
-                         "and does the search call it?")
+        raise ValueError(
+            "nothing was recorded: is there a line @counted above the value function, "
+            "and does the search call it?"
+        )
     if len(roots) == 1:
         return roots[0]
     moves = {state.after(move): move for move in state.legal_moves()}
-    return Visit(state, None, 0, {}, None,
-                 [replace(root, move=moves.get(root.state)) for root in roots])
+    return Visit(
+        state, None, 0, {}, None, [replace(root, move=moves.get(root.state)) for root in roots]
+    )
 
 
 def number(value: Any) -> str:
@@ -213,8 +230,11 @@ def _pairs(a: Walk, b: Walk, mine: Node, theirs: Node) -> Iterator[Pair]:
             pairs = list(_pairs(a, b, rest.pop(0), others.pop(0)))
             yield from pairs
             there, here = pairs[-1][:2]
-        elif rest and (not others or rest[0].move not in {node.move for node in others}
-                       or others[0].move in {node.move for node in rest}):
+        elif rest and (
+            not others
+            or rest[0].move not in {node.move for node in others}
+            or others[0].move in {node.move for node in rest}
+        ):
             words = _differs(a, b, rest[0], others, theirs)
             node = rest.pop(0)
             for there in range(node.entered, node.left + 1):

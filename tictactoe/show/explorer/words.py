@@ -31,8 +31,13 @@ def facts(walk: Walk, node: Node, at: int, back: bool) -> list[tuple[str, int]]:
     else:
         lines.append((f"{role(walk, node)}: {node.state.to_move} to move", PLAIN))
     if node.pruned:
-        lines += [(f"alpha {number(visit.bounds['alpha'])}, beta {number(visit.bounds['beta'])} "
-                   "on entry", PLAIN)]
+        lines += [
+            (
+                f"alpha {number(visit.bounds['alpha'])}, beta {number(visit.bounds['beta'])} "
+                "on entry",
+                PLAIN,
+            )
+        ]
     if back or not node.children:
         lines.append((f"Value {node.value()}", BOLD))
     else:
@@ -41,15 +46,21 @@ def facts(walk: Walk, node: Node, at: int, back: bool) -> list[tuple[str, int]]:
     if tried:
         lines.append((f"Tried: {listed(tried)}", PLAIN))
     if back and node.unvisited:
-        lines.append((f"{'Cut' if node.pruned else 'Not visited'}: "
-                      f"{listed(list(map(str, node.unvisited)))}", PLAIN))
+        lines.append(
+            (
+                f"{'Cut' if node.pruned else 'Not visited'}: "
+                f"{listed(list(map(str, node.unvisited)))}",
+                PLAIN,
+            )
+        )
     if node.parent:
         lines.append(("The path here (best so far):", BOLD))
     for above, step in pairwise(node.line):
         best = walk.best(above, at)
         so_far = f" ({best})" if best else ""
-        lines.append((f"{SIGNS[role(walk, above)]} depth {above.depth}: move {step.move}{so_far}",
-                      PLAIN))
+        lines.append(
+            (f"{SIGNS[role(walk, above)]} depth {above.depth}: move {step.move}{so_far}", PLAIN)
+        )
     return lines
 
 
@@ -69,11 +80,16 @@ def sentence(walk: Walk, step: Step) -> str:
     mover = f"{role(walk, node)}, {node.state.to_move} to move"
     if back:
         source = f" (from move {node.source.move})" if node.source else ""
-        return (f"Back at {text[0].lower()}{text[1:]}{mover}, returns {node.value()}{source}."
-                + _why(walk, node))
+        return (
+            f"Back at {text[0].lower()}{text[1:]}{mover}, returns {node.value()}{source}."
+            + _why(walk, node)
+        )
     window = f", window {node.window()}" if node.pruned else ""
-    beyond = ", searched on at the limit or beyond it" if (
-        walk.limit is not None and node.depth >= walk.limit) else ""
+    beyond = (
+        ", searched on at the limit or beyond it"
+        if (walk.limit is not None and node.depth >= walk.limit)
+        else ""
+    )
     return f"{text}{mover}{window}{beyond}."
 
 
@@ -99,25 +115,39 @@ def summary(walk: Walk) -> str:
     root = walk.root
     moves = [f"{child.move} ({child.value()})" for child in root.children]
     moves += [f"{move} (not visited)" for move in root.unvisited]
-    return (f"Search tree of {walk.name}. Nodes visited: {root.size:,}. Moves not visited: "
-            f"{root.cuts:,}. MAX is {root.state.to_move}. Root: {root.value()}"
-            + (f"; moves: {listed(moves)}." if moves else "."))
+    return (
+        f"Search tree of {walk.name}. Nodes visited: {root.size:,}. Moves not visited: "
+        f"{root.cuts:,}. MAX is {root.state.to_move}. Root: {root.value()}"
+        + (f"; moves: {listed(moves)}." if moves else ".")
+    )
 
 
 def table(walk: Walk) -> str:
     """The search as an HTML table to unfold, with a row for each of its first nodes."""
     rows = "".join(
         f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in _row(walk, node))}</tr>"
-        for node in walk.nodes[:ROWS])
+        for node in walk.nodes[:ROWS]
+    )
     more = len(walk.nodes) - ROWS
     end = f"<p>… and {more:,} more nodes.</p>" if more > 0 else ""
-    heads = "".join(f'<th scope="col">{name}</th>' for name in
-                    ("node", "depth", "path", "to move", "window", "value", "not visited"))
-    return (f"<details><summary>{html.escape(walk.name)}, node by node</summary><table><thead><tr>"
-            f"{heads}</tr></thead><tbody>{rows}</tbody></table>{end}</details>")
+    heads = "".join(
+        f'<th scope="col">{name}</th>'
+        for name in ("node", "depth", "path", "to move", "window", "value", "not visited")
+    )
+    return (
+        f"<details><summary>{html.escape(walk.name)}, node by node</summary><table><thead><tr>"
+        f"{heads}</tr></thead><tbody>{rows}</tbody></table>{end}</details>"
+    )
 
 
 def _row(walk: Walk, node: Node) -> tuple:
     who = "terminal" if node.state.is_terminal() else role(walk, node)
-    return (node.number, node.depth, after(node), who, node.window(), node.value(),
-            listed(list(map(str, node.unvisited))))
+    return (
+        node.number,
+        node.depth,
+        after(node),
+        who,
+        node.window(),
+        node.value(),
+        listed(list(map(str, node.unvisited))),
+    )
