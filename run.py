@@ -8,6 +8,7 @@ import glob
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -67,6 +68,8 @@ LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the li
 BROWSER = ["--python-version=3.14", "--python-platform=wasm32-pyodide2024"]
 # Parts of widgets that the live site's own Lab has already.
 BROWSER += ["--no-emit-package=jupyterlab-widgets", "--no-emit-package=widgetsnbextension"]
+# Programs that start with Ctrl-C blocked, and unblock it when they can end without a traceback.
+UNBLOCKING = ("autograder", "autograder.benchmarks", "sequence.league")
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 COMMANDS = "demo test check package lab league bench setup autograder".split()
 WORKFLOWS = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))
@@ -202,6 +205,8 @@ def become(command, cwd, env):
     if cwd:
         os.chdir(cwd)
     sys.stdout.flush()
+    if "-m" in command and command[command.index("-m") + 1] in UNBLOCKING:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return os.execve(command[0], command, env)
 
 
@@ -380,4 +385,7 @@ def pinned(locked):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
