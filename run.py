@@ -65,11 +65,9 @@ LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (5, 57)  # on two cores: the quick tests, and all; .ci/run measures both
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
-BROWSER = ["--python-version=3.14", "--python-platform=wasm32-pyodide2024"]
+BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024"]
 # Parts of widgets that the live site's own Lab has already.
 BROWSER += ["--no-emit-package=jupyterlab-widgets", "--no-emit-package=widgetsnbextension"]
-# Programs that start with Ctrl-C blocked, and unblock it when they can end without a traceback.
-UNBLOCKING = ("autograder", "autograder.benchmarks", "sequence.league")
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 COMMANDS = "demo test check package lab league bench setup autograder".split()
 WORKFLOWS = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))
@@ -134,11 +132,11 @@ def main(arguments):
     if command == "lab":
         return lab(*rest)
     if command == "bench":
-        return run(["-m", "autograder.benchmarks", *rest])
+        return run_blocked(["-m", "autograder.benchmarks", *rest])
     if command == "league":
-        return run(["-P", "-m", "sequence.league", *rest], None)
+        return run_blocked(["-P", "-m", "sequence.league", *rest], None)
     # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
-    return run(
+    return run_blocked(
         ["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest], None
     )
 
@@ -196,6 +194,13 @@ def run(arguments, folder=ROOT):
         return 130
 
 
+def run_blocked(arguments, folder=ROOT):
+    """Run a program that unblocks Ctrl-C as soon as it can end without a traceback."""
+    if os.name == "posix":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    return run(arguments, folder)
+
+
 def become(command, cwd, env):
     """Run `command` in place of this process, so that every signal reaches it.
 
@@ -205,8 +210,6 @@ def become(command, cwd, env):
     if cwd:
         os.chdir(cwd)
     sys.stdout.flush()
-    if "-m" in command and command[command.index("-m") + 1] in UNBLOCKING:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return os.execve(command[0], command, env)
 
 
