@@ -196,9 +196,14 @@ def run(arguments, folder=ROOT):
 
 def run_blocked(arguments, folder=ROOT):
     """Run a program that unblocks Ctrl-C as soon as it can end without a traceback."""
+    block_interrupts()
+    return run(arguments, folder)
+
+
+def block_interrupts():
+    """Let Ctrl-C wait until the program that takes this one's place unblocks it."""
     if os.name == "posix":
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    return run(arguments, folder)
 
 
 def become(command, cwd, env):

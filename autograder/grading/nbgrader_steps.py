@@ -183,8 +183,8 @@ class GradingStep(NbGraderPreprocessor):
     tests = Dict(
         help=(
             "What is known of each notebook's own tests, by its name: a table of the instructor's "
-            "`imports`, of the names `withheld` from tests that run outside, of the tests that must be "
-            "decided `inside`, in the student's own interpreter, and of what each other one "
+            "`imports`, of the names `withheld` from tests that run outside, of the tests that must "
+            "be decided `inside`, in the student's own interpreter, and of what each other one "
             "`calls`. `autograder grade` finds it out."
         )
     ).tag(config=True)

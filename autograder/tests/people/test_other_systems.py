@@ -65,7 +65,8 @@ packed = hand_in(sys.argv[1])
 board = play_against(Random(1))
 rows = league(["Random", "Greedy"], deals=1, seed=1).rows
 print(json.dumps({"points": points, "stopped": stopped, "zip": str(packed.path),
-                  "page": len(str(start_page())), "board": repr(board), "games": [row.wins for row in rows]}))
+                  "page": len(str(start_page())), "board": repr(board),
+                  "games": [row.wins for row in rows]}))
 """
 
 
