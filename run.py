@@ -8,6 +8,7 @@ import glob
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -64,7 +65,7 @@ LOCK = os.path.join(ROOT, "requirements.lock")
 TEST_MINUTES = (5, 57)  # on two cores: the quick tests, and all; .ci/run measures both
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
 LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
-BROWSER = ["--python-version=3.14", "--python-platform=wasm32-pyodide2024"]
+BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024"]
 # Parts of widgets that the live site's own Lab has already.
 BROWSER += ["--no-emit-package=jupyterlab-widgets", "--no-emit-package=widgetsnbextension"]
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
@@ -131,11 +132,11 @@ def main(arguments):
     if command == "lab":
         return lab(*rest)
     if command == "bench":
-        return run(["-m", "autograder.benchmarks", *rest])
+        return run_blocked(["-m", "autograder.benchmarks", *rest])
     if command == "league":
-        return run(["-P", "-m", "sequence.league", *rest], None)
+        return run_blocked(["-P", "-m", "sequence.league", *rest], None)
     # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
-    return run(
+    return run_blocked(
         ["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest], None
     )
 
@@ -191,6 +192,18 @@ def run(arguments, folder=ROOT):
         return become([PYTHON, *arguments], folder, environment)
     except KeyboardInterrupt:
         return 130
+
+
+def run_blocked(arguments, folder=ROOT):
+    """Run a program that unblocks Ctrl-C as soon as it can end without a traceback."""
+    block_interrupts()
+    return run(arguments, folder)
+
+
+def block_interrupts():
+    """Let Ctrl-C wait until the program that takes this one's place unblocks it."""
+    if os.name == "posix":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def become(command, cwd, env):
@@ -380,4 +393,7 @@ def pinned(locked):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -313,6 +313,8 @@ def configure(c: Config, config_file: str) -> None:
     read_times_strictly(c)
     if "nbgrader.api" in sys.modules:  # as in nbgrader's commands; importing it takes seconds
         import_module("autograder.gradebook")
+    if "nbgrader.server_extensions.formgrader.apihandlers" in sys.modules:
+        import_module("autograder.formgrader")
     root = Path(config_file).resolve().parent
     c.CourseDirectory.root = str(root)
     gradebook = str(root / "gradebook.db").replace("%", "%25")  # %41 in an address is an A

@@ -1,15 +1,22 @@
-"""nbgrader's gradebook, created without a subprocess.
+"""nbgrader's gradebook, created without a subprocess, with usable names of assignments only.
 
 nbgrader records the version of the schema in each new gradebook. It runs `alembic heads` to find
 that version, which takes three seconds of computing time; importing this module lets it call
 alembic directly.
+
+nbgrader also accepts any name for a new assignment, although some names fail later. After this
+module has been imported, they are refused when the assignment is created.
 """
 
-from functools import cache
+from functools import cache, wraps
+from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.dbutil import ALEMBIC_DIR
+
+from autograder.assignment_names import name_problem
+from autograder.errors import Refused
 
 __all__ = ["Gradebook", "SubmittedAssignment", "schema_version"]
 
@@ -23,3 +30,14 @@ def schema_version() -> str:
 
 
 api.get_alembic_version = schema_version
+_add_assignment = Gradebook.add_assignment
+
+
+@wraps(_add_assignment)
+def _add_well_named(self: Gradebook, name: str, **values: Any) -> api.Assignment:
+    if problem := name_problem(name):
+        raise Refused(problem)
+    return _add_assignment(self, name, **values)
+
+
+Gradebook.add_assignment = _add_well_named

@@ -38,6 +38,7 @@ INTERNALS = frozenset(
         "plots.py",
         "probes",
         "progress.py",
+        "py.typed",
         "reference_searches.json",
         "reference_searches.py",
         "renewal.py",

@@ -8,6 +8,8 @@ from typing import Any
 from course.live_modules import MISSING, LiveModules
 from course.probes.syntax import parsed
 
+IMPORT_HOOK = "course.without_numpy"  # every import goes through it in a browser
+
 
 @dataclass
 class Source:
@@ -113,11 +115,14 @@ class ImportedNames:
 
 
 def _globals_of(error: BaseException) -> dict[str, Any] | None:
-    """The global names of the code that raised an error."""
+    """The global names of the code that raised an error, or that imported what is missing."""
+    found = None
     trace = error.__traceback__
-    while trace and trace.tb_next:
+    while trace:
+        names = trace.tb_frame.f_globals
+        found = found if names.get("__name__") == IMPORT_HOOK else names
         trace = trace.tb_next
-    return trace.tb_frame.f_globals if trace else None
+    return found
 
 
 def _public(module: Any) -> list[str]:

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from importlib.abc import InspectLoader
 from importlib.util import find_spec
 
+from autograder.interrupts import raise_when_interrupted
 from autograder.tables import print_table
 from course.probes.syntax import parsed
 
@@ -134,6 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_listing(options.json)
         return 0
     try:
+        raise_when_interrupted()
         with contextlib.redirect_stdout(sys.stderr):  # what a benchmark says is not a result
             results = run(options.name, options.size, options.scheduler)
     except LookupError as error:

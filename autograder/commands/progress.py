@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from autograder.assignment_names import name_problem
 from autograder.commands.console import complain, progress, say
 from autograder.course_folder import CourseFolder
 from autograder.errors import Refused
@@ -14,7 +15,6 @@ from autograder.grading.deciding import out_of_date, out_of_date_in_words
 from autograder.grading.ledger import Graded
 from autograder.grading.needed import limits_in_words
 from autograder.grading.where import AS_CONFIGURED, Where, config_for
-from autograder.release.assignment_names import name_problem
 from autograder.telling.feedback import Feedback, write_feedback
 from course.probes import Study
 from sequence.league.clock import factor, told

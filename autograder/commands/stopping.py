@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from autograder.descendants import kill_descendants
+from autograder.interrupts import raise_when_interrupted
 
 GRACE = 1.0  # seconds that a command may spend on cleaning up
 STATUS = 128  # to which a shell adds the number of the signal that ended a command
@@ -36,6 +37,7 @@ def stoppable() -> Iterator[None]:
         yield
         return
     before = {number: signal.getsignal(number) for number in STOPS}
+    raise_when_interrupted()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     over = threading.Event()
@@ -50,7 +52,7 @@ def stoppable() -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(wakeup)
         for number, handler in before.items():
-            if handler is signal.SIG_DFL:
+            if handler is not signal.getsignal(number):
                 signal.signal(number, handler)
         over.set()
         os.close(writing)

@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.commands import console
 from autograder.errors import in_words
+from autograder.interrupts import end_silently_when_interrupted
 
 INTERNAL_ERROR = 70  # exit status, as in sysexits.h
 MARK = "\x1e"  # RFC 7464's, which no line that a command prints begins with
@@ -38,6 +39,7 @@ def _stop_at_the_end() -> None:
 
 def main() -> None:
     """Run the command that the arguments give."""
+    end_silently_when_interrupted()
     Thread(target=_stop_at_the_end, daemon=True).start()
     console.tell_progress(_tell)
     try:

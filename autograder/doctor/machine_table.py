@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 from autograder import verdicts, workspace
 from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
@@ -29,6 +30,7 @@ from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
 from course.probes.syntax import parsed
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 SLOWER, LEAST = 20, 2.0  # times as long as the reference, and seconds: then a mutant is given up
 Done = Callable[[MachineMutant], None]
 
@@ -128,7 +130,7 @@ def _made_of(study: Study) -> dict[str, str]:
     hidden = verdicts.hidden_study(study.name)
     if not hidden.checks:
         return {}
-    answer = _without_docstrings(workspace.answer_path(study).read_text("utf-8"))
+    answer = _meaning(workspace.answer_path(study).read_text("utf-8"))
     expected, _ = load_expected(verdicts.expected_file(study), hidden.checks.values())
     return {
         name: digest_of(
@@ -138,7 +140,7 @@ def _made_of(study: Study) -> dict[str, str]:
                 check.cases,
                 list(check.points),
                 expected[name],
-                _without_docstrings(dedent(inspect.getsource(QUESTIONS[check.ask].ask))),
+                _meaning(dedent(inspect.getsource(QUESTIONS[check.ask].ask))),
             ]
         )
         for name, check in hidden.checks.items()
@@ -146,16 +148,23 @@ def _made_of(study: Study) -> dict[str, str]:
     }
 
 
-def _without_docstrings(text: str) -> str:
-    """The same code in one format, without docstrings: neither changes what is replied."""
+def _meaning(text: str) -> list[Any]:
+    """What the code says, whatever its format, its docstrings and the version of Python are."""
     tree = parsed(text)
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     for node in ast.walk(tree):
-        if isinstance(node, documented) and ast.get_docstring(node):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 first.value.value = ""
-    return ast.unparse(tree)
+    return _plain(tree)
+
+
+def _plain(node: Any) -> Any:
+    """A syntax tree as lists; fields that are empty differ between versions, and are left out."""
+    if isinstance(node, ast.AST):
+        fields = [(name, _plain(value)) for name, value in ast.iter_fields(node)]
+        return [type(node).__name__, *(field for field in fields if field[1] not in (None, []))]
+    return [_plain(each) for each in node] if isinstance(node, list) else repr(node)
 
 
 def _json(data: dict) -> str:

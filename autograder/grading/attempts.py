@@ -2,10 +2,12 @@
 
 A function that is wrong is carried forward (see `carried`) if its values follow the right ones in
 some way. It need not be right anywhere: values of the wrong sign or unit follow the right ones.
-Constants and random numbers do not.
+Constants and random numbers do not. Values that follow the right ones closely may be coarser, as
+after a division without remainder, or those of a condition with `or` for `and`.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -15,6 +17,9 @@ from course.probes.outcome import equal
 AT_LEAST = 50  # values, or up to twice as many, that are compared with each other
 FEWEST = 20  # values that show a correlation; of fewer, random ones can have any
 CORRELATED = 0.1  # random values stay below it, nearly all known mistakes are above
+CLOSELY = 0.5  # correlated
+TOLD = 1 / 2  # of the pairs in which the right values differ, the student's must differ in so many
+TOLD_CLOSELY = 1 / 3  # if they follow the right ones closely
 Pair = tuple[Any, Any]  # the right value and the student's
 
 
@@ -30,9 +35,16 @@ def is_attempt(
     """
     across = list(combinations(_some(values), 2))
     inside = [pair for case in cases for pair in combinations(_some(case), 2)]
-    return _tells_apart(across) and (
+    if _tells_apart(across) and (
         any(map(_beats_chance, items))
         or (len(values) >= FEWEST and _tells_apart(inside) and _correlation(across) >= CORRELATED)
+    ):
+        return True
+    return (
+        len(values) >= FEWEST
+        and _tells_apart(across, TOLD_CLOSELY)
+        and _tells_apart(inside, TOLD_CLOSELY)
+        and (_errs_one_way(values) or _correlation(across) >= CLOSELY)
     )
 
 
@@ -57,10 +69,20 @@ def _some(values: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _tells_apart(pairs: Iterable[tuple[Pair, Pair]]) -> bool:
-    """Whether the student's values differ in at least half of the pairs in which the right do."""
+def _tells_apart(pairs: Iterable[tuple[Pair, Pair]], least: float = TOLD) -> bool:
+    """Whether the student's values differ in enough of the pairs in which the right do."""
     told = [not equal(a[1], b[1]) for a, b in pairs if not equal(a[0], b[0])]
-    return 2 * sum(told) >= len(told)
+    return sum(told) >= least * len(told)
+
+
+def _errs_one_way(values: Sequence[Pair]) -> bool:
+    """Whether a condition is always right where it is true, or always where it is false, of which
+    there are many."""
+    if not all(isinstance(value, bool) for pair in values for value in pair):
+        return False
+    count = Counter(values)
+    enough = min(count[right, True] + count[right, False] for right in (True, False)) >= FEWEST
+    return enough and 0 in (count[True, False], count[False, True])
 
 
 def _beats_chance(items: Sequence[Pair]) -> bool:

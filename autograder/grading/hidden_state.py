@@ -12,6 +12,7 @@ import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from nbformat import NotebookNode
 
@@ -68,9 +69,15 @@ class Placement:
     unsteady: frozenset[str]
 
 
-def place_tests(cells: Sequence[NotebookNode], tests: Iterable[str], folder: Path) -> Placement:
+def place_tests(
+    cells: Sequence[NotebookNode],
+    tests: Iterable[str],
+    folder: Path,
+    known: Mapping[str, str] = MappingProxyType({}),
+) -> Placement:
     """Decide for the tests (grade ids) among a solved notebook's cells, with its other files in
-    `folder`; the same input always gives the same placement."""
+    `folder`; the same input always gives the same placement. `known` has tests that must run inside
+    for another reason."""
     wanted = frozenset(tests)
     read = [cell for cell in map(_read, _code(cells)) if cell.tree.body or not cell.readable]
     notebook = _Notebook(read, folder)
@@ -88,7 +95,7 @@ def place_tests(cells: Sequence[NotebookNode], tests: Iterable[str], folder: Pat
             or notebook.shared_by(cell, wanted)
         )
     }
-    return Placement(_with_sharing(inside, own), frozenset(unsteady))
+    return Placement(_with_sharing({**known, **inside}, own), frozenset(unsteady))
 
 
 def _with_sharing(inside: dict[str, str], tests: Sequence["_Cell"]) -> dict[str, str]:
@@ -232,13 +239,18 @@ class _Notebook:
 
     def _local(self, word: str) -> Path | None:
         """The file of a module that lies next to the notebook."""
-        parts = word.split()[1].split(".")
-        places = (
-            self.folder / f"{parts[0]}.py",
-            self.folder.joinpath(*parts).with_suffix(".py"),
-            self.folder / parts[0] / "__init__.py",
-        )
-        return next((place for place in places if place.is_file()), None)
+        return local_module(word.split()[1], self.folder)
+
+
+def local_module(name: str, folder: Path) -> Path | None:
+    """The file of the module "tools", or "tools.text", if it lies in `folder`."""
+    parts = name.split(".")
+    places = (
+        folder / f"{parts[0]}.py",
+        folder.joinpath(*parts).with_suffix(".py"),
+        folder / parts[0] / "__init__.py",
+    )
+    return next((place for place in places if place.is_file()), None)
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, set[str]]]:
@@ -270,6 +282,15 @@ def set_by(node: ast.stmt) -> set[str]:
         name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names
     }
     return declared | ({node.name} if isinstance(node, FUNCTIONS) else _stored(node))
+
+
+def read_by(node: ast.AST) -> set[str]:
+    """The global names that a statement or a cell reads, also when it is called."""
+    source = ast.unparse(node)
+    top = symtable.symtable(source, "<cell>", "exec").get_symbols()
+    return {symbol.get_name() for symbol in top if symbol.is_referenced()} | _globals_of_functions(
+        source
+    )
 
 
 def _stored(node: ast.AST) -> set[str]:

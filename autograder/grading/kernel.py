@@ -16,17 +16,22 @@ from traitlets import Bool, default
 from traitlets.config import Config
 
 from autograder.sandbox.client import Ran
-from sequence.league.clock import WATCH, Clock, Meter, factor, patience
+from sequence.league.clock import WATCH, Clock, Meter, Waiting, factor, patience
 
 
 def run_in_kernel(
-    nb: NotebookNode, cells: list[NotebookNode], folder: Path, cell_seconds: float, config: Config
+    nb: NotebookNode,
+    cells: list[NotebookNode],
+    folder: Path,
+    cell_seconds: float,
+    config: Config,
+    waiting: Waiting | None = None,
 ) -> Ran:
     """Run `cells` of the notebook in nbgrader's kernel, in `folder`; a cell that does not finish
-    in `cell_seconds` of computing is the last."""
+    in `cell_seconds` of computing, or waits when `waiting` is used up, is the last."""
     most = patience(cell_seconds) * factor()
     step = _Kernel(config=config, timeout=max(1, round(2 * most)))  # our own watch is first
-    step.seconds = cell_seconds
+    step.seconds, step.waiting = cell_seconds, waiting
     step.ran, step.wanted = Ran([None] * len(cells), [None] * len(cells)), cells
     step.preprocess(nb, {"metadata": {"path": str(folder)}})
     return step.ran
@@ -37,6 +42,7 @@ class _Kernel(Execute):
     ran: Ran
     wanted: list[NotebookNode]
     seconds: float
+    waiting: Waiting | None
 
     @default("shutdown_kernel")
     def _shutdown_kernel(self) -> str:
@@ -49,7 +55,7 @@ class _Kernel(Execute):
             return cell, resources
         late: list[str] = []
         try:
-            with _watched(Meter(self.km.provisioner.pid), self.seconds, late):
+            with _watched(Meter(self.km.provisioner.pid), self.seconds, late, self.waiting):
                 cell, resources = super().preprocess_cell(cell, resources, index)
             self.ran.outputs[number] = cell.outputs
             self.ran.counts[number] = cell.execution_count
@@ -57,7 +63,9 @@ class _Kernel(Execute):
             late.append(f"{self.timeout:g} s")
         except DeadKernelError:
             self.ran.stopped = "a cell ended the Python process"
-        if late:
+        if late and self.waiting and late[0] == self.waiting.reason:
+            self.ran.stopped = late[0]
+        elif late:
             self.ran.late[number] = late[0]
             self.ran.stopped = f"a cell above did not finish within {late[0]}"
         return cell, resources
@@ -73,15 +81,24 @@ def _kill_family(pid: int) -> None:
 
 
 @contextmanager
-def _watched(meter: Meter, seconds: float, late: list[str]) -> Iterator[None]:
-    """Kill the process when a clock of so many seconds is over, and say in `late` which one."""
+def _watched(
+    meter: Meter, seconds: float, late: list[str], waiting: Waiting | None = None
+) -> Iterator[None]:
+    """Kill the process when a clock of so many seconds, or the budget of waiting, is over, and say
+    in `late` which one."""
     clock, done = Clock(meter, seconds), threading.Event()
 
     def watch() -> None:
+        waited: tuple[float, float] | None = None
         while not done.wait(WATCH):
             meter.look()
-            if clock.is_over:
-                late.append(clock.within)
+            within = clock.within if clock.is_over else None
+            if waiting is not None:
+                before, waited = waited, waiting.look(meter, waited)
+                if before and waited and waiting.is_over:
+                    within = waiting.reason
+            if within is not None:
+                late.append(within)
                 _kill_family(meter.pid)
                 return
 

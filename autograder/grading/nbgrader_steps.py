@@ -183,8 +183,9 @@ class GradingStep(NbGraderPreprocessor):
     tests = Dict(
         help=(
             "What is known of each notebook's own tests, by its name: a table of the instructor's "
-            "`imports`, of the tests that must be decided `inside`, in the student's own interpreter, "
-            "and of what each other one `calls`. `autograder grade` finds it out."
+            "`imports`, of the names `withheld` from tests that run outside, of the tests that must "
+            "be decided `inside`, in the student's own interpreter, and of what each other one "
+            "`calls`. `autograder grade` finds it out."
         )
     ).tag(config=True)
 
@@ -282,7 +283,7 @@ class GradingStep(NbGraderPreprocessor):
         released: float,
     ) -> Ran:
         if self.isolation == "process":
-            return run_in_kernel(nb, cells, folder, seconds, self.config)
+            return run_in_kernel(nb, cells, folder, seconds, self.config, self._waiting())
         calls = known.get("calls", {})
         numbers = {
             number: calls.get(cell.metadata.nbgrader.grade_id)
@@ -297,7 +298,11 @@ class GradingStep(NbGraderPreprocessor):
         def run(sandbox: Sandbox | ClusterSandbox) -> Ran:
             other = self._sandbox("tests") if tests else None
             here = other if isinstance(other, Sandbox) else None  # a cluster's worker has its own
-            outside = Outside(here, numbers, known["imports"]) if tests else None
+            outside = (
+                Outside(here, numbers, known["imports"], known.get("withheld", ()))
+                if tests
+                else None
+            )
             return sandbox.run_cells(
                 _files(folder),
                 [cell.source for cell in cells],
@@ -331,7 +336,9 @@ class GradingStep(NbGraderPreprocessor):
         root = self.config.CourseDirectory.get("root")
         secret = CourseFolder(Path(root)).secret() if root and check.ask in MATCHES else ""
         if self.isolation == "process":
-            replies = ask_module(folder / module, check, seconds, answers, secret=secret)
+            replies = ask_module(
+                folder / module, check, seconds, answers, secret=secret, waiting=self._waiting()
+            )
         else:
             replies = self._inside(
                 lambda sandbox: sandbox.ask(_files(folder), module, check, seconds, answers, secret)
@@ -346,7 +353,7 @@ class GradingStep(NbGraderPreprocessor):
         """Do something in the sandbox; if that fails, once more in a new one."""
         for attempt in (1, 2):
             try:
-                return work(self._sandbox(waiting=_submission.budget(self.waiting_seconds)))
+                return work(self._sandbox(waiting=self._waiting()))
             except (SandboxFault, ClusterGone) as fault:
                 _forget_sandboxes()
                 if attempt == 2 or isinstance(fault, ClusterGone):  # that has been waited for
@@ -354,6 +361,10 @@ class GradingStep(NbGraderPreprocessor):
                     raise
                 self.log.warning("the sandbox failed and is being restarted: %s", fault)
         raise AssertionError("the last attempt returns or raises")
+
+    def _waiting(self) -> Waiting:
+        """The budget of the submission that is being graded."""
+        return _submission.budget(self.waiting_seconds)
 
     def _sandbox(
         self, kind: str = "submission", waiting: Waiting | None = None
@@ -368,7 +379,7 @@ class GradingStep(NbGraderPreprocessor):
         hidden = hidden_folders(self.config)
         if self.scheduler:
             there = cluster(self.scheduler, self.cluster_seconds)
-            return ClusterSandbox(there, limits, hidden)
+            return ClusterSandbox(there, limits, hidden, waiting)
         sandbox = _sandbox(kind, limits, self.door, *hidden)
         sandbox.waiting = waiting
         return sandbox

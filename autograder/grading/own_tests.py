@@ -6,15 +6,14 @@ solution decides about the others. A test that it passes outside, where the subm
 remote, is decided there. A test that needs live objects, such as `isinstance(account, Account)`,
 runs inside. A student who knows how can make a test pass that runs inside.
 
-The functions and constants of locked cells that are no tests come from the instructor's notebook: a
-submission that defines `close` again changes no test that calls it.
+The functions, classes and values of locked cells that are no tests come from the instructor's
+notebook (see `locked_cells`): a submission that defines `close` again changes no test of it.
 """
 
 import ast
 import contextlib
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -25,12 +24,12 @@ from nbgrader.utils import determine_grade
 from traitlets import Any
 
 from autograder import workspace
-from autograder.grading.hidden_state import place_tests, set_by
+from autograder.grading.hidden_state import place_tests
+from autograder.grading.locked_cells import read_locked_cells, statements
 from autograder.grading.nbgrader_steps import GradingStep, is_own_test
 from autograder.release.notebooks import NotebookError, complain_about_unknown_checks
 from autograder.sandbox.client import CannotIsolate
 from course.probes import UnknownCheck, load_study
-from course.probes.syntax import FOR_THE_SHELL, parsed
 
 RUNS = 5  # of the instructor's solution, if a test's outcome could be random
 NEEDS_OBJECTS = (
@@ -48,10 +47,14 @@ def learn_of_tests(step: GradingStep, name: str, solved: NotebookNode, folder: P
     outcome could be random is placed by its source alone.
     """
     tests = [cell.metadata.nbgrader.grade_id for cell in filter(is_own_test, solved.cells)]
-    placed = place_tests(solved.cells, tests, folder)
+    locked = read_locked_cells(solved.cells, folder)
+    placed = place_tests(
+        solved.cells, tests, folder, locked.unrepeatable(filter(is_own_test, solved.cells))
+    )
     reasons = dict(placed.inside)
     known = {
-        "imports": [*_imports(solved), *_helpers(solved)],
+        "imports": [*_imports(solved), *locked.helpers],
+        "withheld": sorted(locked.withheld),
         "inside": sorted(reasons),
         "reasons": reasons,
     }
@@ -126,55 +129,9 @@ def _imports(notebook: NotebookNode) -> list[str]:
     return [
         ast.unparse(node)
         for cell in notebook.cells
-        for node in _statements(cell)
+        for node in statements(cell)
         if isinstance(node, (ast.Import, ast.ImportFrom))
     ]
-
-
-def _helpers(notebook: NotebookNode) -> list[str]:
-    """The functions and constants that locked cells without points define, and no other cell."""
-    bound = Counter(
-        name for cell in notebook.cells for node in _statements(cell) for name in set_by(node)
-    )
-    return [
-        ast.unparse(node)
-        for cell in filter(_is_locked, notebook.cells)
-        for node in _statements(cell)
-        if _is_helper(node) and all(bound[name] == 1 for name in set_by(node))
-    ]
-
-
-def _statements(cell: NotebookNode) -> list[ast.stmt]:
-    """The statements of a cell; none if it is not Python."""
-    if cell.cell_type != "code":
-        return []
-    try:
-        return parsed(FOR_THE_SHELL.sub("", cell.source)).body
-    except SyntaxError:
-        return []
-
-
-def _is_locked(cell: NotebookNode) -> bool:
-    """Whether students cannot change a cell, and it is no test."""
-    settings = cell.metadata.get("nbgrader", {})
-    return bool(
-        settings.get("locked") and not settings.get("grade") and not settings.get("solution")
-    )
-
-
-def _is_helper(node: ast.stmt) -> bool:
-    """Whether a statement defines a plain function, or names a literal."""
-    if isinstance(node, ast.FunctionDef):
-        return not node.decorator_list
-    if not isinstance(node, ast.Assign) or not all(
-        isinstance(target, ast.Name) for target in node.targets
-    ):
-        return False
-    try:
-        ast.literal_eval(node.value)
-    except ValueError:
-        return False
-    return True
 
 
 class TellInside(NbGraderPreprocessor):

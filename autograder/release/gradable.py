@@ -8,8 +8,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.assignment_names import name_problem
 from autograder.errors import Refused
-from autograder.release.assignment_names import name_problem
 from autograder.release.notebooks import NotebookError
 
 KERNELS = {

@@ -47,10 +47,6 @@ START = 10.0  # seconds of computing in which a fork must be behind its walls
 BYTES = 12  # that JSON needs at most for one character
 ROOM = 1_000_000  # bytes for what stands beside the outputs of a notebook
 SPARE = 2  # times the limit of computing: where the kernel stops what the watch has missed
-WAITED = (
-    "stopped: the submission had spent {:g} s waiting, for example in sleep, and all its "
-    "checks and notebooks together may not wait longer"
-)
 REPLY = ("value", "changed", "missing", "raised", "said")  # what a test is told
 MAX_DEPTH = 20  # of lists in lists in a reply
 # What only a warm parent for notebooks has imported: a module that asks for it is slow elsewhere.
@@ -103,7 +99,8 @@ class Outside:
 
     sandbox: "Sandbox | None"  # another one; None until the worker of a cluster starts it
     tests: Mapping[int, Sequence[str] | None]  # by number: what may be called, None for anything
-    imports: Sequence[str]  # the instructor's
+    imports: Sequence[str]  # the instructor's, and what locked cells define
+    withheld: Sequence[str] = ()  # names that the submission must not define
 
 
 class Ended(Exception):
@@ -195,6 +192,7 @@ class Sandbox:
                                 if calls is not None
                             },
                             "imports": list(outside.imports),
+                            "withheld": list(outside.withheld),
                             "characters": self.limits.characters,
                         },
                         most,
@@ -469,7 +467,7 @@ class Job:
                 if self._waiting:
                     before, waited = waited, self._waiting.look(self.meter, waited)
                     if before and waited and self._waiting.is_over:
-                        raise Ended(WAITED.format(self._waiting.seconds))
+                        raise Ended(self._waiting.reason)
 
     def how_it_ended(self) -> str:
         """How the process ended, in brackets, according to the system; empty if unknown."""

@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -27,6 +28,7 @@ from course.probes.questions import MATCHES
 from course.probes.replies import Replies
 from course.probes.syntax import text_of
 from sequence import Action, Observation
+from sequence.league.clock import Waiting
 from sequence.league.game import Fault, action_of
 from sequence.league.wire import observation_to_plain
 
@@ -302,10 +304,20 @@ def _client(address: str) -> Any:
 
 
 class ClusterSandbox:
-    """Does what `Sandbox` does, on the workers of a cluster."""
+    """Does what `Sandbox` does, on the workers of a cluster.
 
-    def __init__(self, cluster: Cluster, limits: Limits, hidden: Sequence[Path] = ()) -> None:
-        self._cluster, self.limits = cluster, limits
+    `waiting` is the budget of all jobs of one submission: a worker gets it as it is, and gives back
+    how much of it is spent.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        limits: Limits,
+        hidden: Sequence[Path] = (),
+        waiting: Waiting | None = None,
+    ) -> None:
+        self._cluster, self.limits, self.waiting = cluster, limits, waiting
         self._terms = terms(limits, hidden)
 
     def run_cells(
@@ -320,15 +332,17 @@ class ClusterSandbox:
         limits: Mapping[int, float] = MappingProxyType({}),
     ) -> Ran:
         """What `Sandbox.run_cells` says; raises also `ClusterGone`."""
-        tests = outside and Outside(None, outside.tests, outside.imports)
-        return self._cluster.do(
-            worker.run_cells,
-            self._terms,
-            dict(files),
-            list(cells),
-            (cell_seconds, later_seconds, all_seconds),
-            tests,
-            dict(limits),
+        tests = outside and replace(outside, sandbox=None)
+        return self._counted(
+            *self._cluster.do(
+                partial(worker.run_cells, waiting=self.waiting),
+                self._terms,
+                dict(files),
+                list(cells),
+                (cell_seconds, later_seconds, all_seconds),
+                tests,
+                dict(limits),
+            )
         )
 
     def ask(
@@ -345,13 +359,22 @@ class ClusterSandbox:
         Games are played here, with the opponents and the deals; only the agent runs there.
         """
         if module not in files or check.ask not in MATCHES:
-            return self._cluster.do(worker.ask, self._terms, dict(files), module, check, seconds)
-        agent = self._cluster.agent(self._terms, dict(files), module)
+            return self._counted(
+                *self._cluster.do(
+                    partial(worker.ask, waiting=self.waiting),
+                    self._terms,
+                    dict(files),
+                    module,
+                    check,
+                    seconds,
+                )
+            )
+        agent = self._cluster.agent(self._terms, dict(files), module, self.waiting)
         sources = [text_of(data) for name, data in files.items() if name.endswith(".py")]
         try:
             return play_ladder(
                 check,
-                lambda: ClusterPlayer(agent),
+                lambda: ClusterPlayer(agent, self._counted),
                 seconds,
                 answers,
                 sources=sources,
@@ -361,12 +384,19 @@ class ClusterSandbox:
             with contextlib.suppress(Exception):  # where the worker is gone, so is the sandbox
                 agent.close().result()
 
+    def _counted(self, result: Any, waited: float) -> Any:
+        """The result of a job on a worker, by the end of which the submission had waited so long."""
+        if self.waiting:
+            self.waiting.spent = max(self.waiting.spent, waited)
+        return result
+
 
 class ClusterPlayer:
-    """Connects the league to a submission's agent on a worker."""
+    """Connects the league to a submission's agent on a worker; `counted` is told how long the
+    submission has waited there."""
 
-    def __init__(self, agent: Any) -> None:
-        self._agent, self.spent = agent, 0.0
+    def __init__(self, agent: Any, counted: Callable[[Any, float], Any]) -> None:
+        self._agent, self._counted, self.spent = agent, counted, 0.0
 
     def begin(self, seed: int, seconds: float) -> None:
         """Load the agent; raises `Late`, `Gone` and `Raised`."""
@@ -382,11 +412,12 @@ class ClusterPlayer:
 
     def _told(self, method: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            self.spent, reply = method(*arguments).result()
+            self.spent, answer, waited = method(*arguments).result()
         except SandboxFault:
             raise
         except Exception as error:  # Dask's own, of any kind, for a lost worker or connection
             raise SandboxFault(f"the worker of an agent was lost ({error!r:.200})") from error
+        reply = self._counted(answer, waited)
         if isinstance(reply, Fault):
             raise reply
         return reply

@@ -10,7 +10,7 @@ import platform
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,6 +22,7 @@ from autograder.sandbox.limits import Limits
 from course.probes import Check
 from course.probes.homes import homes
 from course.probes.replies import Replies
+from sequence.league.clock import Waiting
 from sequence.league.cluster import digest_of
 from sequence.league.game import Fault
 
@@ -72,11 +73,18 @@ def examine(terms: Terms) -> None:
 
 
 def ask(
-    terms: Terms, files: Mapping[str, bytes], module: str, check: Check, seconds: float
-) -> Replies:
-    """What `Sandbox.ask` replies here, to a check that is no game."""
-    with _used(terms) as sandbox:
-        return sandbox.ask(files, module, check, seconds)
+    terms: Terms,
+    files: Mapping[str, bytes],
+    module: str,
+    check: Check,
+    seconds: float,
+    *,
+    waiting: Waiting | None,
+) -> tuple[Replies, float]:
+    """What `Sandbox.ask` replies here, to a check that is no game, and how much of the budget of
+    waiting is spent then."""
+    with _used(terms, waiting=waiting) as sandbox:
+        return sandbox.ask(files, module, check, seconds), _spent(waiting)
 
 
 def run_cells(
@@ -86,42 +94,44 @@ def run_cells(
     seconds: tuple[float, float, float],
     outside: Outside | None,
     limits: Mapping[int, float],
-) -> Ran:
-    """What `Sandbox.run_cells` finds here; tests from outside run in a second sandbox."""
-    with _used(terms) as sandbox:
+    *,
+    waiting: Waiting | None,
+) -> tuple[Ran, float]:
+    """What `Sandbox.run_cells` finds here; tests from outside run in a second sandbox. Also how
+    much of the budget of waiting is spent then."""
+    with _used(terms, waiting=waiting) as sandbox:
         if outside is None:
-            return sandbox.run_cells(files, cells, *seconds, limits=limits)
+            return sandbox.run_cells(files, cells, *seconds, limits=limits), _spent(waiting)
         with _used(terms, "tests") as other:
             return sandbox.run_cells(
-                files,
-                cells,
-                *seconds,
-                Outside(other, outside.tests, outside.imports),
-                limits=limits,
-            )
+                files, cells, *seconds, replace(outside, sandbox=other), limits=limits
+            ), _spent(waiting)
 
 
 class Agent:
     """A submission's agent, for one game after another; stays on a worker while they last.
 
     It has a sandbox of its own, as games of several submissions may take turns on a worker. Every
-    answer is `(seconds, reply)`, or `(seconds, fault)`, so that one message has both.
+    answer is `(seconds, reply, waited)`, or has a fault for the reply, so that one message has all.
     """
 
-    def __init__(self, terms: Terms, files: Mapping[str, bytes], module: str) -> None:
+    def __init__(
+        self, terms: Terms, files: Mapping[str, bytes], module: str, waiting: Waiting | None
+    ) -> None:
         _refuse_other_kits(terms)
         self._open = _opened(terms)
+        self._open.sandbox.waiting = waiting
         self._player = SandboxPlayer(self._open.sandbox, files, module)
 
-    def begin(self, seed: int, seconds: float) -> tuple[float, Fault | None]:
+    def begin(self, seed: int, seconds: float) -> tuple[float, Fault | None, float]:
         """Load the agent, as `SandboxPlayer.begin` does."""
         return self._told(lambda: self._player.begin(seed, seconds))
 
-    def ask(self, observation: dict[str, Any], seconds: float) -> tuple[float, Any]:
+    def ask(self, observation: dict[str, Any], seconds: float) -> tuple[float, Any, float]:
         """The agent's reply to an observation, both as plain data."""
         return self._told(lambda: self._player.reply(seconds, observation))
 
-    def end(self) -> tuple[float, None]:
+    def end(self) -> tuple[float, None, float]:
         """End the agent's process; another game may begin."""
         return self._told(self._player.end)
 
@@ -129,13 +139,18 @@ class Agent:
         """End the sandbox."""
         self._open.sandbox.close()
 
-    def _told(self, work: Callable[[], Any]) -> tuple[float, Any]:
+    def _told(self, work: Callable[[], Any]) -> tuple[float, Any, float]:
         with _as_faults():
             try:
                 reply = work()
             except Fault as fault:
                 reply = fault
-            return self._player.spent, reply
+            return self._player.spent, reply, _spent(self._open.sandbox.waiting)
+
+
+def _spent(waiting: Waiting | None) -> float:
+    """How many seconds of a budget are spent."""
+    return waiting.spent if waiting else 0.0
 
 
 class Open:
@@ -150,14 +165,18 @@ _own = threading.local()
 
 
 @contextlib.contextmanager
-def _used(terms: Terms, kind: str = "submission") -> Iterator[Sandbox]:
-    """This thread's own sandbox of a kind; one in which something fails is not used again."""
+def _used(
+    terms: Terms, kind: str = "submission", waiting: Waiting | None = None
+) -> Iterator[Sandbox]:
+    """This thread's own sandbox of a kind; one in which something fails is not used again. The jobs
+    in it share the budget `waiting`."""
     _refuse_other_kits(terms)
     found = vars(_own).setdefault("open", {})
     for other in [other for other in found if other[0] != terms]:
         del found[other]  # of an earlier run
     if (terms, kind) not in found:
         found[terms, kind] = _opened(terms)
+    found[terms, kind].sandbox.waiting = waiting
     try:
         with _as_faults():
             yield found[terms, kind].sandbox

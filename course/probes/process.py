@@ -18,7 +18,7 @@ from course.probes.match import AGENT, LIMITS, play_ladder
 from course.probes.questions import MATCHES
 from course.probes.replies import SECONDS, SILENT, Replies, parsed, read_replies
 from course.probes.syntax import text_of
-from sequence.league.clock import Clock, Meter
+from sequence.league.clock import Clock, Meter, Waiting
 from sequence.league.players.specs import parse
 from tictactoe.show.time_left import how_far
 
@@ -37,6 +37,7 @@ def ask_module(
     answers: Path | None = None,
     *,
     secret: str = "",
+    waiting: Waiting | None = None,
     tell: Callable[[str], object] = lambda said: None,
 ) -> Replies:
     """Ask `module`, a Python file, every case of `check`; at most `seconds` for all of them.
@@ -45,8 +46,9 @@ def ask_module(
     `seconds` is what the study's table says, or else `SECONDS`.
 
     `answers`: the folder of the reference answers, which holds some opponents; `secret`: what their
-    deals are drawn from. `tell` is told how games go, and every second how many cases are
-    answered and how long the others may take.
+    deals are drawn from. `waiting` is the budget that all runs of one submission share. `tell` is
+    told how games go, and every second how many cases are answered and how long the others may
+    take.
 
     Raises `ProbeFault` if Python itself could not be started.
     """
@@ -60,7 +62,7 @@ def ask_module(
         ]
         return play_ladder(
             check,
-            lambda: LadderPlayer(agent, LIMITS),
+            lambda: LadderPlayer(agent, LIMITS, waiting),
             seconds,
             answers,
             sources=sources,
@@ -93,6 +95,8 @@ def ask_module(
                 process,
                 seconds,
                 lambda: tell(_so_far(replies, len(cases), time.perf_counter() - start)),
+                replies,
+                waiting,
             )
         finally:
             _kill(process)
@@ -109,15 +113,28 @@ def ask_module(
     return read_replies(map(parsed, lines[1:]), len(cases), stopped, time.perf_counter() - start)
 
 
-def _wait(process: subprocess.Popen, seconds: float, tell: Callable[[], object]) -> str | None:
-    """Wait until the process has ended; why it has to be stopped if its time is up."""
+def _wait(
+    process: subprocess.Popen,
+    seconds: float,
+    tell: Callable[[], object],
+    replies: TextIO,
+    waiting: Waiting | None = None,
+) -> str | None:
+    """Wait until the process has ended; why it has to be stopped if its time is up.
+
+    Python's own start, which ends with the first line of `replies`, uses up no budget of waiting.
+    """
     meter, told = Meter(process.pid), time.monotonic()
-    clock = Clock(meter, seconds)
+    clock, waited = Clock(meter, seconds), None
     while not clock.is_over:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(WATCH)
             return None
         meter.look()
+        if waiting and os.fstat(replies.fileno()).st_size:
+            before, waited = waited, waiting.look(meter, waited)
+            if before and waited and waiting.is_over:
+                return waiting.reason
         if time.monotonic() - told >= SILENT:
             tell()
             told = time.monotonic()

@@ -1,6 +1,7 @@
 """The league on the command line: `python -m sequence.league --help`."""
 
 import argparse
+import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -114,6 +115,8 @@ def main(arguments: list[str] | None = None) -> int:
     options["transport"] = TrustedPlayer if options.pop("trusted") else ProcessPlayer
     scheduler = options.pop("scheduler")
     try:
+        if hasattr(signal, "pthread_sigmask"):  # run.py blocks Ctrl-C until here
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         with executor(scheduler) if scheduler else nullcontext(options["jobs"]) as jobs:
             results = league(**options | {"jobs": jobs})
     except LeagueError as error:

@@ -45,6 +45,14 @@ class Waiting:
         """Whether the budget is used up."""
         return self.spent > self.seconds
 
+    @property
+    def reason(self) -> str:
+        """Why a process was stopped that waited when the budget was used up."""
+        return (
+            f"stopped: the submission had spent {self.seconds:g} s waiting, for example in "
+            "sleep, and all its checks and notebooks together may not wait longer"
+        )
+
     def look(
         self, meter: "Meter", before: tuple[float, float] | None
     ) -> tuple[float, float] | None:

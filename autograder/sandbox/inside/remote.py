@@ -215,18 +215,19 @@ for _kind in (bool, hash, float, int):
 class Names:
     """The submission's names, as the tests of one notebook see them."""
 
-    def __init__(self, ask: Ask) -> None:
-        self.ask = ask
+    def __init__(self, ask: Ask, withheld: Iterable[str] = ()) -> None:
+        self.ask, self.withheld = ask, frozenset(withheld)
         self.paths = Paths(None)
         self._given: dict[str, Any] = {}  # by name, what was put among the test's own names
 
     def put(self, source: str, own: dict[str, Any]) -> None:
-        """Put the submission's names that a test mentions into `own`, unless it has them itself."""
+        """Put the submission's names that a test mentions into `own`, unless it has them itself,
+        or they are withheld: a test that uses one of those fails with a `NameError`."""
         for name in self._given.keys() & own.keys():
             if own[name] is self._given.pop(name):
                 del own[name]
         for name in _mentioned(source):
-            if name in own or hasattr(builtins, name):
+            if name in own or name in self.withheld or hasattr(builtins, name):
                 continue
             reply = self.ask({"name": name})
             if not reply.get("missing"):

@@ -14,8 +14,8 @@ def run(request: dict[str, Any], send: Callable[[dict], None], receive: Callable
     runner = Runner(request["characters"])
     own = runner.shell.user_ns
     for line in request["imports"]:
-        # Modules and default values of the submission's own are not known here.
-        with contextlib.suppress(ImportError, NameError):
+        # Modules and default values of the submission's own are not known here, nor are files.
+        with contextlib.suppress(Exception):
             exec(line, own)
     shared = "\n".join(request["imports"])
 
@@ -26,7 +26,7 @@ def run(request: dict[str, Any], send: Callable[[dict], None], receive: Callable
             raise Gone(reply["gone"])
         return reply
 
-    names = Names(ask)
+    names = Names(ask, request["withheld"])
     while "go" in (turn := receive()):
         source = request["tests"][str(turn["go"])]
         names.paths = Paths(request["calls"].get(str(turn["go"])))

@@ -17,6 +17,13 @@ from tictactoe import Board
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 END, MIDDLE = Board("xoxoxo___"), Board("x_o_x_o__")
 # A notebook of each study, what is made before anything is written, and a cell that needs all.
+BROKEN = {  # what else is saved, and what the cell shows
+    "import nothing_like_it\n": "line 1: No module named 'nothing_like_it'",
+    "from tictactoe import Bord\n": "line 1: cannot import name 'Bord' from 'tictactoe'",
+    "\nX = undefined\n": "line 2: name 'undefined' is not defined",
+    "X = 1 / 0\n": "line 1: ZeroDivisionError: division by zero",
+    "import sys\nsys.exit()\n": "line 2: the module exits when it is imported",
+}
 USES = {
     "study1": (
         "01_minimax",
@@ -116,6 +123,11 @@ def test_a_study_is_solved_in_one_kernel(browser, lab, name):
             live.open(path)
             line = 1 + broken[: broken.index(")\n", broken.index("def "))].count("\n")
             assert text_of(live.run(use)) == f"{study.module}, line {line}: expected ':'"
+            for wrong, said in BROKEN.items():
+                live.write(module, wrong)
+                live.open(path)
+                assert text_of(live.run(use)) == f"{study.module}, {said}"
+                assert text_of(live.run("print(end.winner)"))  # other cells run
             type_and_save(browser, module, text, file)
         else:
             live.write(module, text)

@@ -4,7 +4,9 @@ import pytest
 
 from autograder.commands.plan import PLANS
 from autograder.course_folder import COURSE_ID, CourseFolder
+from autograder.database import db_url
 from autograder.desk.buttons import STOPPED
+from autograder.gradebook import Gradebook
 from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
 from autograder.release.assignments import add_students
@@ -96,6 +98,32 @@ def test_an_instructors_evening(browser, tmp_path):
     again = marks(course)
     assert again.cells == clicked.cells | {(NOTEBOOK, QUESTION): 2}
     assert (again.automatic, again.extra) == (clicked.automatic, clicked.extra)
+
+
+def test_formgrader_refuses_names_and_times_when_they_are_set(browser, tmp_path):
+    """*Add new assignment* and the due date's dialog show why in one sentence, and change nothing."""
+    course = CourseFolder.create(tmp_path / "course")
+    browser.page.set_viewport_size({"width": 1366, "height": 768})
+    with serve(course.root, tmp_path / "private") as server:
+        form = open_formgrader(browser, server)
+        for name, better in (("week 7", "week_7"), ("Übung/1", "Ubung_1"), ("week7", "")):
+            form.get_by_role("link", name="Add new assignment").click()
+            added = form.locator("#add-assignment-modal")
+            added.locator("input.name").fill(name)
+            added.get_by_role("button", name="Save").click()
+            if better:
+                refused(browser, form, f"assignment name '{name}' does not", f"example '{better}'")
+        row_of(form, "week7").locator(".edit a").click()
+        edited = form.locator("#edit-assignment-modal")
+        edited.locator(".modal-duedate").fill("2027-03-01T10:00")
+        edited.locator(".modal-timezone").fill("CEST")
+        edited.get_by_role("button", name="Save").click()
+        refused(browser, form, "CEST", "2026-03-02 10:00")
+        row_of(form, "week7").wait_for()
+        assert form.locator("#main-table tr .edit").count() == 1
+    assert [path.name for path in (course.root / "source").iterdir()] == ["week7"]
+    with Gradebook(db_url(course)) as book:
+        assert [(one.name, one.duedate) for one in book.assignments] == [("week7", None)]
 
 
 def test_a_course_by_clicking_on_the_overview(browser, tmp_path):
@@ -272,6 +300,16 @@ def click(form, name: str, button: str, success: str) -> None:
     assert success in dialog.inner_text()
     dialog.get_by_role("button", name="OK").click()
     dialog.wait_for(state="detached")
+
+
+def refused(browser, form, *said: str) -> None:
+    """Close the dialog that says why something was not saved; the page loads again."""
+    dialog = form.locator("#error-modal.in")
+    for words in said:
+        dialog.filter(has_text=words).wait_for()
+    browser.screenshot("formgrader-refused")
+    with browser.page.expect_response("**/formgrader/api/assignments"):
+        dialog.get_by_role("button", name="OK").click()
 
 
 def marks(course):

@@ -1,5 +1,7 @@
 """The live site in a browser: a student does study 3 in it, with no network, and hands it in."""
 
+import contextlib
+import io
 import re
 import shutil
 import subprocess
@@ -25,6 +27,7 @@ from autograder.tests.browser.live import CACHE, PLAY, Live, serve_site
 from autograder.tests.browser.widgets import NOTEBOOK
 from autograder.tests.needs import need_isolation, need_program
 from autograder.workspace import answer_path
+from autograder.workspace.strip import stub, written_functions
 from course.drawn_before import MADE_BEFORE
 from course.probes import load_study
 
@@ -37,6 +40,10 @@ POINTS = [
     sum(check.max_points for check in STUDY.checks.values() if check.extra_credit == extra)
     for extra in (False, True)
 ]
+MADE = """from heuristic import TypeA, lane_counts
+from tictactoe import Board
+count, agent, board = lane_counts, TypeA(1), Board("x_o_x_o__")"""
+USE = "print(count(board, 'x'), agent.search(board))"
 BOARDS = """from alphabeta import AlphaBeta
 from sequence import Greedy, play
 from sequence.widget import replay
@@ -209,6 +216,44 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     with open_gradebook(course) as gradebook:
         marks = marks_of(gradebook, STUDY.assignment)["ada"]
     assert [marks.automatic, marks.extra] == POINTS
+    assert browser.elsewhere == []
+
+
+def test_an_edit_takes_effect_in_the_next_cell(browser, site):
+    """Also for a function and an agent that cells made before; a module that cannot be loaded costs
+    one line. Nothing is restarted."""
+    live, answer = Live(browser), answer_path(STUDY).read_text("utf-8")
+    module, path = (
+        f"{STUDY.assignment}/{name}" for name in (STUDY.module, f"{NOTEBOOKS[-1]}.ipynb")
+    )
+    written = [
+        stub(answer, STUDY.module, keep=names)
+        for names in ([], ["lane_counts"], list(written_functions(answer)))
+    ]
+
+    def shown(text):
+        live.write(module, text)
+        live.open(path)
+        outputs = live.run(USE)
+        assert [one for one in outputs if one["output_type"] == "error"] == []
+        return "".join(one.get("text", "") for one in outputs).strip()
+
+    browser.page.goto(f"{site}/live/lab/index.html?path={path}")
+    live.wait_for(path)
+    live.write(module, written[0])
+    live.open(path)
+    browser.run_cell(1)
+    live.run(MADE)
+    assert shown(written[0]).startswith("Not written yet: lane_counts")
+    assert shown(written[1]).startswith("Not written yet: TypeA.search")
+    assert shown(written[1].replace("):\n", ")\n", 1)).endswith("expected ':'")
+    names: dict = {"__name__": "heuristic"}
+    exec(written[2], names)
+    exec(MADE.partition("\n")[2], names)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(USE, names)
+    assert shown(written[2]) == printed.getvalue().strip()
     assert browser.elsewhere == []
 
 

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from autograder.benchmarks._signals import Command, adopting
+from autograder.commands.cli import KIT
 from autograder.commands.stopping import STOPS, Stopped, exit_status, stoppable
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
@@ -109,3 +110,43 @@ def test_a_command_that_does_not_end_is_ended(tmp_path, grace, ends):
     assert bool(ending.left) != ends, ending
     if ends:
         assert command.process.returncode == 128 + signal.SIGTERM
+
+
+INTERRUPT = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+BECOME = """import os, sys, run
+run.block_interrupts()
+run.become([sys.executable, "-P", "-m", *sys.argv[2:]], None,
+           os.environ | {"PYTHONPATH": os.pathsep.join(sys.argv[1:2] + sys.path[1:])})"""
+
+
+@posix
+@pytest.mark.parametrize(
+    ("module", "begun"),
+    [
+        ("autograder", "sitecustomize"),
+        ("autograder", "typer"),
+        ("autograder.benchmarks", "sitecustomize"),
+        ("sequence.league", "sitecustomize"),
+    ],
+)
+def test_ctrl_c_while_a_command_starts(tmp_path, module, begun):
+    """As Python starts, and as the command imports what it needs: one line at most, and 130."""
+    (tmp_path / f"{begun}.py").write_text(INTERRUPT, "utf-8")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            BECOME,
+            tmp_path,
+            module,
+            *(["Random", "Greedy"] if module == "sequence.league" else []),
+        ],
+        cwd=KIT,
+        env=os.environ | {"PYTHONPATH": str(KIT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert len(done.stderr.splitlines()) <= 1
+    assert "Traceback" not in done.stderr

@@ -232,6 +232,12 @@ FOR_NOTHING = {  # a study, functions that were made up, and a check that is bui
         },
         "type_a",
     ),
+    "coin flips": ("study3", {"is_quiescent": RANDOM.format("str(state)") + " % 2 > 0"}, "type_a"),
+    "the number of marks": (
+        "study3",
+        {"is_quiescent": "return sum(state[cell] != EMPTY for cell in range(9)) % 3 > 0"},
+        "type_a",
+    ),
     "random values": (
         "study3",
         {"heuristic": RANDOM.format("str(state), player") + " % 100 / 10"},
@@ -285,6 +291,69 @@ def test_an_attempt_follows_the_right_values(wrong, expected):
     ]
     every = [pair for case in values for pair in case]
     assert attempts.is_attempt(every, values, []) is expected
+
+
+EITHER = [
+    [
+        (one and other, one or other, one, other)
+        for one, other in [(number % 7 < 3, (number + case) % 2 > 0) for number in range(24)]
+    ]
+    for case in range(8)
+]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([[(right, right // 7) for right in row] for row in RIGHT], True),
+        ([[(right, right // 15) for right in row] for row in RIGHT], False),
+        (
+            [
+                [(right, (right * 101 + case) % 7 // 2) for right in row]
+                for case, row in enumerate(RIGHT)
+            ],
+            False,
+        ),
+        ([[(both, either) for both, either, *_ in row] for row in EITHER], True),
+        ([[(both, True) for both, *_ in row] for row in EITHER], False),
+        (
+            [
+                [(both, (number * 7 + case) % 5 > 1) for number, (both, *_) in enumerate(row)]
+                for case, row in enumerate(EITHER)
+            ],
+            False,
+        ),
+        (
+            [
+                [(both, both or number % 8 > 0) for number, (both, *_) in enumerate(row)]
+                for row in EITHER
+            ],
+            False,
+        ),
+        ([[(both, either) for both, either, *_ in row[:6]] for row in EITHER[:2]], False),
+    ],
+)
+def test_values_that_follow_closely_may_be_coarser(values, expected):
+    """But not nearly constant; and a condition has errors of one kind, in many cases."""
+    every = [pair for case in values for pair in case]
+    assert attempts.is_attempt(every, values, []) is expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mutant", "function", "check"),
+    [
+        ("one_quiet_player_is_enough", "is_quiescent", "type_a"),
+        ("one_quiet_player_is_enough", "is_quiescent", "type_a_plus"),
+        ("divided_without_rest", "heuristic", "type_a_plus"),
+    ],
+)
+def test_a_coarser_function_is_carried(mutant, function, check):
+    """A plausible mistake costs marks in the function's own check only."""
+    text = workspace.module_texts(load_study("study3"))[mutant]
+    outcome = decided("study3", text, check)
+    assert (outcome.full, outcome.given) == (True, (function,))
+    assert not decided("study3", text, function).full
 
 
 def test_an_attempt_is_right_more_often_than_by_chance():

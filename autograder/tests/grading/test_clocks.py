@@ -16,9 +16,12 @@ from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
 from course.probes import Check, load_study, match
+from course.probes.ladder_agent import LadderPlayer
 from course.probes.process import ask_module
 from sequence.league import clock
+from sequence.league.game import Gone
 from sequence.league.game import Limits as Terms
+from sequence.league.players.specs import parse
 
 HEURISTIC = Check(
     "study99", "heuristic", "heuristic", {}, {"value": 1}, False, [{"on": "xo_xo____"}]
@@ -114,6 +117,35 @@ def test_the_budget_is_that_of_one_submission():
     assert submission.budget(5) is budget
     submission.enter({"assignment": "study99", "student": "ben", "notebook": "01"})
     assert submission.budget(5) is not budget
+
+
+@pytest.mark.slow
+def test_without_a_sandbox_there_is_one_budget_too(tmp_path):
+    """It is that of modules, of agents in games and of notebooks; Python's start uses up none."""
+    budget = clock.Waiting(1)
+    path = tmp_path / "m.py"
+
+    def ask(text: str):
+        path.write_text(text, "utf-8")
+        return ask_module(path, HEURISTIC, SECONDS, waiting=budget)
+
+    assert ask(MODULE.format(body="pass")).observations == ({"value": [1, 1]},)
+    assert budget.spent < 0.5
+    begun = time.monotonic()
+    assert ask(SLEEPS).stopped == budget.reason
+    assert ask(SLEEPS).stopped == budget.reason
+    assert ask(MODULE.format(body="sum(range(10 ** 6))")).observations[0]["value"]
+    notebook = new_notebook(
+        cells=[new_code_cell(text) for text in ("import time", "time.sleep(600)", "1 + 1")]
+    )
+    ran = run_in_kernel(notebook, notebook.cells, tmp_path, SECONDS, Config(), budget)
+    assert (ran.stopped, ran.late, ran.outputs[2]) == (budget.reason, {}, None)
+    player = LadderPlayer(parse(f"{path}:MyAgent"), Terms(first=30, action=30), budget)
+    path.write_text("import time\ntime.sleep(600)\n", "utf-8")
+    with pytest.raises(Gone, match="waiting, for example"):
+        player.begin(1, 30)
+    player.end()
+    assert time.monotonic() - begun < clock.patience(SECONDS)
 
 
 @pytest.mark.slow

@@ -38,6 +38,7 @@ from course.probes import Check, load_study
 from sequence import Greedy
 from sequence.league import LeagueError, league
 from sequence.league import cluster as league_cluster
+from sequence.league.clock import Waiting
 from sequence.league.cluster import executor
 
 need_module("distributed", "grading on a cluster")
@@ -250,6 +251,27 @@ def test_other_modules_are_asked_there(connection):
             assert sandbox.ask(files, STUDY.module, check, 20) == ours.ask(
                 files, STUDY.module, check, 20
             )
+
+
+def test_the_budget_of_waiting_holds_there(connection):
+    """One for modules, notebooks and games of a submission; the next one has another."""
+    budget, sleeps = Waiting(1), b"import time\ntime.sleep(600)\n"
+    sandbox = ClusterSandbox(connection, Limits(), waiting=budget)
+    check = STUDY.checks["alpha_beta"]
+    for _ in range(2):
+        found = sandbox.ask({STUDY.module: sleeps}, STUDY.module, check, 2)
+        assert found.stopped == budget.reason
+    assert 1 < budget.spent < 10
+    assert sandbox.run_cells({}, [sleeps.decode()], 2, 2, 2).stopped == budget.reason
+    spent = budget.spent
+    games = sandbox.ask({"my_agent.py": sleeps}, "my_agent.py", LADDER, 60)
+    assert "waiting, for example" in str(games)
+    assert spent < budget.spent < 20
+    reference = MODULES["reference"].encode()
+    assert not sandbox.ask({STUDY.module: reference}, STUDY.module, check, 60).stopped
+    other = ClusterSandbox(connection, Limits())
+    ran = other.run_cells({}, ["import time\ntime.sleep(1.5)"], 2, 2, 2)
+    assert (ran.stopped, ran.late) == (None, {})
 
 
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):

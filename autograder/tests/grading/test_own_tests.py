@@ -14,8 +14,8 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.grading import own_tests
 from autograder.grading.batch import GradingError, grade
+from autograder.grading.locked_cells import read_locked_cells
 from autograder.sandbox.client import Outside, Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.tests.needs import need_isolation
@@ -268,6 +268,90 @@ def test_without_the_instructor_s_helpers_a_submission_decides():
             assert (not ran.outputs[2]) == passes
 
 
+CLASSES = """from dataclasses import dataclass
+import numpy as np
+@dataclass
+class Pair:
+    first: float
+    second: float = 0.0
+    def is_close(self):
+        return abs(self.first - self.second) < LIMIT
+LIMIT: float = 10 ** -6
+POINTS = np.array([1, 2])
+equal = lambda one, other: Pair(one, other).is_close()
+def doubled_pair(number):
+    return Pair(number, double(number))"""
+WITHIN_REACH = """import functools
+class Checker:
+    pass
+@functools.cache
+def cached(a, b):
+    return a == b
+for limit in (1, 2):
+    pass
+with open("/dev/null") as empty:
+    size = len(empty.read())
+Checker.close = staticmethod(lambda a, b: a == b)
+def calls_it(a, b):
+    return within(a, b)
+within, unused = (lambda a, b: a == b), None"""
+
+
+@pytest.mark.slow
+def test_classes_of_locked_cells_are_the_instructor_s(course):
+    """As functions are; an object of one can also be passed to a submission."""
+    solution = f"{DOUBLE}\ndef total(pair):\n    return pair.first + pair.second"
+    said = generate(
+        course,
+        "classes",
+        CLASSES,
+        solution,
+        {
+            "method": "assert Pair(double(2), 4).is_close()",
+            "call": "assert equal(double(3), 6)",
+            "passed": "assert total(Pair(2, 3)) == 5 and total(doubled_pair(1)) == 3",
+            "array": "assert double(POINTS).tolist() == [2, 4] and LIMIT < 1",
+        },
+    )
+    assert "decided in the student's own interpreter" not in said
+    forged = """class Pair:
+    def __init__(self, *_): self.first = self.second = 2.5
+    def is_close(self): return True
+equal = lambda *_: True
+LIMIT, POINTS = 0, [2, 4]
+def total(pair): return 5
+def double(x): return x"""
+    for student, text in (("ann", solution), ("ben", forged)):
+        hand_in(course, "classes", student, text)
+    list(grade(course, course.assignment("classes"), jobs=1))
+    assert scores(course, "classes") == {"ann": 20, "ben": 0}
+
+
+@pytest.mark.slow
+def test_what_a_submission_could_define_again_is_reported_as_inside(course):
+    """A test that would take a class or a value of a locked cell from the submission is decided
+    inside, and the report names the reason."""
+    tests = {
+        "loop": "assert double(1) == limit",
+        "read": "assert double(0) == size",
+        "two": "assert within(double(2), 4)",
+        "through": "assert calls_it(double(2), 4)",
+        "plain": "assert double(2) == 4",
+        "cached": "assert cached(double(2), 4)",
+        "changed": "assert Checker.close(double(2), 4)",
+    }
+    said = generate(course, "reach", WITHIN_REACH, DOUBLE, tests)
+    hand_in(course, "reach", "ann", DOUBLE)
+    list(grade(course, course.assignment("reach"), jobs=1))
+    assert scores(course, "reach") == {"ann": 5 * len(tests)}
+    path = course.results("reach", "ann") / "book.json"
+    inside = {*json.loads(path.read_text("utf-8"))["inside"]}
+    assert inside == {"loop", "read", "two", "through", "changed"}
+    for name in inside:
+        assert f"the test '{name}' is decided in the student's own interpreter" in said
+    assert "uses 'within', which a locked cell defines in a way that is not repeated" in said
+
+
 @pytest.mark.parametrize(
     ("cell", "helpers"),
     [
@@ -276,7 +360,12 @@ def test_without_the_instructor_s_helpers_a_submission_decides():
         ("a = b = -1.5", ["a = b = -1.5"]),
         ("now = clock()", []),
         ("@cache\ndef f(x): return x", []),
-        ("class Node: pass", []),
+        ("class Node: pass", ["class Node:\n    pass"]),
+        ("class Node(Base): pass", []),
+        ("many = 10 ** 6", ["many = 10 ** 6"]),
+        ("four = double(2)", []),
+        ("text = open('a').read()", []),
+        ("def f(x): return double(x)\nfour = f(2)", ["def f(x):\n    return double(x)"]),
         ("n = 1\nn = 2", []),
         ("n = 1\ndef f():\n    global n\n    n = 2", ["def f():\n    global n\n    n = 2"][:0]),
         ("double = None", []),
@@ -284,8 +373,8 @@ def test_without_the_instructor_s_helpers_a_submission_decides():
         ("def f(:", []),
     ],
 )
-def test_which_statements_are_helpers(cell, helpers):
-    """Functions and literals that one locked cell defines, and no other statement."""
+def test_which_statements_are_helpers(cell, helpers, tmp_path):
+    """Functions, classes and values that one locked cell defines without the students' code."""
 
     def made(source, *, locked):
         return new_code_cell(
@@ -301,8 +390,61 @@ def test_which_statements_are_helpers(cell, helpers):
         )
 
     cells = [made(cell, locked=True), made(DOUBLE, locked=False)]
-    assert own_tests._helpers(new_notebook(cells=cells)) == helpers
-    assert own_tests._helpers(new_notebook(cells=[made(cell, locked=False)])) == []
+    assert read_locked_cells(cells, tmp_path).helpers == helpers
+    assert read_locked_cells([made(cell, locked=False)], tmp_path).helpers == []
+
+
+def test_which_names_are_withheld(tmp_path):
+    """Those that locked cells define, except what depends on what students write."""
+
+    def made(source, *, locked):
+        return new_code_cell(
+            source,
+            metadata={
+                "nbgrader": {
+                    "grade_id": "a",
+                    "grade": False,
+                    "locked": locked,
+                    "solution": not locked,
+                }
+            },
+        )
+
+    (tmp_path / "answer.py").write_text("", "utf-8")
+    found = read_locked_cells(
+        [
+            made("import math\nfrom answer import solve\ntriple = None\nx = solve(2)", locked=True),
+            made(
+                "from math import pi\ndef triple(x): return 3 * x\nclass Base: pass", locked=False
+            ),
+            made(
+                "nine = triple(3)\nclass Child(Base): pass\ntau = 2 * pi\nfor n in (1, 2): pass",
+                locked=True,
+            ),
+        ],
+        tmp_path,
+    )
+    assert found.withheld == {"Child", "tau", "n"}
+    assert found.helpers == ["tau = 2 * pi"]
+
+
+@pytest.mark.slow
+def test_a_withheld_name_is_not_taken_from_a_submission():
+    """Neither if the instructor's definition fails outside; without this, the submission's is."""
+    need_isolation()
+    child = "class Child(Base):\n    def same(self, a, b):\n        return a == b"
+    cells = [
+        "class Base: pass",
+        child,
+        "class Child:\n    def same(self, a, b): return True",
+        "assert Child().same(1, 2)",
+    ]
+    with Sandbox(Limits()) as inside, Sandbox(Limits()) as outside:
+        for withheld, said in ((["Child"], ["name 'Child' is not defined"]), ([], [])):
+            ran = inside.run_cells(
+                {}, cells, 5, 1, 30, Outside(outside, {3: None}, [child], withheld)
+            )
+            assert [output["evalue"] for output in ran.outputs[3]] == said
 
 
 @pytest.mark.slow

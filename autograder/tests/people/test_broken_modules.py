@@ -1,5 +1,8 @@
 """A module that cannot be loaded: one line, the other cells run, and no restart is needed."""
 
+import builtins
+import sys
+
 import pytest
 
 from autograder.tests.people.shells import LOAD, notebook_in
@@ -73,10 +76,12 @@ BROKEN = {
 }
 
 
-@pytest.fixture
-def notebook(tmp_path, capsys):
-    """A notebook in a new folder, with nothing loaded."""
+@pytest.fixture(params=[sys.platform, "emscripten"])
+def notebook(request, tmp_path, capsys, monkeypatch):
+    """A notebook in a new folder, in Lab and in the live site, with nothing loaded."""
+    monkeypatch.setattr(builtins, "__import__", builtins.__import__)  # restored afterwards
     with notebook_in(tmp_path, capsys) as made:
+        monkeypatch.setattr(sys, "platform", request.param)
         yield made
 
 

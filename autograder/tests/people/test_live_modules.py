@@ -1,5 +1,6 @@
 """The next cell uses a module as it was saved: every kind of edit, and objects made before it."""
 
+import builtins
 import sys
 from types import ModuleType
 
@@ -265,10 +266,12 @@ NOT_THE_SAME = {  # what was made before the edit is still there: these cells sh
 }
 
 
-@pytest.fixture
-def notebook(tmp_path, capsys):
-    """A notebook in a new folder."""
+@pytest.fixture(params=[sys.platform, "emscripten"])
+def notebook(request, tmp_path, capsys, monkeypatch):
+    """A notebook in a new folder, in Lab and in the live site."""
+    monkeypatch.setattr(builtins, "__import__", builtins.__import__)  # restored afterwards
     with notebook_in(tmp_path, capsys) as made:
+        monkeypatch.setattr(sys, "platform", request.param)
         yield made
 
 

@@ -7,12 +7,13 @@ import sys
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from nbgrader.api import Gradebook
+from nbgrader.api import Assignment, Gradebook
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.database import db_url
+from autograder.errors import Refused
 from autograder.release import gradable
 from autograder.release.assignments import ReleaseError, release
 from autograder.release.notebooks import NotebookError
@@ -113,6 +114,20 @@ def test_names_that_break_something(name, better):
 def test_plain_names_are_allowed(name):
     """As those of the studies."""
     assert gradable.name_problem(name) == ""
+
+
+@pytest.mark.parametrize("name", ["week 7", "week+7", "week/7", "", "..", "Übung", "x" * 200])
+def test_a_new_assignment_needs_a_name_that_works(tmp_path, name):
+    """The gradebook has it neither then nor later; an assignment that it has may be changed."""
+    folder = CourseFolder.create(tmp_path / "course")
+    with Gradebook(db_url(folder)) as book:
+        with pytest.raises(Refused, match="for example"):
+            book.update_or_create_assignment(name)
+        assert not book.assignments
+        book.db.add(Assignment(name="week 7", course_id=COURSE_ID))  # of an earlier version
+        book.db.commit()
+        book.update_or_create_assignment("week 7", duedate="2026-03-02 10:00 UTC")
+        assert book.find_assignment("week 7").duedate
 
 
 @pytest.mark.slow

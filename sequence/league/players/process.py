@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
-from sequence.league.clock import Clock, Meter, factor
+from sequence.league.clock import Clock, Meter, Waiting, factor
 from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAgent, action_of
 from sequence.league.players.specs import LeagueError, Spec, parse
 from sequence.league.wire import MAX_LINE, clean, observation_to_plain
@@ -38,12 +38,15 @@ FIXED = {
 class ProcessPlayer:
     """The connection to an agent in a process of its own; after `end` it can be begun again.
 
-    Raises `LeagueError` for an agent that another process cannot make from its text.
+    `waiting` is the budget of waiting that several games share, if they share one. Raises
+    `LeagueError` for an agent that another process cannot make from its text.
     """
 
     module = "sequence.league.players.inside"  # what the process runs
 
-    def __init__(self, agent: Spec, limits: Limits | None = None) -> None:
+    def __init__(
+        self, agent: Spec, limits: Limits | None = None, waiting: Waiting | None = None
+    ) -> None:
         if agent.where == "__main__":
             raise LeagueError(
                 f"another process cannot import {agent.cls}, which is defined in a "
@@ -56,7 +59,7 @@ class ProcessPlayer:
                 "not plain values"
             )
         self._spec = agent
-        self._limits = limits or Limits()
+        self._limits, self._waiting = limits or Limits(), waiting
         self._process: subprocess.Popen | None = None
         self.spent = 0.0
 
@@ -134,13 +137,17 @@ class ProcessPlayer:
 
     def _line(self, clock: Clock) -> bytes:
         """The next line, "" when the process has ended; raises `Late`."""
-        line = None
+        line = waited = None
         while line is None:
             with suppress(queue.Empty):
                 line = self._replies.get(timeout=WATCH)
             self._meter.look()
             if clock.is_over:
                 raise Late(clock.within if clock.waited else "")
+            if self._waiting:
+                before, waited = waited, self._waiting.look(self._meter, waited)
+                if before and waited and self._waiting.is_over:
+                    raise Gone(f"ended its process ({self._waiting.reason})")
         return line
 
 
