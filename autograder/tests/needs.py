@@ -4,6 +4,7 @@ import importlib
 import os
 import shutil
 from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
@@ -23,7 +24,6 @@ def need_module(name: str, why: str) -> ModuleType:
         if not error.name or not f"{name}.".startswith(f"{error.name}."):
             raise
     _unchecked(f"{name} is not installed: {why}")
-    return None
 
 
 def need_program(name: str, why: str) -> str:
@@ -32,7 +32,8 @@ def need_program(name: str, why: str) -> str:
     Where the environment variable CI is "true" the test fails.
     """
     path = shutil.which(name)
-    need(path is not None, f"{name} is not installed: {why}")
+    if path is None:
+        _unchecked(f"{name} is not installed: {why}")
     return path
 
 
@@ -50,7 +51,7 @@ def need_isolation() -> None:
         _unchecked(str(error))
 
 
-def _unchecked(reason: str) -> None:
+def _unchecked(reason: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{reason} (CI must have it)", pytrace=False)
     pytest.skip(reason, allow_module_level=True)

@@ -45,8 +45,9 @@ def axe_core() -> str:
             )
             need(done.returncode == 0, f"npm could not bring axe-core {VERSION}: {why}")
             with tarfile.open(Path(own) / f"axe-core-{VERSION}.tgz") as files:
-                text = files.extractfile("package/axe.min.js").read()
-            (Path(own) / script.name).write_bytes(text)
+                packed = files.extractfile("package/axe.min.js")
+                assert packed is not None, "it is no regular file"
+                (Path(own) / script.name).write_bytes(packed.read())
             (Path(own) / script.name).replace(script)
     return script.read_text("utf-8")
 

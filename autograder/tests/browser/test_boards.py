@@ -251,7 +251,8 @@ def tab_to(game: Widget) -> None:
 def go_to(game: Widget, target) -> None:
     """Press arrow keys until the focus is on a part of the picture."""
     target.wait_for()
-    tried = Counter()  # how often a key was pressed on the way from here to there
+    # How often a key was pressed on the way from here to there.
+    tried: Counter[tuple[int, int, str]] = Counter()
     for _ in range(100):
         x, y = game.browser.page.locator(":focus").evaluate(MIDDLE)
         to_x, to_y = target.evaluate(MIDDLE)  # it scrolls
