@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from statistics import mean
 from typing import Any
 
@@ -15,7 +15,6 @@ from sequence.board.layout import BIT, PLAYABLE
 from sequence.engine.state import State
 from tictactoe import Qubic, WinOrBlock
 from tictactoe import Random as RandomPlayer
-from tictactoe.contract import Player
 from tictactoe.games.play import play as play_cells
 from tictactoe.games.tactics import winning_cells
 
@@ -255,9 +254,8 @@ def blocked(agent: Any, games: int) -> float:
     win: the share in which the agent blocks."""
     blocks = []
     for number in range(games):
-        players: dict[Player, Any] = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
-        states: Sequence[Any] = play_cells(players, Qubic()).states  # of the cube
-        for state in states[:-1]:
+        players: dict[str, Any] = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
+        for state in play_cells(players, Qubic()).states[:-1]:
             threats = winning_cells(state, "x")
             if state.to_move == "o" and threats and not winning_cells(state, "o"):
                 blocks.append(agent.choose(state) in threats)

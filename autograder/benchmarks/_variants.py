@@ -138,8 +138,8 @@ class HandsRead(ISMCTS):
         for turn, (before, action) in enumerate(_turns(state, observation, opponent)):
             found = {(kind, bit): value for value, kind, _, bit in worth._plays(before)}
             best = max(found.values(), default=0)
-            if action.coords:
-                regret += best - found.get((action.kind, BIT[action.coords]), best)
+            bit = BIT[action.coords] if action.coords else -1
+            regret += best - found.get((action.kind, bit), best)
             if turn + 1 == self.TURNS:
                 break
         return chance / (1 - chance) * math.exp(-regret / self.REGRET) + 1e-12

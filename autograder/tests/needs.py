@@ -23,7 +23,7 @@ def need_module(name: str, why: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if not error.name or not f"{name}.".startswith(f"{error.name}."):
             raise
-    _unchecked(f"{name} is not installed: {why}")
+        _unchecked(f"{name} is not installed: {why}")
 
 
 def need_program(name: str, why: str) -> str:
