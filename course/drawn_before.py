@@ -40,7 +40,7 @@ class DrawnBefore(Picture):
 
     def __init__(self, alt: str, before: tuple[str, str] | None) -> None:
         super().__init__(before[1] if before else "", alt)
-        self._words = before and before[0]
+        self._words = before[0] if before else ""
 
     def _repr_html_(self) -> str:
         drawn = Picture(self.svg, self._words)._repr_html_() if self.svg else ""

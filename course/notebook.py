@@ -11,7 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
 from course.imported_names import ImportedNames
 from course.live_modules import BrokenModule, LiveModules, MissingModule
@@ -111,7 +111,7 @@ def stub_message(error: BaseException | None) -> str | None:
     )
 
 
-def _is_of_a_stub(error: BaseException | None) -> bool:
+def _is_of_a_stub(error: BaseException | None) -> TypeGuard[NotImplementedError]:
     return isinstance(error, NotImplementedError) and STUB_MESSAGE in str(error)
 
 

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.modules.setdefault("rfc3987_syntax", None)  # saves seconds: nbformat needs it for no notebook
+# Saves seconds: nbformat needs it for no notebook.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # which Python allows
 
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError

@@ -126,10 +126,12 @@ def _run(request: str, mark: str, log: Any, gone: threading.Event) -> bool:
         encoding="utf-8",
         env=clean(os.environ) | {MARK: mark},
     )
+    stdin = process.stdin
+    assert stdin is not None, "it is a pipe"
     try:
         with contextlib.suppress(BrokenPipeError):  # its log says why
-            process.stdin.write(request + "\n")
-            process.stdin.flush()
+            stdin.write(request + "\n")
+            stdin.flush()
         for _ in range(int(MOST_SECONDS / WATCH)):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(WATCH)
@@ -141,7 +143,7 @@ def _run(request: str, mark: str, log: Any, gone: threading.Event) -> bool:
         process.kill()
         process.wait()
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
+            stdin.close()
 
 
 def end_all(mark: str) -> None:

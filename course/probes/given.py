@@ -92,7 +92,7 @@ def _size(functions: Counter[tuple]) -> int:
 @cache
 def _given() -> dict[str, Counter]:
     return {
-        name: _functions(Path(module.__file__).read_text("utf-8"))
+        name: _functions(Path(module.__file__ or "").read_text("utf-8"))
         for name, module in (("ISMCTS", ismcts), ("Greedy", greedy))
     }
 

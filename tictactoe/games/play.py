@@ -47,10 +47,12 @@ def play(
     Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid, and
     ValueError unless there are two players.
     """
-    state = Board() if start is None else start
+    state: State = Board() if start is None else start
     if len(agents) != 2 or state.to_move not in agents:
         raise ValueError(f"a game has two players, {state.to_move!r} one of them: {list(agents)}")
-    states, moves, seconds = [state], [], []
+    states: list[State] = [state]
+    moves: list[Move] = []
+    seconds: list[float] = []
     left = dict.fromkeys(agents, math.inf if clock is None else clock)
 
     def finished(winner: Player | None, reason: str) -> Game:

@@ -9,6 +9,7 @@ from typing import Any
 from course.probes.positions import read_position
 from course.probes.question import (
     BadReply,
+    Labels,
     Part,
     Question,
     call,
@@ -330,6 +331,11 @@ def _squares(on: str, *kinds: str) -> list[str]:
     ]
 
 
+def _squares_and_forgo(kind: str) -> Labels:
+    """Labels for a list with an item for each play of a kind, then one for a forgone trade."""
+    return lambda case: [[*_squares(case["on"], kind), "a forgone trade"]]
+
+
 def _actions_on_boards(case: Mapping[str, Any]) -> list[list[str]]:
     boards = _observations(case["on"])
     several = len(boards) > 1
@@ -369,7 +375,7 @@ QUESTIONS = {
     "sequence_reward": Question(_reward, ("place", "remove"), _on_chips("reward"), {
         "place": "one for each legal square, then a forgone trade",
         "remove": "one for each chip that may go, then a forgone trade"}, labels={
-        kind: lambda case, kind=kind: [[*_squares(case["on"], kind), "a forgone trade"]]
+        kind: _squares_and_forgo(kind)
         for kind in (PLACE, REMOVE)}),
     "sequence_draft": Question(_draft_value, ("value",), _on_chips("draft_value", "cards"), {
         "value": "one for each card"}, labels={"value": each("cards", "card")}),
