@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tictactoe.games.pictures import Picture
 
@@ -71,8 +72,11 @@ def _first(words: str) -> list[str]:
 
 
 @cache
-def _table(name: str) -> dict[str, list]:
-    return json.loads(FILE.read_text("utf-8"))[name] if FILE.is_file() else {}
+def _table(name: str) -> dict[str, list[Any]]:
+    if not FILE.is_file():
+        return {}
+    table: dict[str, list[Any]] = json.loads(FILE.read_text("utf-8"))[name]
+    return table
 
 
 def running() -> str:

@@ -99,7 +99,8 @@ def validate(notebook: Path, config: Settings, gone: threading.Event) -> dict[st
             with log.open("wb") as written:
                 ended = _run(json.dumps(request, default=str), mark, written, gone)
             if result.is_file():
-                return json.loads(result.read_text("utf-8"))
+                reply: dict[str, Any] = json.loads(result.read_text("utf-8"))
+                return reply
             said = log.read_text("utf-8", "replace").strip().splitlines()
         finally:
             end_all(mark)
@@ -157,7 +158,7 @@ def end_all(mark: str) -> None:
 
 def _is_marked(process: psutil.Process, mark: str) -> bool:
     with contextlib.suppress(psutil.Error, OSError):
-        return (
+        return bool(
             process.environ().get(MARK) == mark
             and process.is_running()
             and process.status() != psutil.STATUS_ZOMBIE

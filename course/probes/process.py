@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from course.probes import Case, Check
 from course.probes.ladder_agent import LadderPlayer
@@ -109,7 +109,7 @@ def ask_module(
     return read_replies(map(parsed, lines[1:]), len(cases), stopped, time.perf_counter() - start)
 
 
-def _wait(process: subprocess.Popen, seconds: float, tell: Callable[[], object]) -> str | None:
+def _wait(process: subprocess.Popen[Any], seconds: float, tell: Callable[[], object]) -> str | None:
     """Wait until the process has ended; why it has to be stopped if its time is up."""
     meter, told = Meter(process.pid), time.monotonic()
     clock = Clock(meter, seconds)
@@ -133,7 +133,7 @@ def _so_far(replies: TextIO, cases: int, seconds: float) -> str:
     return how_far(answered, cases, what, seconds)
 
 
-def _kill(process: subprocess.Popen) -> None:
+def _kill(process: subprocess.Popen[Any]) -> None:
     """End the process and, where there are process groups, whatever it started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError):

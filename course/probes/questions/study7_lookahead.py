@@ -1,6 +1,6 @@
 """Questions about the look-ahead agent for Sequence: squares, cards, replies, the top-k search."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
 from statistics import fmean
@@ -54,7 +54,7 @@ def _links(module, texts: list[str]) -> Iterator[Part]:
     )
 
 
-def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iterator[Part]:
+def _line_links(module, on: str, cells: list[list[int]], far: Sequence[int]) -> Iterator[Part]:
     def found(chips):
         return [
             list(get(module, "line_links")(chips, tuple(cell), direction))
@@ -66,7 +66,8 @@ def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iter
         """Scans on boards whose lines were all seen before: the same one, and with chips far away."""
         chips = _chips(module, on)
         found(chips)
-        more = 1 << BIT[tuple(far)]
+        row, col = far
+        more = 1 << BIT[row, col]
         with _counted(module, "links", "line_text") as calls:
             again = found(chips)  # what is fast and wrong is worth nothing
             found(chips._replace(own=chips.own | more))

@@ -181,7 +181,9 @@ def _agent(module, on: str, favoured: int, bonus: float, **settings) -> Iterator
     """What an agent plays with an empty table, and with one that likes one of its actions."""
 
     def state():
-        class Marked(get(module, "SarsaAgent")):
+        base: Any = get(module, "SarsaAgent")
+
+        class Marked(base):
             def state(self, scores, observation):
                 return *super().state(scores, observation), MARK
 
