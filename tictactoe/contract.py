@@ -38,13 +38,13 @@ class State(Protocol):
 
 @runtime_checkable
 class Agent(Protocol):
-    """Anything that can be asked for a move."""
+    """Anything that can be asked for a move; it may know one game only, hence `state: Any`."""
 
-    def choose(self, state: State, /) -> Move:
+    def choose(self, state: Any, /) -> Move:
         """The move that the agent plays in `state`, which is not terminal."""
 
 
-Evaluator = Callable[[State, Player], float]  # an estimate of a state's utility for a player
+Evaluator = Callable[[Any, Player], float]  # an estimate of a state's utility for a player
 
 
 class Search(NamedTuple):

@@ -40,13 +40,8 @@ def _said(error: BaseException) -> str:
 
 def _is_of_a_file(error: BaseException) -> TypeGuard[_FileError]:
     """Whether Python could not read a file of the person's own."""
-    return (
-        isinstance(error, SyntaxError)
-        and bool(error.msg)
-        and error.filename is not None
-        and bool(error.filename)
-        and bool(error.lineno)
-        and _is_own(error.filename)
+    return isinstance(error, SyntaxError) and bool(
+        error.msg and error.filename and error.lineno and _is_own(error.filename)
     )
 
 

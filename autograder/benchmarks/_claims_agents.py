@@ -55,7 +55,9 @@ def takes(observation: Observation) -> list[Action]:
     return [
         action
         for action in observation.legal_actions()
-        if action.kind == PLACE and _completes(observation, own, BIT[action.coords])
+        if action.kind == PLACE
+        and action.coords
+        and _completes(observation, own, BIT[action.coords])
     ]
 
 
@@ -147,7 +149,7 @@ def forks(agent: Any, games: int) -> dict[str, float]:
         found = [
             cell
             for cell in {action.coords for action in state.legal_actions() if action.kind == PLACE}
-            if _is_fork(state, cell)
+            if cell and _is_fork(state, cell)
         ]
         if found and not takes(state.observation()):
             there += 1
@@ -252,7 +254,7 @@ def blocked(agent: Any, games: int) -> float:
     win: the share in which the agent blocks."""
     blocks = []
     for number in range(games):
-        players = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
+        players: dict[str, Any] = {"x": WinOrBlock(number), "o": RandomPlayer(number)}
         for state in play_cells(players, Qubic()).states[:-1]:
             threats = winning_cells(state, "x")
             if state.to_move == "o" and threats and not winning_cells(state, "o"):

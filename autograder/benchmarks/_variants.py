@@ -17,7 +17,7 @@ from sequence.agents.ismcts import HORIZON, PLAYS, WIDENING, Node, select, simul
 from sequence.agents.worth import best_action, chances, ranked
 from sequence.board.actions import PLACE, TRADE
 from sequence.board.cards import NO_CARD, NUMBER, with_card, without_card
-from sequence.board.layout import BIT, NO_CELL
+from sequence.board.layout import BIT
 from sequence.engine.observation import Observation
 from sequence.engine.state import state_of
 
@@ -138,7 +138,8 @@ class HandsRead(ISMCTS):
         for turn, (before, action) in enumerate(_turns(state, observation, opponent)):
             found = {(kind, bit): value for value, kind, _, bit in worth._plays(before)}
             best = max(found.values(), default=0)
-            regret += best - found.get((action.kind, BIT[action.coords]), best)
+            bit = BIT[action.coords] if action.coords else -1
+            regret += best - found.get((action.kind, bit), best)
             if turn + 1 == self.TURNS:
                 break
         return chance / (1 - chance) * math.exp(-regret / self.REGRET) + 1e-12
@@ -235,7 +236,7 @@ def _turns(state: State, observation: Observation, player: int) -> Iterator[tupl
     """
     chips, hand = list(state.chip_masks), state.hand_piles[player]
     for mover, action in reversed(list(observation.plays())):
-        if action.coords != NO_CELL:
+        if action.coords:
             chip = 1 << BIT[action.coords]
             if state.locked_mask & chip:
                 return
