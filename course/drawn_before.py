@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tictactoe.games.pictures import Picture
 
@@ -40,7 +41,7 @@ class DrawnBefore(Picture):
 
     def __init__(self, alt: str, before: tuple[str, str] | None) -> None:
         super().__init__(before[1] if before else "", alt)
-        self._words = before and before[0]
+        self._words = before[0] if before else ""
 
     def _repr_html_(self) -> str:
         drawn = Picture(self.svg, self._words)._repr_html_() if self.svg else ""
@@ -71,8 +72,11 @@ def _first(words: str) -> list[str]:
 
 
 @cache
-def _table(name: str) -> dict[str, list]:
-    return json.loads(FILE.read_text("utf-8"))[name] if FILE.is_file() else {}
+def _table(name: str) -> dict[str, list[Any]]:
+    if not FILE.is_file():
+        return {}
+    table: dict[str, list[Any]] = json.loads(FILE.read_text("utf-8"))[name]
+    return table
 
 
 def running() -> str:

@@ -67,7 +67,7 @@ class CourseFiles(AsyncLargeFileManager):
         self, path: str, content: bool = True, *arguments: Any, **options: Any
     ) -> dict[str, Any]:
         """A file or a folder, as the Contents API has it."""
-        model = await super().get(path, content, *arguments, **options)
+        model: dict[str, Any] = await super().get(path, content, *arguments, **options)
         if model["type"] == "directory" and content and self._is_course(model["content"]):
             model["content"] = [one for one in model["content"] if one["name"] not in INTERNALS]
         if model["type"] == "notebook" and content:

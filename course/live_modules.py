@@ -117,7 +117,10 @@ class LiveModules(MetaPathFinder, Loader):
 
         Raises `BrokenModule`; inside another module that is being imported, the error itself.
         """
-        name, path = module.__name__, Path(module.__spec__.origin)
+        spec = module.__spec__
+        if spec is None or spec.origin is None:
+            raise ImportError(f"{module.__name__} has no file")
+        name, path = module.__name__, Path(spec.origin)
         if name in self._tried and name in self.broken:
             raise BrokenModule(self.broken[name], name=name)
         self._tried.add(name)

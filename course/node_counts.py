@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 
-def node_counts() -> dict:
+def node_counts() -> dict[str, Any]:
     """How many nodes each search visits, the root included; a new dictionary at every call.
 
     `["minimax"]` and `["alpha_beta"]` map every board with at most two marks, as text, to its
@@ -15,4 +16,5 @@ def node_counts() -> dict:
     >>> node_counts()["minimax"]["_________"]
     549946
     """
-    return json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    counts: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    return counts

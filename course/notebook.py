@@ -11,7 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
 from course.imported_names import ImportedNames
 from course.live_modules import BrokenModule, LiveModules, MissingModule
@@ -22,7 +22,7 @@ STUB_MESSAGE = ": write this "  # what every stub's error says after the name of
 EXPLAINED = (NotImplementedError, ImportError, NameError, MissingModule)  # most of them are not
 
 
-def load_ipython_extension(shell) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext`."""
     if "NBGRADER_EXECUTION" in os.environ or shell.custom_exceptions:
         return
@@ -111,7 +111,7 @@ def stub_message(error: BaseException | None) -> str | None:
     )
 
 
-def _is_of_a_stub(error: BaseException | None) -> bool:
+def _is_of_a_stub(error: BaseException | None) -> TypeGuard[NotImplementedError]:
     return isinstance(error, NotImplementedError) and STUB_MESSAGE in str(error)
 
 
@@ -119,10 +119,10 @@ def _python_in(cell: str, shell: Any) -> str:
     """A cell without what is not Python; of a `%%time` cell, what follows the first line."""
     if cell.lstrip().startswith("%%"):
         cell = cell.lstrip().partition("\n")[2]
-    return shell.transform_cell(cell)
+    return str(shell.transform_cell(cell))
 
 
-def _leave_no_empty_output(hook) -> None:
+def _leave_no_empty_output(hook: Any) -> None:
     """In a browser: what displays itself, or nothing, leaves no number in brackets below the cell.
 
     The browser's kernel puts out the result of every cell, also one that has nothing to show.

@@ -8,24 +8,29 @@ draw nothing, and pictures are those of `course.drawn_before`.
 
 import html
 import io
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any, Protocol
 
 try:
     import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.rcsetup import cycler
+
+    HAS_MATPLOTLIB = True
 except ModuleNotFoundError:  # in a browser
-    mpl = None
+    HAS_MATPLOTLIB = False
 
 from course.drawn_before import NoAxes, drawn_before
-from tictactoe.games.pictures import CELL, Picture, board_marks
+from tictactoe.games.pictures import CELL, Cells, Picture, board_marks
 
 # Okabe and Ito's palette: apart under all three colour-vision deficiencies. Markers and dashes
 # differ too, so that nothing depends on colour alone.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.right": False,
@@ -39,16 +44,16 @@ _SETTINGS = Lock()  # matplotlib's are the process's, and each thread must leave
 
 
 @contextmanager
-def _style():
+def _style() -> Iterator[None]:
     """matplotlib's settings are those of the course meanwhile."""
-    cycle = {"axes.prop_cycle": mpl.cycler(color=COLOURS, marker=MARKERS)}
+    cycle = {"axes.prop_cycle": cycler(color=COLOURS, marker=MARKERS)}
     with _SETTINGS, mpl.rc_context(STYLE | cycle):
         yield
 
 
 def figure(width: float = 7.0, height: float = 4.0) -> "Axes | NoAxes":
     """New axes, `width` by `height` inches, in the course's style."""
-    if mpl is None:
+    if not HAS_MATPLOTLIB:
         return NoAxes()
     with _style():
         return Figure(figsize=(width, height), layout="constrained").subplots()
@@ -78,23 +83,37 @@ def picture(axes: "Axes | NoAxes", alt: str) -> Picture:
     """The axes' figure as a picture; `alt` says in words what it shows."""
     if isinstance(axes, NoAxes):
         return drawn_before(alt)
-    text = io.StringIO()
+    text, drawn = io.StringIO(), axes.figure
+    if not isinstance(drawn, Figure):
+        raise TypeError(f"a picture is drawn of a whole figure, not of {drawn!r}")
     with _style():
-        axes.figure.savefig(text, format="svg", metadata={"Date": None})
+        drawn.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()
     return Picture(svg[svg.index("<svg") :], alt)
 
 
-def boards(states, captions=(), lanes=(), columns: int = 4) -> Picture:
+class Drawable(Cells, Protocol):
+    """A board of nine cells that can be put into words."""
+
+    def describe(self) -> str:
+        """The position in words."""
+
+
+def boards(
+    states: Iterable[Drawable],
+    captions: Iterable[object] = (),
+    lanes: Iterable[Sequence[int] | None] = (),
+    columns: int = 4,
+) -> Picture:
     """Boards side by side, `columns` in a row, each with a caption of one or more lines below it.
 
     `lanes` holds for each board a lane to shade (or None). The alternative text consists of the
     boards in words and their captions.
     """
     states = list(states)
-    captions = [str(caption) for caption in captions] or [""] * len(states)
+    texts = [str(caption) for caption in captions] or [""] * len(states)
     lanes = list(lanes) or [None] * len(states)
-    lines = [caption.split("\n") for caption in captions]
+    lines = [text.split("\n") for text in texts]
     side, letter, line = 3 * CELL, 6.8, 16  # a board, a letter's width, a line's height in pixels
     across = max(side, *(letter * len(text) for rows in lines for text in rows)) + 24
     down = side + line * max(len(rows) for rows in lines) + 24
@@ -117,12 +136,12 @@ def boards(states, captions=(), lanes=(), columns: int = 4) -> Picture:
         parts.append("</g>")
     words = [
         f"{caption}: {state.describe()}" if caption else state.describe()
-        for state, caption in zip(states, captions, strict=True)
+        for state, caption in zip(states, texts, strict=True)
     ]
     return Picture("".join(parts) + "</svg>", "Boards. " + ". ".join(words).replace("\n", ", "))
 
 
-def _shade(lane) -> str:
+def _shade(lane: Sequence[int] | None) -> str:
     """A grey band under the cells of a lane, as an SVG element."""
     if not lane:
         return ""

@@ -176,7 +176,7 @@ def _of_notebook(path: Path, study: Study) -> Progress:
     )
 
 
-def _cells(path: Path) -> Iterator[tuple[str, str, dict, bool]]:
+def _cells(path: Path) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
     """Kind, source and metadata of each cell, and whether it was run; nothing of what is none."""
     notebook = _json(path)
     cells = notebook.get("cells") if isinstance(notebook, dict) else None

@@ -60,11 +60,12 @@ def _visit(node: Node, state: State, move: Move, depth: int) -> Visit:
     return visit
 
 
-def _words(case: dict) -> str:
+def _words(case: dict[str, Any]) -> str:
     options = ", ".join(f"{name} {value}" for name, value in case["options"].items())
     return f"{case['on']} ({options})" if options else case["on"]
 
 
 @cache
-def _cases() -> list[dict]:
-    return json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+def _cases() -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    return cases

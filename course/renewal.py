@@ -6,7 +6,7 @@ and `isinstance` go on working. An old function that something still refers to c
 
 import builtins
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
@@ -39,7 +39,7 @@ def classes_of(namespace: dict[str, Any]) -> dict[str, type]:
     """The classes that a module defines, by their qualified names."""
     found: dict[str, type] = {}
 
-    def visit(members: dict[str, Any]) -> None:
+    def visit(members: Mapping[str, Any]) -> None:
         for value in list(members.values()):
             if (
                 isinstance(value, type)
@@ -70,7 +70,7 @@ def classes_renewed(before: dict[str, type], namespace: dict[str, Any]) -> Itera
                     cell.cell_contents = old
         return old
 
-    builtins.__build_class__ = renew
+    builtins.__build_class__ = renew  # type: ignore[assignment]  # typeshed names its parameters
     try:
         yield
     finally:

@@ -10,4 +10,7 @@ def reply_games() -> dict[str, list[float]]:
     They are those of `LookAhead` against the same agent without a reply term. A deal is played
     twice, once from each seat, so its points go from 0 to 2, where a tie is half a point.
     """
-    return json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    games: dict[str, list[float]] = json.loads(
+        Path(__file__).with_suffix(".json").read_text("utf-8")
+    )
+    return games

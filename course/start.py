@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from course.probes import Study, load_study, studies
@@ -121,7 +121,8 @@ def has_exchange(root: Path) -> bool:
     from jupyter_core.paths import jupyter_config_path
 
     exchange = DEFAULT_EXCHANGE
-    for place in [*reversed(jupyter_config_path()), root]:  # the last one counts
+    places: list[str | Path] = [*reversed(jupyter_config_path()), root]
+    for place in places:  # the last one counts
         exchange = _configured(Path(place)) or exchange
     return exchange.is_dir() and os.access(exchange, os.W_OK | os.X_OK)
 
@@ -260,11 +261,17 @@ def _module_link(root: Path, study: Study) -> str:
     return link(root, path, name) + comma + escape(rest)
 
 
+class Shown(Protocol):
+    """What a notebook shows as HTML."""
+
+    def _repr_html_(self) -> str: ...
+
+
 def write_page(
     root: Path,
     welcome: str,
     call: str,
-    shown: object,
+    shown: Shown,
     below: str = "",
     last: str = "",
     *,

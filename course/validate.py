@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.modules.setdefault("rfc3987_syntax", None)  # saves seconds: nbformat needs it for no notebook
+# Saves seconds: nbformat needs it for no notebook.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # which Python allows
 
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError
@@ -127,15 +128,17 @@ class Execute(preprocessors.Execute):
     spent = AnyTrait(0.0, help="Seconds of computing time of the cells so far.")
 
     def preprocess_cell(
-        self, cell: NotebookNode, resources: dict, index: int
-    ) -> tuple[NotebookNode, dict]:
+        self, cell: NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run one cell, unless the run was stopped above it."""
         if self.stopped:
             return cell, resources
         limits = Limits(seconds_of(cell.source), NOTEBOOK_SECONDS - self.spent, WAITING_SECONDS)
         with Watch(self.km.provisioner.pid, limits) as watch:
             try:
-                return super().preprocess_cell(cell, resources, index)
+                done: tuple[NotebookNode, dict[str, Any]]
+                done = super().preprocess_cell(cell, resources, index)
+                return done
             except DeadKernelError:
                 self.stopped = NotebookNode(output_type="error", ename=STOPPED)
             finally:

@@ -99,7 +99,8 @@ def validate(notebook: Path, config: Settings, gone: threading.Event) -> dict[st
             with log.open("wb") as written:
                 ended = _run(json.dumps(request, default=str), mark, written, gone)
             if result.is_file():
-                return json.loads(result.read_text("utf-8"))
+                reply: dict[str, Any] = json.loads(result.read_text("utf-8"))
+                return reply
             said = log.read_text("utf-8", "replace").strip().splitlines()
         finally:
             end_all(mark)
@@ -126,10 +127,12 @@ def _run(request: str, mark: str, log: Any, gone: threading.Event) -> bool:
         encoding="utf-8",
         env=clean(os.environ) | {MARK: mark},
     )
+    stdin = process.stdin
+    assert stdin is not None, "it is a pipe"
     try:
         with contextlib.suppress(BrokenPipeError):  # its log says why
-            process.stdin.write(request + "\n")
-            process.stdin.flush()
+            stdin.write(request + "\n")
+            stdin.flush()
         for _ in range(int(MOST_SECONDS / WATCH)):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(WATCH)
@@ -141,7 +144,7 @@ def _run(request: str, mark: str, log: Any, gone: threading.Event) -> bool:
         process.kill()
         process.wait()
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
+            stdin.close()
 
 
 def end_all(mark: str) -> None:
@@ -155,7 +158,7 @@ def end_all(mark: str) -> None:
 
 def _is_marked(process: psutil.Process, mark: str) -> bool:
     with contextlib.suppress(psutil.Error, OSError):
-        return (
+        return bool(
             process.environ().get(MARK) == mark
             and process.is_running()
             and process.status() != psutil.STATUS_ZOMBIE

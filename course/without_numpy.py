@@ -68,11 +68,11 @@ class Explained:
         """Words and outputs to be shown instead of the error; None if it is another one."""
         name = getattr(error, "name", None)
         missing = (
-            self._unset.get(name)
+            self._unset.get(name or "")
             if isinstance(error, NameError)
             else (_root(name or "") if isinstance(error, ModuleNotFoundError) else None)
         )
-        if missing not in STAND_INS:
+        if missing is None or missing not in STAND_INS:
             return None
         self._unset |= dict.fromkeys(_set_in(cell), missing)
         return SAID.format(missing), outputs_before(cell)

@@ -110,6 +110,7 @@ def sketch(text: str) -> Observation:
 
 def _cells(words: list[str], text: str) -> int:
     try:
-        return mask_of(tuple(map(int, word.split(","))) for word in words)
+        cells = (map(int, word.split(",")) for word in words)
+        return mask_of((row, col) for row, col in cells)
     except (ValueError, KeyError) as error:
         raise ValueError(f"cells are written like '4,2', unlike in {text!r}") from error

@@ -3,11 +3,19 @@
 import sysconfig
 import traceback
 from pathlib import Path
+from typing import TypeGuard
 
 LENGTH = 300  # characters of a message
 KIT = Path(__file__).parents[1]
 GIVEN = ("tictactoe", "sequence", "course")  # the kit's own packages
 STUDIES = "study"  # how the folders in `course` begin that hold students' modules
+
+
+class _FileError(SyntaxError):
+    """What is known of an error in a file that Python could not read; for annotations only."""
+
+    filename: str
+    lineno: int
 
 
 def describe(error: BaseException) -> str:
@@ -30,14 +38,10 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if words else ''}{words}"
 
 
-def _is_of_a_file(error: BaseException) -> bool:
+def _is_of_a_file(error: BaseException) -> TypeGuard[_FileError]:
     """Whether Python could not read a file of the person's own."""
-    return (
-        isinstance(error, SyntaxError)
-        and bool(error.msg)
-        and bool(error.filename)
-        and bool(error.lineno)
-        and _is_own(error.filename)
+    return isinstance(error, SyntaxError) and bool(
+        error.msg and error.filename and error.lineno and _is_own(error.filename)
     )
 
 

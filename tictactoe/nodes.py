@@ -50,10 +50,16 @@ its number is final. (A generator runs in the context of whoever asks for its ne
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Entry = TypeVar("_Entry")
+_Tallies: TypeAlias = "tuple[_Tally, ...]"
+_Traces: TypeAlias = "tuple[tuple[Trace, Visit | None], ...]"
 
 
 class _Tally:
@@ -66,7 +72,8 @@ class _Tally:
 _NOBODY = _Tally()  # counts what nobody asked for: quicker than asking at every node
 # What is open in a context: the last counter's tally, the others', and the traces, each with the
 # visit that is going on.
-_context: ContextVar[tuple[_Tally, tuple, tuple]] = ContextVar("open", default=(_NOBODY, (), ()))
+_Open: TypeAlias = tuple[_Tally, _Tallies, _Traces]
+_context: ContextVar[_Open] = ContextVar("open", default=(_NOBODY, (), ()))
 
 
 class NodeCounter:
@@ -161,11 +168,11 @@ class Trace:
         return result[min(self._place, len(result) - 1)]
 
 
-def counted(value_function):
+def counted(value_function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Count every entry into the decorated value function (a method or a plain function)."""
 
     @functools.wraps(value_function)
-    def visit(*args, **kwargs):
+    def visit(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         tally, others, traces = _context.get()
         tally.nodes += 1
         if others:
@@ -178,7 +185,9 @@ def counted(value_function):
     return visit
 
 
-def _traced(value_function, args, kwargs):
+def _traced(
+    value_function: Callable[..., _R], args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> _R:
     arguments = inspect.signature(value_function).bind(*args, **kwargs).arguments
     state = next(
         (a for name, a in arguments.items() if name != "self" and hasattr(a, "legal_moves")), None
@@ -202,18 +211,18 @@ def _traced(value_function, args, kwargs):
     return result
 
 
-def _open() -> tuple[tuple, tuple]:
+def _open() -> tuple[_Tallies, _Traces]:
     """The tallies of this context, the last one first, and its traces."""
     tally, others, traces = _context.get()
     return () if tally is _NOBODY else (tally, *others), traces
 
 
-def _set_open(tallies: tuple, traces: tuple) -> Token:
+def _set_open(tallies: _Tallies, traces: _Traces) -> Token[_Open]:
     last, *others = tallies or [_NOBODY]
     return _context.set((last, tuple(others), traces))
 
 
-def _less(entries: tuple, is_closed: Callable[[Any], bool]) -> tuple:
+def _less(entries: tuple[_Entry, ...], is_closed: Callable[[_Entry], bool]) -> tuple[_Entry, ...]:
     """The entries without the one that is closed."""
     left = tuple(entry for entry in entries if not is_closed(entry))
     if len(left) == len(entries):

@@ -17,7 +17,7 @@ from autograder.release.leaks import find_leaks, public_files
 from course.probes import Study, load_study
 from course.probes.explain import as_text
 from course.probes.outcome import Outcome
-from course.probes.process import SECONDS
+from course.probes.replies import SECONDS
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from autograder.sandbox.worker import Open
 from autograder.workspace.strip import stub
 from course.probes import Check, Study, load_study
 from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import SECONDS, ask_module
-from course.probes.replies import Replies
+from course.probes.process import ask_module
+from course.probes.replies import SECONDS, Replies
 
 SECOND = "second_answer.py"  # beside the answer
 

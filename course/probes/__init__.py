@@ -257,7 +257,7 @@ def read_table(file: Path) -> dict[str, Any]:
 
 def complain_about_keys(table: Any, keys: Mapping[str, type], file: Path, where: str) -> None:
     """Raise `StudyTableError` unless `table` has these keys, of these types, and no others."""
-    words = {str: "a text", dict: "a table", list: "a list"}
+    words: dict[type, str] = {str: "a text", dict: "a table", list: "a list"}
     if not isinstance(table, dict):
         raise table_error(file, where, f"{table!r} is not a table")
     for key in sorted(table.keys() - keys.keys()):

@@ -11,10 +11,11 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
+from typing import Any
 
 from course.probes import Case
 from course.probes.ask import describe_error, reply
@@ -28,7 +29,7 @@ def main() -> None:
     os.dup2(2, 1)
     request = json.load(sys.stdin)
 
-    def send(line: dict) -> None:
+    def send(line: dict[str, Any]) -> None:
         print(json.dumps(line), file=replies, flush=True)
 
     sys.dont_write_bytecode = True
@@ -38,10 +39,12 @@ def main() -> None:
     os._exit(0)
 
 
-def answer_cases(path: Path, ask: str, cases: list[Case], send: Callable[[dict], None]) -> None:
+def answer_cases(
+    path: Path, ask: str, cases: Sequence[Case], send: Callable[[dict[str, Any]], None]
+) -> None:
     """Load the module at `path` and send one line for each case, or one that says it is broken."""
     random.seed(SEED)  # a module that draws from it without a seed replies the same every time
-    sys.modules["tictactoe.solver"] = None  # the oracle is not there while answers are checked
+    sys.modules["tictactoe.solver"] = None  # type: ignore[assignment]  # Python allows it: the oracle is not there while answers are checked
     sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
     try:
         module = _load(path)
@@ -68,13 +71,13 @@ class _FromSource(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-def _load(path: Path):
-    spec = importlib.util.spec_from_file_location(
-        path.stem, path, loader=_FromSource(path.stem, str(path))
-    )
+def _load(path: Path) -> ModuleType:
+    loader = _FromSource(path.stem, str(path))
+    spec = importlib.util.spec_from_file_location(path.stem, path, loader=loader)
+    assert spec is not None, "there is one wherever there is a loader"
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     return module
 
 

@@ -4,6 +4,7 @@ This runs in the student's process. A question is split into parts, so that what
 costs only the aspects of that part. Nothing here knows a right answer.
 """
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,7 @@ MAX_LENGTH = 1000  # characters of a string; a whole number may have ten times a
 MAX_DEPTH = 10  # of lists in lists
 
 
-def reply(module: ModuleType, ask: str, case: dict[str, Any]) -> dict[str, Any]:
+def reply(module: ModuleType, ask: str, case: Mapping[str, Any]) -> dict[str, Any]:
     """Ask one case: `{aspect: plain value}`, and `"errors": {aspect: message}` for what failed."""
     observation: dict[str, Any] = {}
     errors: dict[str, str] = {}

@@ -27,7 +27,7 @@ def same_chances(expected: Any, got: Any) -> bool:
         return False
     drawn, total = sum(expected), sum(expected) + sum(got)
     if drawn in (0, total):  # one of them drew nothing
-        return total == 0
+        return bool(total == 0)
     pairs = [pair for pair in zip(expected, got, strict=True) if sum(pair) >= 2 * LEAST]
     shares = drawn / total, 1 - drawn / total
     statistic = sum(
@@ -42,7 +42,7 @@ def _most(freedom: int) -> float:
     """What chi-squared with so many degrees of freedom exceeds with the chance `FALSE_ALARM`, or a
     little less often (Wilson and Hilferty 1931)."""
     variance = 2 / (9 * freedom)
-    return freedom * (1 - variance + STEPS * variance**0.5) ** 3
+    return float(freedom * (1 - variance + STEPS * variance**0.5) ** 3)
 
 
 def _are_counts(counts: Sequence[Any]) -> bool:

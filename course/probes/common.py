@@ -32,7 +32,7 @@ def in_common(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) -> str |
 
 def _features(case: Mapping[str, Any]) -> set[str]:
     """What can be said of a case, each as the end of a sentence."""
-    found = set()
+    found: set[str] = set()
     texts = texts_of(case)
     if len(texts) != 1:
         return found

@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from course.probes import load_check
@@ -37,7 +37,7 @@ def as_text(outcome: Outcome) -> str:
     if outcome.said and not outcome.unwritten:
         lines += ["", *map(sentence_of, outcome.said)]
     if _has_case(outcome):
-        lines += ["", "Asked:    " + describe_question(outcome.case["asked"], _ask(outcome))]
+        lines += ["", "Asked:    " + describe_question(_case(outcome)["asked"], _ask(outcome))]
         for board in _boards(outcome):
             lines += ["", *("          " + line for line in str(board).splitlines())]
         lines.append("")
@@ -53,7 +53,7 @@ def as_text(outcome: Outcome) -> str:
         lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
         lines += ["", f"{of_search(outcome)}: {outcome.divergence['sentence']}"]
-        if outcome.divergence["board"] is not None:
+        if _divergence(outcome)["board"] is not None:
             lines += ["", *("          " + line for line in str(_node(outcome)).splitlines())]
     return _writable("\n".join(lines))
 
@@ -79,7 +79,7 @@ def as_html(outcome: Outcome) -> str:
             f"<p><strong>{of_search(outcome)}:</strong> "
             f"{html.escape(outcome.divergence['sentence'])}</p>"
         )
-        if outcome.divergence["board"] is not None:
+        if _divergence(outcome)["board"] is not None:
             parts.append(f"<p>{_picture(_node(outcome))}</p>")
     return _writable("".join(parts))
 
@@ -163,7 +163,7 @@ def of_search(outcome: Outcome) -> str:
     """What the sentence on the first other node is called."""
     return (
         "Your search, node by node"
-        if outcome.divergence["board"] is None
+        if _divergence(outcome)["board"] is None
         else "Where your search first differs"
     )
 
@@ -171,7 +171,7 @@ def of_search(outcome: Outcome) -> str:
 def _has_case(outcome: Outcome) -> bool:
     """Whether there is one question that explains the mark; of games all do, and are told."""
     return not (outcome.case is None or outcome.unwritten or outcome.is_match) and (
-        bool(outcome.case["errors"]) or any(v is not None for v in outcome.case["got"].values())
+        bool(_case(outcome)["errors"]) or any(v is not None for v in _case(outcome)["got"].values())
     )
 
 
@@ -205,11 +205,11 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _node(outcome: Outcome):
-    return read_position(outcome.divergence["board"])
+def _node(outcome: Outcome) -> Any:
+    return read_position(_divergence(outcome)["board"])
 
 
-def _picture(board) -> str:
+def _picture(board: Any) -> str:
     return (
         board._repr_html_()
         if hasattr(board, "_repr_html_")
@@ -218,7 +218,7 @@ def _picture(board) -> str:
 
 
 def _case_html(outcome: Outcome) -> str:
-    asked = html.escape(describe_question(outcome.case["asked"], _ask(outcome)))
+    asked = html.escape(describe_question(_case(outcome)["asked"], _ask(outcome)))
     boards = " ".join(map(_picture, _boards(outcome)))
     rows = (
         [
@@ -250,12 +250,26 @@ def _headline(outcome: Outcome) -> str:
     )
 
 
+def _case(outcome: Outcome) -> Mapping[str, Any]:
+    """The case that explains the outcome; raises ValueError if there is none."""
+    if outcome.case is None:
+        raise ValueError(f"no case explains the outcome of {outcome.check}")
+    return outcome.case
+
+
+def _divergence(outcome: Outcome) -> Mapping[str, Any]:
+    """The first other node; raises ValueError if there is none."""
+    if outcome.divergence is None:
+        raise ValueError(f"no node of {outcome.check} is known to differ")
+    return outcome.divergence
+
+
 def _ask(outcome: Outcome) -> str:
     return load_check(outcome.check).ask
 
 
-def _boards(outcome: Outcome) -> list:
-    return list(map(read_position, texts_of(outcome.case["asked"])))
+def _boards(outcome: Outcome) -> list[Any]:
+    return list(map(read_position, texts_of(_case(outcome)["asked"])))
 
 
 class _Row(NamedTuple):
@@ -271,8 +285,8 @@ class _Row(NamedTuple):
 def _rows(outcome: Outcome) -> Iterator[_Row]:
     """The aspects of the case; of a list that differs, only the items that do."""
     question = QUESTIONS[_ask(outcome)]
-    for name, expected in outcome.case["expected"].items():
-        got, error = outcome.case["got"][name], outcome.case["errors"].get(name)
+    for name, expected in _case(outcome)["expected"].items():
+        got, error = _case(outcome)["got"][name], _case(outcome)["errors"].get(name)
         reading = question.reading.get(name, "")
         if error or got is None or name in question.judged:
             differs = "" if same(_ask(outcome), name, expected, got) else "differs"
@@ -284,7 +298,9 @@ def _rows(outcome: Outcome) -> Iterator[_Row]:
                 else _Row(name, _value(expected), _value(got), "", reading)
             )
         else:
-            levels = question.labels[name](outcome.case["asked"]) if name in question.labels else ()
+            levels = (
+                question.labels[name](_case(outcome)["asked"]) if name in question.labels else ()
+            )
             yield from _items(name, differing(expected, got, levels, equal), reading)
 
 

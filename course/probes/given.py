@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from course.probes.syntax import parsed
 from sequence.agents import greedy, ismcts
@@ -29,6 +30,8 @@ COPIED = 0.5  # of a player's code
 # Characters of an agent's code that can be compared: over twenty times those of a given player. To
 # read as many, Python needs seconds, and nothing would stop it.
 COMPARED = 200_000
+
+Form = tuple[Any, ...]  # the kinds of a function's nodes, and the numbers of its names
 
 BY_TURNS = "one or another given player"
 # What these play is decided by what they see.
@@ -75,7 +78,7 @@ def copied_player(sources: Iterable[str]) -> str | None:
 
     Only the form of functions is compared: names, comments, types and numbers may differ.
     """
-    found: Counter[tuple] = Counter()
+    found: Counter[Form] = Counter()
     longest = max(len(form) for functions in _given().values() for form in functions)
     for source in sources:
         found |= _functions(source, longest)
@@ -85,19 +88,19 @@ def copied_player(sources: Iterable[str]) -> str | None:
     return None
 
 
-def _size(functions: Counter[tuple]) -> int:
+def _size(functions: Counter[Form]) -> int:
     return sum(len(form) * number for form, number in functions.items())
 
 
 @cache
-def _given() -> dict[str, Counter]:
+def _given() -> dict[str, Counter[Form]]:
     return {
-        name: _functions(Path(module.__file__).read_text("utf-8"))
+        name: _functions(Path(module.__file__ or "").read_text("utf-8"))
         for name, module in (("ISMCTS", ismcts), ("Greedy", greedy))
     }
 
 
-def _functions(source: str, longest: int = sys.maxsize) -> Counter[tuple]:
+def _functions(source: str, longest: int = sys.maxsize) -> Counter[Form]:
     """The form of each function in a module, but of longer ones; none if it cannot be read."""
     try:
         tree = parsed(source)
@@ -107,7 +110,7 @@ def _functions(source: str, longest: int = sys.maxsize) -> Counter[tuple]:
     return Counter(form for form in forms if form)
 
 
-def _form(function: ast.FunctionDef, longest: int) -> tuple:
+def _form(function: ast.FunctionDef, longest: int) -> Form:
     """The kinds of a function's nodes, with its names numbered as they come.
 
     Empty where that is longer than `longest`: a hundred functions, one in another, would have the

@@ -19,6 +19,7 @@ autograder/promises/study3.toml         where each sentence of the stub is asked
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 VARIABLE = "COURSE_STUDIES"
 KIT = Path(__file__).parents[2]
@@ -63,6 +64,6 @@ def question_folders() -> list[str]:
     return [str(folder) for folder in folders if folder.is_dir()]
 
 
-def in_order(name: str) -> list:
+def in_order(name: str) -> list[Any]:
     """A key that sorts numbers in a name by size."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]

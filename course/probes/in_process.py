@@ -111,7 +111,7 @@ def _watch(clock: Clock) -> Callable[[], object]:
     Needs Python 3.12, as every browser has. The end is no function of Python's: in one of these it
     would be raised once more.
     """
-    if sys.version_info < (3, 12):
+    if not hasattr(sys, "monitoring"):
         return int
     left, over = LOOKS, False
 

@@ -60,7 +60,7 @@ def _differing(expected: Any, got: Any, levels: Levels, same: Same, path: str) -
     yield Item(path, json.dumps(expected), json.dumps(got))
 
 
-def _of_lengths(expected: list, got: list, path: str) -> Item:
+def _of_lengths(expected: list[Any], got: list[Any], path: str) -> Item:
     missing, more = _only_in(expected, got), _only_in(got, expected)
     return Item(
         path,
@@ -69,7 +69,7 @@ def _of_lengths(expected: list, got: list, path: str) -> Item:
     )
 
 
-def _of_order(expected: list, got: list, place: int, path: str) -> Item:
+def _of_order(expected: list[Any], got: list[Any], place: int, path: str) -> Item:
     missing, more = _only_in(expected, got), _only_in(got, expected)
     if missing:
         return Item(path, _some("with", missing), _some("with", more) + " instead")
@@ -79,12 +79,12 @@ def _of_order(expected: list, got: list, place: int, path: str) -> Item:
     )
 
 
-def _only_in(some: list, others: list) -> list[str]:
+def _only_in(some: list[Any], others: list[Any]) -> list[str]:
     left = Counter(map(json.dumps, some)) - Counter(map(json.dumps, others))
     return list(left.elements())
 
 
-def items_of(values: Sequence) -> str:
+def items_of(values: Sequence[Any]) -> str:
     """How many there are, in words."""
     return "1 item" if len(values) == 1 else f"{len(values)} items"
 

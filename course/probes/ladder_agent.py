@@ -36,8 +36,8 @@ def hide_given_players() -> None:
     """
     for player, name in sequence.GIVEN.items():
         module = ModuleType(name)
-        module.__all__ = [player]  # so that `import *` looks it up, and fails
-        module.__getattr__ = _absent
+        # With `__all__`, `import *` looks the player up, and fails.
+        vars(module).update(__all__=[player], __getattr__=_absent)
         sys.modules[name] = module
         setattr(sequence.agents, name.rpartition(".")[2], module)
         vars(sequence).pop(player, None)

@@ -7,7 +7,7 @@ and nothing else". And a game that is nothing but its tree has utilities that no
 
 from ast import literal_eval
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from tictactoe import EMPTY, IllegalMove, opponent
 
@@ -80,7 +80,7 @@ class NumberTree:
     -3
     """
 
-    tree: tuple | float
+    tree: tuple[Any, ...] | float
     to_move: str = "x"
 
     @classmethod
@@ -98,11 +98,11 @@ class NumberTree:
 
     def legal_moves(self) -> tuple[int, ...]:
         """The numbers of the branches; none at an end."""
-        return () if self.is_terminal() else tuple(range(len(self.tree)))
+        return tuple(range(len(self.tree))) if isinstance(self.tree, tuple) else ()
 
-    def after(self, move: int) -> Self:
+    def after(self, move: int) -> "NumberTree":
         """The tree below branch `move`; raises `IllegalMove` if there is none."""
-        if move not in self.legal_moves():
+        if not isinstance(self.tree, tuple) or move not in self.legal_moves():
             raise IllegalMove(f"illegal move {move!r} for {self.to_move} in {self!r}")
         return NumberTree(self.tree[move], opponent(self.to_move))
 
@@ -112,7 +112,7 @@ class NumberTree:
 
     def utility(self, player: str) -> float:
         """The number for x, and its negative for o; raises ValueError if this is no end."""
-        if not self.is_terminal():
+        if isinstance(self.tree, tuple):
             raise ValueError(f"{self!r} is not terminal: it has no utility yet")
         return self.tree if player == "x" else -self.tree
 

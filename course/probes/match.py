@@ -63,7 +63,7 @@ def play_ladder(
     without which nobody can know them. `tell` is told how it goes.
     """
     begun = time.monotonic()
-    observations: list[Observation | None] = []
+    observations: list[Observation] = []
     said: list[str] = []
     likeness = Likeness()
     sources = list(sources)
@@ -88,8 +88,8 @@ def play_ladder(
         if not observations[-1]["strength"]:
             observations += [observations[-1]] * (len(check.cases) - len(observations))
             break
-    observations += [None] * (len(check.cases) - len(observations))
-    return Replies(tuple(observations), None, stopped, time.monotonic() - begun, tuple(said))
+    missing = (None,) * (len(check.cases) - len(observations))
+    return Replies((*observations, *missing), None, stopped, time.monotonic() - begun, tuple(said))
 
 
 def _without_strength(observation: Observation, why: str) -> Observation:
@@ -126,7 +126,8 @@ class _Rung:
         self.name = case["against"]
         self.opponent = _opponent(case["agent"], answers)
         self.random = case.get("random", 0.0)
-        self.rate = Rate(*case["rates"], case["deals"])
+        floor, ceiling = case["rates"]
+        self.rate = Rate(floor, ceiling, case["deals"])
         self.source, self.is_secret = f"{secret} {case['seed']}", bool(secret)
         self.tell = tell
         self.lines = lines  # of the agent's longest module

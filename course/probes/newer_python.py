@@ -209,9 +209,8 @@ def _by_use(text: str) -> Iterator[Need]:
         for kind, used in _used(node, imported):
             if version := table[kind].get(used):
                 what, _, argument = used.partition(" ")
-                yield Need(
-                    version, f"`{what}({argument}=...)`" if argument else f"`{what}`", node.lineno
-                )
+                words = f"`{what}({argument}=...)`" if argument else f"`{what}`"
+                yield Need(version, words, getattr(node, "lineno", 0))
 
 
 def _used(node: ast.AST, imported: dict[str, str]) -> Iterator[tuple[str, str]]:

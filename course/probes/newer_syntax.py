@@ -273,7 +273,8 @@ def _group(tokens: Sequence[tokenize.TokenInfo], start: int) -> list[tokenize.To
 
 def _items(group: Sequence[tokenize.TokenInfo]) -> list[list[str]]:
     """The words of each item in a bracket."""
-    items, depth = [[]], 0
+    items: list[list[str]] = [[]]
+    depth = 0
     for each in group[1:-1]:
         depth += (each.string in OPENING) - (each.string in CLOSING) if each.type == token.OP else 0
         if each.string == "," and not depth:

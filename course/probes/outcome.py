@@ -164,7 +164,7 @@ def mark(
         for i, (e, g) in enumerate(zip(expected, got, strict=True))
         if not all(is_right(check.ask, e, g, name) for name in check.points)
     ]
-    case = None
+    case: dict[str, Any] | None = None
     problem = _problem(check, replies, wrong, got)
     if wrong:
         number = _unanswered(replies) if replies.stopped else None
@@ -197,7 +197,7 @@ def mark(
     not_in = _ruled_out_by(slip, others) if slip else None
     if not_in in others.before and len(wrong) < FEWEST:  # a single reply may be so by chance
         slip = not_in = None
-    found_in = _also_wrong(slip, others) if slip and _says_little(check, case) else None
+    found_in = _also_wrong(slip, others) if slip and case and _says_little(check, case) else None
     if found_in:
         slip = not_in = None
     cause = slip
@@ -229,7 +229,7 @@ def _felt(slip: Slip, others: Others) -> dict[str, Shown]:
     """What the other checks show that the slip would spoil."""
     return {
         check: shown
-        for check, shown in (others.before | others.after).items()
+        for check, shown in {**others.before, **others.after}.items()
         if check.partition(".")[2] in slip.observed
     }
 
@@ -257,7 +257,7 @@ def _also_wrong(slip: Slip, others: Others) -> str | None:
     return next(
         (
             check
-            for check, shown in (others.before | others.after).items()
+            for check, shown in {**others.before, **others.after}.items()
             if not shown.full and check.partition(".")[2] not in slip.observed
         ),
         None,
@@ -352,7 +352,9 @@ def _credit(ask: str, expected: Observation, got: Observation, aspect: str) -> f
     if aspect not in QUESTIONS[ask].shares:
         return int(is_right(ask, expected, got, aspect))
     share = got.get(aspect)
-    return min(1.0, max(0.0, share)) if type(share) in (int, float) else 0.0
+    if type(share) is not int and type(share) is not float:
+        return 0.0
+    return min(1.0, max(0.0, share))
 
 
 def is_right(ask: str, expected: Observation, got: Observation, aspect: str) -> bool:

@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from course.probes import Case, Check
 from course.probes.ladder_agent import LadderPlayer
@@ -114,7 +114,7 @@ def ask_module(
 
 
 def _wait(
-    process: subprocess.Popen,
+    process: subprocess.Popen[Any],
     seconds: float,
     tell: Callable[[], object],
     replies: TextIO,
@@ -125,7 +125,8 @@ def _wait(
     Python's own start, which ends with the first line of `replies`, uses up no budget of waiting.
     """
     meter, told = Meter(process.pid), time.monotonic()
-    clock, waited = Clock(meter, seconds), None
+    clock = Clock(meter, seconds)
+    waited: tuple[float, float] | None = None
     while not clock.is_over:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(WATCH)
@@ -150,7 +151,7 @@ def _so_far(replies: TextIO, cases: int, seconds: float) -> str:
     return how_far(answered, cases, what, seconds)
 
 
-def _kill(process: subprocess.Popen) -> None:
+def _kill(process: subprocess.Popen[Any]) -> None:
     """End the process and, where there are process groups, whatever it started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError):

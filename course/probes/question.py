@@ -70,7 +70,7 @@ def each(key: str, what: str = "") -> Labels:
 def board_by_board(labels: Labels) -> Labels:
     """Labels for a list that has the items of `labels` for each position of the case in turn."""
 
-    def named(case: Mapping[str, Any]) -> list[list[str]]:
+    def named(case: Mapping[str, Any]) -> list[Sequence[str]]:
         boards, (items, *rest) = range(1, len(positions_of(case)) + 1), labels(case)
         several = len(boards) > 1
         return [
@@ -93,10 +93,10 @@ def _plainly(item: Any) -> str:
 def get(module: ModuleType, name: str) -> Any:
     """The object that the student's module calls `name`; raises `BadReply` if there is none."""
     if not hasattr(module, name):
-        raise BadReply(f"{Path(module.__file__).name} defines no {name}")
+        raise BadReply(f"{Path(module.__file__ or module.__name__).name} defines no {name}")
     return getattr(module, name)
 
 
-def items(iterable: Any) -> list:
+def items(iterable: Any) -> list[Any]:
     """The items as a list; of an endless iterable one too many, so that it is refused."""
     return list(islice(iterable, MAX_ITEMS + 1))

@@ -30,7 +30,7 @@ class Replies:
     computed: float = field(default=0.0, compare=False)
 
 
-def _is_observation(data: dict) -> bool:
+def _is_observation(data: dict[str, Any]) -> bool:
     """Whether this is one of our own replies, and not something a module wrote in its place."""
     observation = data.get("observation")
     errors = observation.get("errors", {}) if isinstance(observation, dict) else None

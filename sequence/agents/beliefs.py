@@ -163,7 +163,9 @@ def _dead(empty: int) -> int:
     return BOARD_KINDS & ~(empty | empty >> 1)
 
 
-def _deal(observation: Observation, pool: tuple[int, ...], rng: Random):
+def _deal(
+    observation: Observation, pool: tuple[int, ...], rng: Random
+) -> tuple[tuple[int, ...], list[int]]:
     """The hands of all players, as piles, and the cards of the pool that are left.
 
     The others get their unknown cards in turn, each any of the allowed ones that are left. That

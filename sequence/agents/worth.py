@@ -8,7 +8,7 @@ diagonal), and the worth of a group is remembered by the chips in it.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from operator import itemgetter
 
@@ -33,7 +33,7 @@ SEQUENCE_WORTH = 100_000  # more than all lines through a cell can be worth toge
 LINE_WORTH = (1, 4, 16, 64, 256, 1024)  # of one more chip, by those in the line already
 # What a chip in an open line is worth by the cells that are missing before it: as much as one more
 # chip in a line, and a sequence for the last.
-CHIP_WORTH = (0, SEQUENCE_WORTH, *reversed(LINE_WORTH[:4]))
+CHIP_WORTH: tuple[int, ...] = (0, SEQUENCE_WORTH, *reversed(LINE_WORTH[:4]))
 JACK_WORTH = 300  # of a jack that is kept: more than a chip in a few lines of three
 # A side's odds of winning, as logarithms: logistic regression over the ends of 1,500 games of
 # `best_action` against itself, with a tenth of the actions random among the promising, rounded.
@@ -44,6 +44,8 @@ HELD_ODDS = (0.0, 0.8, 0.6, 0.5, 0.0, 0.0), (0.0, 1.4, 0.6, 0.3, 0.0, 0.0)
 SEQUENCE_ODDS = 1.4
 JACK_ODDS = 0.5  # of a jack in a hand
 TURN_ODDS = 0.2  # of being to move
+
+_Play = tuple[int, str, int, int]  # a play without the card taken: worth, kind, card, cell
 
 
 def best_action(state: State) -> Action:
@@ -92,7 +94,7 @@ def chances(state: State) -> tuple[float, ...]:
     )
 
 
-def _plays(state: State) -> list[tuple[int, str, int, int]]:
+def _plays(state: State) -> list[_Play]:
     """What the player to move may do without regard to the card taken: worth, kind, card, cell."""
     hand, empty = state.hand_piles[state.to_move], state.empty_mask
     dead = 0 if state.traded else hand & BOARD_KINDS & ~(empty | empty >> 1)
@@ -118,7 +120,7 @@ def _plays(state: State) -> list[tuple[int, str, int, int]]:
     return found
 
 
-def _takes(state: State, play: tuple) -> list[tuple[int, int]]:
+def _takes(state: State, play: _Play) -> list[tuple[int, int]]:
     """The cards of the row with what each is worth once the play is made: worth, card."""
     _, kind, _, bit = play
     (own, others), empty = _sides(state, state.to_move), state.empty_mask
@@ -143,7 +145,7 @@ def _takes(state: State, play: tuple) -> list[tuple[int, int]]:
     return found
 
 
-def _action(play: tuple, take: int) -> Action:
+def _action(play: _Play, take: int) -> Action:
     _, kind, card, bit = play
     return Action(
         kind,
@@ -235,7 +237,7 @@ def _last(group: int, own: int, others: int, locked: int) -> int:
 _GROUPS: list[tuple[int, ...]] = []  # by number: the lines of a group, as masks
 
 
-def _group(lines) -> tuple[int, int]:
+def _group(lines: Iterable[int]) -> tuple[int, int]:
     """The number of a new group, and all its cells."""
     lines = tuple(line & PLAYABLE for line in lines)
     _GROUPS.append(lines)
@@ -247,7 +249,7 @@ def _group(lines) -> tuple[int, int]:
 
 def _straights() -> tuple[tuple[int, int], ...]:
     """Every row, column and diagonal with room for a line, as a group."""
-    lines: dict[tuple, list[int]] = {}
+    lines: dict[tuple[int, int, int], list[int]] = {}
     for line in LINES:
         (row, col), (next_row, next_col) = line[:2]
         down, right = next_row - row, next_col - col
@@ -268,5 +270,5 @@ _THROUGH = (
     _REACHES,
     tuple(groups + (_HEART,) * (HEART >> bit & 1) for bit, groups in enumerate(_REACHES)),
 )
-_STRAIGHTS = (_straights(),)
-_STRAIGHTS += ((*_STRAIGHTS[0], _HEART),)
+_STRAIGHT = _straights()
+_STRAIGHTS = (_STRAIGHT, (*_STRAIGHT, _HEART))

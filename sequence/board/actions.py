@@ -15,12 +15,13 @@ action has `PASS`.
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 from sequence.board.cards import BOARD_KINDS, CARDS, NO_CARD, NUMBER, ONE, ONE_EYED, TWO_EYED
 from sequence.board.chips import bits, nth_bit
-from sequence.board.layout import BIT, CELLS, NO_CELL
+from sequence.board.layout import BIT, CELLS, NO_CELL, Coords
 from tictactoe.contract import IllegalMove
 
 PLACE, REMOVE, TRADE, PASSING = "place", "remove", "trade", "pass"
@@ -50,9 +51,9 @@ class Action(NamedTuple):
     kind: str
     play_card: str = NO_CARD
     draft_card: str = NO_CARD
-    coords: tuple = NO_CELL
+    coords: Coords = NO_CELL
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """The action as a dictionary of play_card, draft_card, type and coords, None where empty.
 
         >>> Action("place", "2s", "jd", (0, 1)).as_dict()
@@ -66,7 +67,7 @@ class Action(NamedTuple):
         }
 
     @classmethod
-    def from_dict(cls, action: Mapping) -> "Action":
+    def from_dict(cls, action: Mapping[str, Any]) -> "Action":
         """The action from a dictionary, the reverse of `as_dict`.
 
         Raises ValueError unless it has exactly those four keys and a known type, cards are texts,
@@ -80,6 +81,7 @@ class Action(NamedTuple):
         for card in (play, draft):
             if card is not None and not isinstance(card, str):
                 raise ValueError(f"a card of an action is a text like '2s' or None, not {card!r}")
+        coords: Any
         try:
             coords = NO_CELL if cell is None else tuple(map(operator.index, cell))
         except TypeError:
@@ -103,7 +105,7 @@ FORGO = Action(TRADE)
 PASS = Action(PASSING)
 
 
-class LegalActions(Sequence):
+class LegalActions(Sequence[Action]):
     """The legal actions of one turn, in the documented order; a sequence that is never a list.
 
     `len`, indexing and `in` cost about the same for one action and for a thousand, so
@@ -112,6 +114,13 @@ class LegalActions(Sequence):
     """
 
     __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")
+
+    _count: int
+    _found: tuple[Action, int, int, int]
+    _groups: tuple[tuple[str, int, int, int], ...]
+    _last: Action | None
+    _row: int
+    _takes: int
 
     def __init__(
         self, hand: int, row: int, empty: int, removable: int, trades: bool, forgo: bool
@@ -134,7 +143,7 @@ class LegalActions(Sequence):
             self._last = FORGO
             return
         count = places.bit_count()
-        groups = ((PLACE, _BY_CELL, places, count),)
+        groups: tuple[tuple[str, int, int, int], ...] = ((PLACE, _BY_CELL, places, count),)
         if hand & JACKS:
             for kind, jack, held, removes in _JACKS:
                 if hand & held:
@@ -161,8 +170,14 @@ class LegalActions(Sequence):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index):
-        if index.__class__ is slice:
+    @overload
+    def __getitem__(self, index: int) -> Action: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Action, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Action | tuple[Action, ...]:
+        if type(index) is slice:
             return tuple(self[i] for i in range(*index.indices(self._count)))
         if index < 0:
             index += self._count
@@ -190,7 +205,7 @@ class LegalActions(Sequence):
                 row &= row - 1
             take = (row & -row).bit_length() >> 1
             draft = CARDS[take]
-        coords = CELLS[bit]
+        coords: Coords = CELLS[bit]
         if kind == TRADE:
             bit, coords = -1, NO_CELL
         action = _new(Action, (kind, CARDS[card], draft, coords))
@@ -223,7 +238,7 @@ class LegalActions(Sequence):
     def __contains__(self, action: object) -> bool:
         return self.locate(action) is not None
 
-    def locate(self, action: object) -> tuple[Action, int, int, int] | None:
+    def locate(self, action: Any) -> tuple[Action, int, int, int] | None:
         """The engine's own copy of a legal action and its numbers, or None if it is not legal.
 
         The numbers are the played card, the taken card and the bit of the cell, each -1 for none.
@@ -260,11 +275,11 @@ class LegalActions(Sequence):
 
 _ALL = sum(ONE)
 _NUMBER = NUMBER | {NO_CARD: -1}
-_BIT = BIT | {NO_CELL: -1}
-_NOTHING = (object(), -1, -1, -1)  # equal to no action
+_BIT: dict[Coords, int] = dict(chain(BIT.items(), [(NO_CELL, -1)]))
+_NOTHING: tuple[Any, int, int, int] = (object(), -1, -1, -1)  # equal to no action
 _new = tuple.__new__  # skips the checks of Action's own constructor: a third of the time
 
 
 def _action(kind: str, card: int, bit: int, draft: str) -> Action:
-    coords = NO_CELL if kind == TRADE else CELLS[bit]
+    coords: Coords = NO_CELL if kind == TRADE else CELLS[bit]
     return _new(Action, (kind, CARDS[bit >> 1 if card < 0 else card], draft, coords))

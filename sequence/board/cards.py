@@ -9,7 +9,9 @@ there are both. So the number of bits is the number of cards.
 """
 
 from collections.abc import Iterable
+from itertools import chain
 from random import Random
+from typing import Any
 
 RANKS = "23456789tjqka"
 SUITS = "dchs"
@@ -20,6 +22,8 @@ CARDS = BOARD_CARDS + TWO_EYED + ONE_EYED
 COPIES = 2  # of each card
 NO_CARD = ""  # stands where an action plays or takes no card
 NUMBER = {name: number for number, name in enumerate(CARDS)}
+# The number of a card that is given by name or number.
+NUMBER_OF: dict[str | int, int] = dict(chain(NUMBER.items(), enumerate(range(len(CARDS)))))
 DECK = tuple(number for number in range(len(CARDS)) for _ in range(COPIES))  # card order
 
 ONE = tuple(1 << 2 * number for number in range(len(CARDS)))  # the bit of the first copy
@@ -55,8 +59,8 @@ def pile_of(cards: Iterable[str | int]) -> int:
     """
     pile = 0
     for card in cards:
-        number = NUMBER.get(card, card)
-        if number not in range(len(CARDS)):
+        number = NUMBER_OF.get(card)
+        if number is None:
             raise ValueError(
                 f"{card!r} is not a card; cards are a rank of {RANKS} and a suit of "
                 f"{SUITS}, like '2s' or 'jd'"
@@ -81,7 +85,7 @@ def names(pile: int) -> tuple[str, ...]:
     return tuple(CARDS[number] for number in numbers(pile))
 
 
-def shuffle(cards: list, chance: Random) -> None:
+def shuffle(cards: list[Any], chance: Random) -> None:
     """Shuffle a list in place, every order with the same probability.
 
     A seed gives the order that `random.shuffle` gives today, whatever Python does tomorrow, and in

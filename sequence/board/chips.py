@@ -1,6 +1,8 @@
 """Bitboards of chips: finding the n-th bit, and the sequences that a new chip completes."""
 
-from sequence.board.layout import CORNERS, HEART, REACHES
+from collections.abc import Iterator, Sequence
+
+from sequence.board.layout import CORNERS, HEART, REACHES, Five
 
 CHUNK = 13  # bits that are looked up at once
 BITS_IN = tuple(
@@ -37,7 +39,7 @@ def nth_bit(mask: int, index: int) -> int:
     return base + BITS_IN[mask][index]
 
 
-def bits(mask: int):
+def bits(mask: int) -> Iterator[int]:
     """The positions of a mask's bits, the lowest first."""
     while mask:
         low = mask & -mask
@@ -80,7 +82,7 @@ def new_lines(own: int, locked: int, bit: int, heart: bool) -> list[tuple[int, i
     return found
 
 
-def _in_reach(own: int, plain: int, mask: int, fives) -> tuple[int, int]:
+def _in_reach(own: int, plain: int, mask: int, fives: Sequence[Five]) -> tuple[int, int]:
     if len(fives) == 5 and plain & mask == mask:
         return 2, mask  # nine in a row
     if own & mask == plain & mask:  # no earlier sequence in reach

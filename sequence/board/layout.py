@@ -6,6 +6,7 @@ to 99 the corners. A pile of cards has the same order (`sequence.board.cards`), 
 cards in a hand are one multiplication away, and so are the dead cards.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sequence.board.cards import BOARD_CARDS, NO_CARD, NUMBER
@@ -29,7 +30,8 @@ free ad kd qd td 9d 8d 7d 6d free""".splitlines()
 )
 
 Cell = tuple[int, int]
-NO_CELL: tuple = ()  # stands where an action has no cell
+Coords = Cell | tuple[()]
+NO_CELL: tuple[()] = ()  # stands where an action has no cell
 # Top to bottom, left to right, and both diagonals from the top.
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
@@ -49,7 +51,7 @@ PLAYABLE = (1 << 2 * len(BOARD_CARDS)) - 1  # every cell but the corners
 HEART_CELLS = ((4, 4), (4, 5), (5, 4), (5, 5))
 
 
-def mask_of(cells) -> int:
+def mask_of(cells: Iterable[Cell]) -> int:
     """The bitboard of some cells; raises KeyError for a cell that is not on the board."""
     mask = 0
     for cell in cells:
@@ -107,6 +109,9 @@ LINES_THROUGH = tuple(  # by bit: the masks of the lines that pass through the c
 )
 
 
+Five = tuple[int, tuple[int, ...]]  # a line of five: its mask, and those of its cells
+
+
 class Reach(NamedTuple):
     """The cells within four of a cell in one direction, five to nine of them.
 
@@ -115,7 +120,7 @@ class Reach(NamedTuple):
     """
 
     mask: int
-    fives: tuple[tuple[int, tuple[int, ...]], ...]
+    fives: tuple[Five, ...]
 
 
 def _reach(cell: Cell, direction: Cell) -> Reach:

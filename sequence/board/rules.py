@@ -1,5 +1,6 @@
 """The two rule sets as data: what differs between the face-up draft row and the published game."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 
@@ -87,7 +88,7 @@ def winner_of(sequences: tuple[int, ...]) -> int | None:
     return None if sequences.count(best) > 1 else sequences.index(best)
 
 
-def _list(numbers) -> str:
+def _list(numbers: Iterable[int]) -> str:
     return " or ".join(str(number) for number in sorted(numbers))
 
 

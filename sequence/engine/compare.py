@@ -52,10 +52,13 @@ def compare(
     seconds: tuple[list[float], list[float]] = [], []
 
     def so_far() -> Comparison:
+        wins, draws, losses = map(sum, zip(*counts, strict=True))
         return Comparison(
-            *map(sum, zip(*counts, strict=True)),
-            seats=tuple(Match(*count) for count in counts),
-            seconds=tuple(map(tuple, seconds)),
+            wins,
+            draws,
+            losses,
+            seats=(Match(*counts[0]), Match(*counts[1])),
+            seconds=(tuple(seconds[0]), tuple(seconds[1])),
         )
 
     for deal in range(seed, seed + deals):

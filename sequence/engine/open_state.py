@@ -103,7 +103,7 @@ def _reshuffle(new: OpenState) -> None:
     new.reshuffle_seed = chance.getrandbits(64)
 
 
-def _replaced(values: tuple, index: int, value: object) -> tuple:
+def _replaced(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
     """The tuple with one value exchanged; with a shortcut for two sides, as most games have."""
     if len(values) == 2:
         return (values[0], value) if index else (value, values[1])

@@ -4,9 +4,10 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 from sequence.board.actions import PASS, PLACE, Action, IllegalAction, LegalActions
-from sequence.board.cards import CARDS, DECK, NUMBER, names, pile_of, shuffle, unseen
+from sequence.board.cards import CARDS, DECK, NUMBER_OF, names, pile_of, shuffle, unseen
 from sequence.board.layout import PLAYABLE
 from sequence.board.rules import DRAFT, Rules, winner_of
 from sequence.engine.observation import Observation
@@ -39,7 +40,7 @@ class State(OpenState):
 
     __slots__ = ()
 
-    def __new__(cls, *_args, **_kwargs) -> "State":
+    def __new__(cls, *_args: object, **_kwargs: object) -> "State":
         raise TypeError(
             "a State is made by State.deal(rules, seed) or State.from_deck(rules, deck)"
         )
@@ -62,11 +63,12 @@ class State(OpenState):
 
         Raises ValueError unless the deck has every card twice.
         """
-        order = tuple([NUMBER.get(card, card) for card in deck])
+        cards = list(deck)
+        order = tuple([NUMBER_OF.get(card, -1) for card in cards])
         if len(order) != len(DECK):
             raise ValueError(f"a deck has {len(DECK)} cards, not {len(order)}")
         if Counter(order) != _WHOLE_DECK:
-            pile_of(order)  # which says what is wrong
+            pile_of(cards)  # which says what is wrong
         return _dealt(rules, order, reshuffle_seed)
 
     # The rules.
@@ -77,23 +79,22 @@ class State(OpenState):
         They are counted and indexed lazily. A player who can do nothing has `PASS`; there are none
         when the game is over.
         """
-        if self._legal is None:
+        legal = self._legal
+        if legal is None:
             if self.is_over:
                 return LegalActions.none()
             rules, player, empty = self.rules, self.to_move, self.empty_mask
             own = self.chip_masks[player % rules.teams]
-            _set_legal(
-                self,
-                LegalActions(
-                    self.hand_piles[player],
-                    self.row_pile,
-                    empty,
-                    PLAYABLE ^ (empty | own | self.locked_mask),
-                    not self.traded,
-                    rules.forgo,
-                ),
+            legal = LegalActions(
+                self.hand_piles[player],
+                self.row_pile,
+                empty,
+                PLAYABLE ^ (empty | own | self.locked_mask),
+                not self.traded,
+                rules.forgo,
             )
-        return self._legal
+            _set_legal(self, legal)
+        return legal
 
     legal_moves = legal_actions  # the name in tictactoe.contract.State
 
@@ -143,7 +144,7 @@ class State(OpenState):
         # Its class closes it. To set the fields through `object.__setattr__` instead takes 1.5
         # times the instructions of a whole random game (callgrind).
         new.__class__ = State
-        return new
+        return new  # type: ignore[return-value]  # its class has become State
 
     def draws(self) -> tuple[tuple[str, Fraction], ...]:
         """What the next draw may be: each undealt card, in card order, with its probability."""
@@ -238,7 +239,7 @@ class State(OpenState):
 
     # Equality, hashing, copying, and no changes.
 
-    def _key(self) -> tuple:
+    def _key(self) -> tuple[object, ...]:
         return (
             self.rules,
             self.chip_masks,
@@ -265,30 +266,31 @@ class State(OpenState):
     def __delattr__(self, name: str) -> None:
         raise AttributeError("a State is immutable: its attributes cannot be deleted")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
         return _restored, ({name: getattr(self, name) for name in _NAMES},)
 
     def __copy__(self) -> "State":
         return self
 
-    def __deepcopy__(self, memo: dict) -> "State":
+    def __deepcopy__(self, memo: dict[int, object]) -> "State":
         return self
 
 
 _WHOLE_DECK = Counter(DECK)
 _new = object.__new__
-_set_legal = OpenState._legal.__set__  # through the class: the instance's __setattr__ refuses
+# Through the descriptor: the instance's __setattr__ refuses.
+_set_legal = OpenState.__dict__["_legal"].__set__
 _NAMES = tuple(name for name in OpenState.__slots__ if name != "_legal")
 
 
-def state_of(**fields) -> State:
+def state_of(**fields: Any) -> State:
     """The State with these fields, all but `_legal`; for this package only: nothing is checked."""
     state = _new(OpenState)
     for name in _NAMES:
         setattr(state, name, fields[name])
     state._legal = None
     state.__class__ = State
-    return state
+    return state  # type: ignore[return-value]  # its class has become State
 
 
 def _dealt(rules: Rules, deck: tuple[int, ...], reshuffle_seed: int) -> State:
@@ -317,5 +319,5 @@ def _dealt(rules: Rules, deck: tuple[int, ...], reshuffle_seed: int) -> State:
     )
 
 
-def _restored(fields: dict) -> State:
+def _restored(fields: dict[str, Any]) -> State:
     return state_of(**fields)

@@ -13,7 +13,8 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -93,7 +94,7 @@ def _remove(folder: Path, owner: int) -> None:
 @cache
 def kit_digest() -> str:
     """A digest of the code by which games are played."""
-    return digest_of(Path(package.__file__).parent for package in (tictactoe, sequence))
+    return digest_of(Path(package.__path__[0]) for package in (tictactoe, sequence))
 
 
 def digest_of(roots: Iterable[Path]) -> str:
@@ -138,7 +139,7 @@ def _refuse_other_kits(digest: str) -> None:
 
 
 @contextmanager
-def executor(address: str) -> Iterator[Callable]:
+def executor(address: str) -> Iterator[Executor]:
     """An executor, as of `concurrent.futures`, of the cluster with the scheduler at `address`.
 
     Where the cluster has had no worker for `PATIENCE` seconds, what waits is cancelled. Raises

@@ -8,7 +8,7 @@ say), write a third class with the same three methods and pass its objects to `p
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
@@ -87,6 +87,16 @@ DAY = 86_400  # seconds
 MOST = {"first": DAY, "action": DAY, "warnings": 1_000_000, "memory": 2**43 - 1, "cpu": DAY}
 
 
+class LimitOptions(TypedDict, total=False):
+    """The fields of `Limits`, each as an argument that may be left out."""
+
+    first: float
+    action: float
+    warnings: int
+    memory: int
+    cpu: int
+
+
 @dataclass(frozen=True)
 class Limits:
     """The limits of an agent: its time, its memory, and the warning that forfeits a game.
@@ -162,7 +172,10 @@ def play_game(
         )
     chance = random.Random(f"league game {seed}")
     seats = [_Seat(player, chance.getrandbits(32), limits) for player in players]
-    states, seconds, movers, warnings = [start], [], [], []
+    states = [start]
+    seconds: list[float] = []
+    movers: list[int] = []
+    warnings: list[Warned] = []
 
     def played(winner: int | None, forfeit: int | None = None) -> Played:
         return Played(

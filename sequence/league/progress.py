@@ -20,7 +20,9 @@ MANY = 200  # games that take seconds to rate
 
 
 @contextmanager
-def progress(games: int, done: int, console: "Console | None" = None) -> Iterator[Callable]:
+def progress(
+    games: int, done: int, console: "Console | None" = None
+) -> Iterator[Callable[[], object]]:
     """Show `done` of `games` games as played, and one more for each call of the yielded function.
 
     The bar goes to `console` (of rich) if given, by default to standard error if it is a terminal.

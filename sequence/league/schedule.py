@@ -8,18 +8,27 @@ from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from sequence.board.rules import DRAFT, RULE_SETS, Rules
 from sequence.engine import replay
 from sequence.engine.state import State
 from sequence.league.clock import factor, told
 from sequence.league.cluster import Luggage
-from sequence.league.game import Fault, Late, Limits, Played, Player, UnknownAgent, play_game
+from sequence.league.game import (
+    Fault,
+    Late,
+    LimitOptions,
+    Limits,
+    Played,
+    Player,
+    UnknownAgent,
+    play_game,
+)
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import LeagueError, Spec, specs
 from sequence.league.progress import progress, say
-from sequence.league.records.journal import Journal, Record
+from sequence.league.records.journal import Journal, Key, Record
 from sequence.league.records.results import Results
 from sequence.league.wire import clean
 
@@ -34,7 +43,7 @@ class Pairing(NamedTuple):
     agents: tuple[Spec, Spec]
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> Key:
         """Which game it is, as in the journal."""
         return self.deal, tuple(agent.name for agent in self.agents)
 
@@ -53,7 +62,7 @@ def league(
     rules: Rules = DRAFT,
     jobs: int | Executor = 1,
     transport: Transport = ProcessPlayer,
-    **limits: float,
+    **limits: Unpack[LimitOptions],
 ) -> Results:
     """Play a round robin between agents and return its results.
 
@@ -74,8 +83,9 @@ def league(
     written to.
     """
     found = specs(agents)
-    deals, elsewhere = _whole("deals", deals, 1), isinstance(jobs, Executor)
-    jobs = jobs if elsewhere else _whole("jobs", jobs, 1)
+    deals = _whole("deals", deals, 1)
+    pool: Executor | None = jobs if isinstance(jobs, Executor) else None
+    side_by_side = 1 if isinstance(jobs, Executor) else _whole("jobs", jobs, 1)
     seed = None if seed is None else _whole("the seed", seed, 0)
     if not (isinstance(rules, Rules) and rules.is_named and rules.players == PLAYERS):
         raise LeagueError(
@@ -86,10 +96,10 @@ def league(
         terms = Limits(**limits)
     except (TypeError, ValueError) as error:
         raise LeagueError(str(error)) from error
-    pool = jobs if elsewhere else ThreadPoolExecutor(jobs) if jobs > 1 else None
-    desk = Desk(
-        rules, transport, terms, {agent: Luggage.of(agent) for agent in found} if elsewhere else {}
-    )
+    luggage = {} if pool is None else {agent: Luggage.of(agent) for agent in found}
+    desk = Desk(rules, transport, terms, luggage)
+    if side_by_side > 1:
+        pool = ThreadPoolExecutor(side_by_side)
     for said in _all(pool, desk.check, found):
         if said:
             say(said)

@@ -65,7 +65,7 @@ def _rules(name: str, players: int, teams: int) -> Rules:
     return RULE_SETS[name].for_players(players, teams)
 
 
-def action_to_plain(answer: Any) -> list:
+def action_to_plain(answer: Any) -> list[Any]:
     """An agent's answer as kind, played card, drafted card and cell: three strings and two numbers.
 
     Whole numbers of any type will do for the cell, numpy's too. Raises `NoAction`, also for a cell

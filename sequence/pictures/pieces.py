@@ -25,7 +25,8 @@ def card_face(
 
     What a jack is for stands on it, unless it is too small for that.
     """
-    fill, edge, width = (LIT, EDGE, 2) if lit else ("white", DARK, 1)
+    fill, edge = (LIT, EDGE) if lit else ("white", DARK)
+    width = 2.0 if lit else 1.0
     if chosen:
         edge, width = DARK, 3.5
     use = "wild" if card in TWO_EYED else "remove" if card in ONE_EYED else ""
@@ -35,7 +36,7 @@ def card_face(
     return (
         f'<g data-card="{card}" transform="translate(0 {-4 if chosen else 0})">'
         f'<rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="{fill}" stroke="{edge}" '
-        f'stroke-width="{width}"/>'
+        f'stroke-width="{width:g}"/>'
         f'<text {middle} y="17" font-size="16" font-weight="700">{rank}</text>'
         f'<text {middle} y="{33 if use else 38}" font-size="20">{suit}{AS_TEXT}</text>'
         + (f'<text {middle} y="43.5" font-size="10">{use}</text>' if use else "")

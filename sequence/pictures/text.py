@@ -1,15 +1,37 @@
 """The board as text, for states and observations alike."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from sequence.board.layout import BIT, SIZE, card_at
+from sequence.board.layout import BIT, SIZE, Cell, card_at
 
 SIDES = "xoz"  # a side's chips; capital letters in a completed sequence
 CORNER = "*"
 MARGIN = "   "
 
 
-def chip_at(cell, chips: Sequence[int], locked: int) -> str:
+class Position(Protocol):
+    """What the text of a state or an observation shows: fields that both of them have."""
+
+    @property
+    def to_move(self) -> int: ...
+    @property
+    def traded(self) -> bool: ...
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def winner(self) -> int | None: ...
+    @property
+    def sequences(self) -> tuple[int, ...]: ...
+    @property
+    def chip_masks(self) -> tuple[int, ...]: ...
+    @property
+    def locked_mask(self) -> int: ...
+    @property
+    def draft_row(self) -> tuple[str, ...]: ...
+
+
+def chip_at(cell: Cell, chips: Sequence[int], locked: int) -> str:
     """The chip on a cell: "x", "o" or "z" by side, a capital in a sequence, "*" a corner, "" none.
 
     `chips` are the bitboards of the sides, `locked` that of the chips in completed sequences.
@@ -34,7 +56,9 @@ def board_text(chips: Sequence[int], locked: int) -> str:
     return "\n".join(lines)
 
 
-def position_text(position, hands: Mapping[int, Sequence[str]], undealt: int, turn: str) -> str:
+def position_text(
+    position: Position, hands: Mapping[int, Sequence[str]], undealt: int, turn: str
+) -> str:
     """The text of a state or an observation: the board, the score, these players' hands, the rest.
 
     `undealt` is the number of undealt cards, `turn` a line that says whose turn it is.
@@ -51,7 +75,7 @@ def position_text(position, hands: Mapping[int, Sequence[str]], undealt: int, tu
     )
 
 
-def turn_text(position) -> str:
+def turn_text(position: Position) -> str:
     """Whose turn it is, or how the game has ended."""
     if position.is_over:
         return "tie" if position.winner is None else f"side {position.winner} has won"

@@ -24,6 +24,7 @@ from sequence.pictures.pieces import (
     ink,
 )  # fmt: skip
 from sequence.pictures.words import (
+    Observed,
     Seen,
     action_words,
     card_name,
@@ -74,7 +75,7 @@ NUMBER, NARROW_NUMBER = 11, _NARROW.number  # heights of numbers on cells
 
 
 def picture(  # noqa: PLR0913
-    position,
+    position: Seen | Observed,
     hands: Mapping[int, Sequence[str]] | None = None,
     clicks: Mapping[str, str] | None = None,
     chosen: Collection[str] = (),
@@ -107,7 +108,7 @@ def picture(  # noqa: PLR0913
     ).svg
 
 
-def as_html(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
+def as_html(position: Seen | Observed, hands: Mapping[int, Sequence[str]] | None = None) -> str:
     """The picture as an `<img>` with its alternative text, as notebooks keep it."""
     return image(picture(position, hands), in_words(position, hands))
 
@@ -118,7 +119,8 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
     A line is a five, or nine in a row, which count two sequences as the heart does. A position only
     says which chips are in sequences; which lines they are follows from its history.
     """
-    chips, locked, ends, heart = [0] * seen.rules.teams, 0, [], False
+    ends: list[tuple[Cell, Cell]] = []
+    chips, locked, heart = [0] * seen.rules.teams, 0, False
     for player, action in seen.plays():
         if not action.coords:
             continue
@@ -141,12 +143,12 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
 class _Drawing:
     def __init__(  # noqa: PLR0913
         self,
-        position,
-        hands,
-        clicks,
-        chosen,
-        values,
-        over,
+        position: Seen | Observed,
+        hands: Mapping[int, Sequence[str]] | None,
+        clicks: Mapping[str, str],
+        chosen: Collection[str],
+        values: Mapping[str, float],
+        over: str,
         *,
         hint: Collection[str],
         form: _Form,
@@ -334,7 +336,7 @@ class _Drawing:
     def last_move(self) -> None:
         """A dashed frame and an arrow on the cell of the latest move, a cross if it took a chip."""
         moves = [action for action in self.seen.history if action.coords]
-        if not moves:
+        if not moves or not moves[-1].coords:
             return
         x, y = corner(moves[-1].coords)
         self.parts.append(

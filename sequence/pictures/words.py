@@ -10,7 +10,7 @@ from sequence.board.actions import FORGO, Action
 from sequence.board.cards import ONE_EYED, TWO_EYED
 from sequence.board.layout import cells_of
 from sequence.board.rules import Rules
-from sequence.pictures.text import cards_text, turn_text
+from sequence.pictures.text import Position, cards_text, turn_text
 
 SUITS = {"d": "♦", "c": "♣", "h": "♥", "s": "♠"}
 SUIT_WORDS = {"d": "diamonds", "c": "clubs", "h": "hearts", "s": "spades"}
@@ -20,28 +20,36 @@ SHAPES = ("circle", "square", "triangle")  # the chips, by side
 RECENT = 3  # how many of the latest actions are listed
 
 
-class Seen(Protocol):
+class Seen(Position, Protocol):
     """What a picture shows: the fields of an `Observation`, where they are described."""
 
-    rules: Rules
-    player: int
-    side: int
-    to_move: int
-    is_over: bool
-    sequences: tuple[int, ...]
-    chip_masks: tuple[int, ...]
-    locked_mask: int
-    history: tuple[Action, ...]
-    hand: tuple[str, ...]
-    draft_row: tuple[str, ...]
-    discards: tuple[str, ...]
-    undealt: int
+    @property
+    def rules(self) -> Rules: ...
+    @property
+    def player(self) -> int: ...
+    @property
+    def side(self) -> int: ...
+    @property
+    def history(self) -> tuple[Action, ...]: ...
+    @property
+    def hand(self) -> tuple[str, ...]: ...
+    @property
+    def discards(self) -> tuple[str, ...]: ...
+    @property
+    def undealt(self) -> int: ...
 
     def plays(self) -> Iterator[tuple[int, Action]]:
         """Every action so far with its player."""
 
     def drafted(self, player: int) -> tuple[str, ...]:
         """The cards that a player is known to hold."""
+
+
+class Observed(Protocol):
+    """A full state, of which a picture shows what the player to move observes."""
+
+    def observation(self) -> Seen:
+        """What the player to move sees."""
 
 
 def card_name(card: str) -> str:
@@ -86,7 +94,7 @@ def action_words(action: Action) -> str:
     return f"{action.kind} {card_name(action.play_card)}{at}{take}"
 
 
-def in_words(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
+def in_words(position: Seen | Observed, hands: Mapping[int, Sequence[str]] | None = None) -> str:
     """The alternative text of the picture in `sequence.pictures.view`: everything that it shows."""
     seen = seen_by_one(position)
     rules, open_by = seen.rules, open_hands(seen, hands)
@@ -118,23 +126,27 @@ def in_words(position, hands: Mapping[int, Sequence[str]] | None = None) -> str:
     return ". ".join(sentences) + "."
 
 
-def turn_sentence(position) -> str:
+def turn_sentence(position: Position) -> str:
     """Whose turn it is, or how the game has ended, with a capital letter."""
     turn = turn_text(position)
     return turn[0].upper() + turn[1:]
 
 
-def seen_by_one(position) -> Seen:
+def seen_by_one(position: Seen | Observed) -> Seen:
     """An observation unchanged; for a state, the observation of the player to move."""
     return position.observation() if hasattr(position, "observation") else position
 
 
-def open_hands(seen: Seen, hands: Mapping | None) -> Mapping[int, Sequence[str]]:
+def open_hands(
+    seen: Seen, hands: Mapping[int, Sequence[str]] | None
+) -> Mapping[int, Sequence[str]]:
     """The hands that are shown open, by player: by default that of the observing player."""
     return {seen.player: seen.hand} if hands is None else hands
 
 
-def held_cards(seen: Seen, hands: Mapping, player: int) -> tuple[Sequence[str], int]:
+def held_cards(
+    seen: Seen, hands: Mapping[int, Sequence[str]], player: int
+) -> tuple[Sequence[str], int]:
     """The cards of a player that lie face up, and how many lie face down.
 
     In a hand that is not among the open `hands`, the cards seen being drafted lie face up.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sequence.board.actions import FORGO, PLACE, TRADE, Action
 from sequence.board.cards import is_jack
-from sequence.board.layout import NO_CELL, card_at
+from sequence.board.layout import card_at
 from sequence.engine.state import State
 
 Target = tuple[int, int] | str  # what a card is for: a cell, or "trade", "forgo" or "pass"
@@ -25,7 +25,8 @@ class Choice:
             if self.target not in self.targets():
                 self.target = None
         elif word == "cell":
-            cell = tuple(int(number) for number in value.split(","))
+            row, col = map(int, value.split(","))
+            cell = row, col
             self.target = None if self.target == cell else cell
             self.card = self.card or card_at(cell)
         elif word == TRADE:
@@ -67,8 +68,8 @@ class Choice:
 
     def clicked(self) -> set[str]:
         """The parts that are chosen, as they are named in the picture."""
-        row, col = self.target if isinstance(self.target, tuple) and self.target else ("", "")
-        return {f"card {self.card}", f"take {self.take}", f"cell {row},{col}"}
+        cell = f"{self.target[0]},{self.target[1]}" if isinstance(self.target, tuple) else ","
+        return {f"card {self.card}", f"take {self.take}", f"cell {cell}"}
 
     def worth(self, values: Mapping[Action, float]) -> dict[str, float]:
         """For each cell and each card to take, the best value of an action that still fits."""
@@ -86,6 +87,6 @@ class Choice:
 
 def target_of(action: Action) -> Target:
     """What an action's card is for: its cell, or "trade", "forgo" or "pass"."""
-    if action.coords != NO_CELL:
+    if action.coords:
         return action.coords
     return "forgo" if action == FORGO else action.kind

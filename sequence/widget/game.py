@@ -51,10 +51,11 @@ class Play(OnBoard):
     ) -> None:
         if seat not in range(rules.players):
             raise ValueError(f"{rules} have no seat {seat!r}")
-        agents = Greedy() if against is None else against
-        agents = (
-            list(agents) if isinstance(agents, list | tuple) else [agents] * (rules.players - 1)
-        )
+        agents: list[Agent]
+        if isinstance(against, Sequence):
+            agents = list(against)
+        else:
+            agents = [Greedy() if against is None else against] * (rules.players - 1)
         self.hint = Greedy() if hint is None else hint
         for agent in [*agents, self.hint]:
             if isinstance(agent, type) or not callable(getattr(agent, "choose", None)):
@@ -119,7 +120,8 @@ class Play(OnBoard):
         """Change the game by a click; if it did not change, what is chosen is shown."""
         word, _, value = move.partition(" ")
         if word in (UNDO, REDO):
-            changed = getattr(self._history, word)(self._is_mine)
+            step = self._history.undo if word == UNDO else self._history.redo
+            changed = step(self._is_mine)
             if not changed:
                 self._choice = Choice(self.state)
                 self._paint(f"There is nothing to {word}.")
@@ -196,7 +198,7 @@ class Play(OnBoard):
 
         return ask(agent, state, choose)
 
-    def _reset_agents(self, seed: int) -> None:
+    def _reset_agents(self, seed: int | None) -> None:
         chance = random.Random(f"agents of game {seed}")
         for agent in self.agents.values():
             agent_seed = chance.getrandbits(32)
@@ -213,10 +215,10 @@ class Play(OnBoard):
 
     def _take_hint(self, answer: Answer) -> None:
         self._wants_hint = False
-        self._hint = set() if answer.state is None else parts_of(answer.action)
-        said = answer.trouble or (
-            f"{type(answer.agent).__name__} would {action_words(answer.action)}."
-        )
+        self._hint = set() if answer.action is None else parts_of(answer.action)
+        said = answer.trouble
+        if answer.action is not None:
+            said = f"{type(answer.agent).__name__} would {action_words(answer.action)}."
         self._news = f"Hint: {said} "
 
     def _take_values(self, found: Mapping[Action, float] | str) -> None:

@@ -66,7 +66,7 @@ def _drawn(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -
     known, unknown = seen.drafted(other), beliefs.unknown_cards(seen, other)
     last = [f"player {mover}: {action_words(action)}" for mover, action in list(seen.plays())[-1:]]
     open_kinds = [card for card in CARDS if 0 < by_card[card] < 1]
-    likely = max(open_kinds, key=by_card.get, default="")
+    likely = max(open_kinds, key=by_card.__getitem__, default="")
     said = (
         f"{at}: {'; '.join(last) or 'the deal'}. Known for certain: {len(known)} of "
         f"{len(known) + unknown} cards; {len(open_kinds)} more kinds are possible"

@@ -19,13 +19,15 @@ COLUMN = 88  # of the table, behind the texts
 TEXTS = 128  # room for the texts that were read
 NARROW_BOX, NARROW_COLUMN, NARROW_TEXTS = 26, 62, 90  # below the board, on a telephone
 TITLE = 20
+Read = Callable[[str], Sequence[object]]  # what a student's function says of a text
+_Reading = tuple[str, tuple[object, ...]]  # a text, and what was said of it
 
 
 def read_along(
     board: str,
     cell: Cell,
     steps: Mapping[str, Cell],
-    read: Callable[[str], Sequence[object]],
+    read: Read,
     names: Sequence[str],
 ) -> Explorable:
     """Uncover a ray from `cell` cell by cell, with what `read` says of what is uncovered.
@@ -86,7 +88,7 @@ def _walk(cell: Cell, step: Cell) -> Iterator[Cell]:
         row, col = row + step[0], col + step[1]
 
 
-def _asked(read: Callable, text: str, names: Sequence[str]) -> tuple[object, ...]:
+def _asked(read: Read, text: str, names: Sequence[str]) -> tuple[object, ...]:
     """What `read` says of a text, a value for each name."""
     found = read(text)
     if not isinstance(found, Sequence) or len(found) != len(names):
@@ -96,7 +98,7 @@ def _asked(read: Callable, text: str, names: Sequence[str]) -> tuple[object, ...
     return tuple(found)
 
 
-def _said(name: str, text: str, rows: list, names: Sequence[str]) -> str:
+def _said(name: str, text: str, rows: Sequence[_Reading], names: Sequence[str]) -> str:
     seen, found = rows[-1]
     news = [
         what
@@ -165,7 +167,13 @@ def _strip(text: str, step: int, box: int) -> str:
     return "".join(parts)
 
 
-def _table(rows: list, names: Sequence[str], top: int, column_width: int, texts: int) -> str:
+def _table(
+    rows: Sequence[_Reading],
+    names: Sequence[str],
+    top: int,
+    column_width: int,
+    texts: int,
+) -> str:
     """A row for each step, the latest in bold, with what has changed underlined."""
     top += 24
     parts = [label(0, top, "read", f'fill="{GREY}" font-size="12"')]

@@ -104,7 +104,7 @@ def _after(observation: Observation, action: Action) -> Observation:
 def _replies_told(replies: Mapping[Action, float]) -> str:
     if not replies:
         return "No reply was considered."
-    order = sorted(replies, key=replies.get, reverse=True)
+    order = sorted(replies, key=replies.__getitem__, reverse=True)
     told = ", ".join(
         f"{action_words(reply)} ({number_text(replies[reply])})" for reply in order[:TOLD]
     )

@@ -75,7 +75,7 @@ def numbers_told(numbers: Mapping[Cell, float]) -> str:
 
 def best_cells(numbers: Mapping[Cell, float]) -> str:
     """The cells with the largest numbers, in words."""
-    order = sorted(numbers, key=numbers.get, reverse=True)
+    order = sorted(numbers, key=numbers.__getitem__, reverse=True)
     told = ", ".join(
         f"{row},{col} with {number_text(numbers[row, col])}" for row, col in order[:TOLD]
     )

@@ -4,7 +4,8 @@ There are only 5,478 reachable boards, so each exists once and knows its success
 identity, and from its second call on `after` is a look-up.
 """
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from tictactoe.contract import IllegalMove, InvalidBoard
 from tictactoe.games.pictures import CELL, board_svg, image
@@ -58,7 +59,7 @@ class Board:
 
     __slots__ = ("_children", "_legal_moves", "o_mask", "text", "to_move", "winner", "x_mask")
 
-    lanes: ClassVar = LANES
+    lanes: ClassVar[tuple[tuple[int, ...], ...]] = LANES
     _known: ClassVar[dict[str, "Board"]] = {}
 
     x_mask: int
@@ -66,6 +67,8 @@ class Board:
     to_move: str
     winner: str | None
     text: str
+    _legal_moves: tuple[int, ...]
+    _children: dict[int, "Board"]
 
     def __new__(cls, text: str = EMPTY * 9) -> "Board":
         return cls.from_masks(*_parse(text))
@@ -83,14 +86,13 @@ class Board:
     def _make(cls, text: str, x_mask: int, o_mask: int) -> "Board":
         board = object.__new__(cls)
         winner = "x" if MASK_WINS[x_mask] else "o" if MASK_WINS[o_mask] else None
-        # Slots are set through the class: the instance's own __setattr__ refuses.
-        cls.text.__set__(board, text)
-        cls.x_mask.__set__(board, x_mask)
-        cls.o_mask.__set__(board, o_mask)
-        cls.to_move.__set__(board, PLAYERS[x_mask.bit_count() - o_mask.bit_count()])
-        cls.winner.__set__(board, winner)
-        cls._legal_moves.__set__(board, () if winner else OPEN_CELLS[x_mask | o_mask])
-        cls._children.__set__(board, {})
+        _set_text(board, text)
+        _set_x_mask(board, x_mask)
+        _set_o_mask(board, o_mask)
+        _set_to_move(board, PLAYERS[x_mask.bit_count() - o_mask.bit_count()])
+        _set_winner(board, winner)
+        _set_legal_moves(board, () if winner else OPEN_CELLS[x_mask | o_mask])
+        _set_children(board, {})
         return cls._known.setdefault(text, board)  # another thread may have made it meanwhile
 
     def legal_moves(self) -> tuple[int, ...]:
@@ -122,7 +124,7 @@ class Board:
         self._children[cell] = child
         return child
 
-    def _why_illegal(self, move: object) -> str:
+    def _why_illegal(self, move: Any) -> str:
         if self.is_terminal():
             reason = "the game is over"
         elif move in range(9):
@@ -155,7 +157,7 @@ class Board:
             raise IndexError(f"{cell!r} is not a cell; cells are 0 to 8")
         return self.text[cell]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.text)
 
     def __len__(self) -> int:
@@ -195,14 +197,24 @@ class Board:
     def __delattr__(self, name: str) -> None:
         raise AttributeError("a Board is immutable: its attributes cannot be deleted")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type["Board"], tuple[str]]:
         return Board, (self.text,)
 
     def __copy__(self) -> "Board":
         return self
 
-    def __deepcopy__(self, memo: dict) -> "Board":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Board":
         return self
+
+
+# Slots are set through their descriptors: the instance's own __setattr__ refuses.
+_set_text = Board.__dict__["text"].__set__
+_set_x_mask = Board.__dict__["x_mask"].__set__
+_set_o_mask = Board.__dict__["o_mask"].__set__
+_set_to_move = Board.__dict__["to_move"].__set__
+_set_winner = Board.__dict__["winner"].__set__
+_set_legal_moves = Board.__dict__["_legal_moves"].__set__
+_set_children = Board.__dict__["_children"].__set__
 
 
 def _parse(text: str) -> tuple[int, int]:

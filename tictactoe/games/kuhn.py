@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tictactoe.contract import CHANCE, IllegalMove, Move, Player
+from tictactoe.contract import CHANCE, IllegalMove
 
 CARDS = (1, 2, 3)
 ANTE, BET = 1, 1  # what each player has put in before the deal, and what a bet adds
 PLAYERS = "xo"
 # What may be said next, by what has been said; after anything else the betting is over.
-NEXT = {
+NEXT: dict[tuple[str, ...], tuple[str, ...]] = {
     (): ("pass", "bet"),
     ("pass",): ("pass", "bet"),
     ("bet",): ("fold", "call"),
@@ -45,11 +45,11 @@ class Kuhn:
     (1, 3)
     """
 
-    moves: tuple[Move, ...] = ()
+    moves: tuple[int | str, ...] = ()
     late: bool = False
 
     @classmethod
-    def from_moves(cls, moves: Iterable[Move], late: bool = False) -> "Kuhn":
+    def from_moves(cls, moves: Iterable[int | str], late: bool = False) -> "Kuhn":
         """The position after these moves, cards and words; raises `IllegalMove`."""
         state = cls(late=late)
         for move in moves:
@@ -59,15 +59,15 @@ class Kuhn:
     @property
     def cards(self) -> tuple[int, ...]:
         """x's card and o's, as far as they are dealt."""
-        return tuple(move for move in self.moves if move in CARDS)
+        return tuple(move for move in self.moves if isinstance(move, int))
 
     @property
     def said(self) -> tuple[str, ...]:
         """What the players have said."""
-        return tuple(move for move in self.moves if move not in CARDS)
+        return tuple(move for move in self.moves if isinstance(move, str))
 
     @property
-    def to_move(self) -> Player:
+    def to_move(self) -> str:
         """Whose turn it is; in a terminal state it means nothing."""
         cards, said = len(self.cards), self.said
         compares = said not in NEXT and said[-1] != "fold"
@@ -75,13 +75,13 @@ class Kuhn:
             return CHANCE
         return PLAYERS[len(said) % 2]
 
-    def legal_moves(self) -> tuple[Move, ...]:
+    def legal_moves(self) -> tuple[int | str, ...]:
         """The cards that are left, in ascending order, or what may be said; none at the end."""
         if self.to_move == CHANCE:
             return tuple(card for card in CARDS if card not in self.cards)
         return NEXT.get(self.said, ())
 
-    def after(self, move: Move) -> "Kuhn":
+    def after(self, move: int | str) -> "Kuhn":
         """The position after a card was dealt or a word was said; raises `IllegalMove`."""
         if move not in self.legal_moves():
             raise IllegalMove(
@@ -94,7 +94,7 @@ class Kuhn:
         """Whether somebody has folded, or the cards are compared."""
         return not self.legal_moves()
 
-    def utility(self, player: Player) -> int:
+    def utility(self, player: str) -> int:
         """What the player has won at the end: 1 or 2, less than 0 if it is lost."""
         mine = 1 if player == "x" else -1
         if self.said[-1] == "fold":
@@ -104,7 +104,7 @@ class Kuhn:
         first, second = self.cards
         return mine * (stake if first > second else -stake)
 
-    def probability(self, move: Move) -> Fraction:
+    def probability(self, move: int | str) -> Fraction:
         """Of a card, where chance is to move."""
         moves = self.legal_moves()
         return Fraction(move in moves, len(moves))

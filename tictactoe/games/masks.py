@@ -4,7 +4,7 @@ Bit i of a mask is cell i. Each state is a new object, compared by its masks.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from tictactoe.contract import InvalidBoard
 from tictactoe.games.board import EMPTY, PLAYERS
@@ -62,14 +62,17 @@ class MaskState:
             state = state.after(move)
         return state
 
+    def after(self, move: int) -> Self:
+        """The position after the player to move marks cell `move`."""
+        raise NotImplementedError
+
     @classmethod
     def _make(cls, x_mask: int, o_mask: int, to_move: str, winner: str | None) -> Self:
         state = object.__new__(cls)
-        # Slots are set through the class: the instance's own __setattr__ refuses.
-        cls.x_mask.__set__(state, x_mask)
-        cls.o_mask.__set__(state, o_mask)
-        cls.to_move.__set__(state, to_move)
-        cls.winner.__set__(state, winner)
+        _set_x_mask(state, x_mask)
+        _set_o_mask(state, o_mask)
+        _set_to_move(state, to_move)
+        _set_winner(state, winner)
         return state
 
     def _marked(self, bit: int, lanes: Iterable[int]) -> Self:
@@ -164,8 +167,9 @@ class MaskState:
                 f"a {cls.game} is {cls.cells} cells, each x, o or _, in their "
                 f"order; got {len(cells)} characters: {text!r}"
             )
-        return tuple(
-            mask_of(i for i, cell in enumerate(cells) if cell == player) for player in PLAYERS
+        return (
+            mask_of(i for i, cell in enumerate(cells) if cell == "x"),
+            mask_of(i for i, cell in enumerate(cells) if cell == "o"),
         )
 
     def __getitem__(self, cell: int) -> str:
@@ -174,7 +178,7 @@ class MaskState:
         bit = 1 << int(cell)
         return "x" if self.x_mask & bit else "o" if self.o_mask & bit else EMPTY
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.text)
 
     def __len__(self) -> int:
@@ -198,5 +202,12 @@ class MaskState:
             f"a {type(self).__name__} is immutable: its attributes cannot be deleted"
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, tuple[int, int]]:
         return type(self).from_masks, (self.x_mask, self.o_mask)
+
+
+# Slots are set through their descriptors: the instance's own __setattr__ refuses.
+_set_x_mask = MaskState.__dict__["x_mask"].__set__
+_set_o_mask = MaskState.__dict__["o_mask"].__set__
+_set_to_move = MaskState.__dict__["to_move"].__set__
+_set_winner = MaskState.__dict__["winner"].__set__

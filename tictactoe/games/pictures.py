@@ -2,6 +2,7 @@
 
 import base64
 import html
+from typing import Protocol
 
 BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision deficiencies
 CELL = 34  # side of a cell in pixels
@@ -26,7 +27,13 @@ def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) ->
     )
 
 
-def board_svg(board, labels: bool = True) -> str:
+class Cells(Protocol):
+    """A board whose cells are read by their index: "x", "o" or "_"."""
+
+    def __getitem__(self, cell: int, /) -> str: ...
+
+
+def board_svg(board: Cells, labels: bool = True) -> str:
     """The board as SVG text: x as a blue cross, o as an orange ring, open cells by their number."""
     side = 3 * CELL
     parts = [
@@ -38,7 +45,7 @@ def board_svg(board, labels: bool = True) -> str:
     return "".join(parts) + "</svg>"
 
 
-def board_marks(board, labels: bool = True) -> str:
+def board_marks(board: Cells, labels: bool = True) -> str:
     """The grid and the marks as SVG elements, three cells of `CELL` pixels wide and high."""
     side = 3 * CELL
     lines = "".join(

@@ -5,14 +5,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any, Generic, TypeVar, overload
 
 from tictactoe.contract import Agent, IllegalMove, Move, Player, State
 from tictactoe.games.board import Board
 from tictactoe.games.players import Resigned
 
+S = TypeVar("S", bound=State)
+
 
 @dataclass(frozen=True)
-class Game:
+class Game(Generic[S]):
     """A finished game.
 
     `states` starts with the first position and has one more item than `moves` and `seconds` (the
@@ -20,14 +23,14 @@ class Game:
     loser's clock ran out) or "resigned".
     """
 
-    states: tuple[State, ...]
+    states: tuple[S, ...]
     moves: tuple[Move, ...]
     seconds: tuple[float, ...]
     winner: Player | None
     reason: str
 
     @property
-    def final(self) -> State:
+    def final(self) -> S:
         """The last position."""
         return self.states[-1]
 
@@ -36,9 +39,19 @@ class Game:
         return f"{outcome} ({self.reason}) after {len(self.moves)} moves: {list(self.moves)}"
 
 
+@overload
+def play(
+    agents: Mapping[Player, Agent], start: None = None, clock: float | None = None
+) -> Game[Board]: ...
+
+
+@overload
+def play(agents: Mapping[Player, Agent], start: S, clock: float | None = None) -> Game[S]: ...
+
+
 def play(
     agents: Mapping[Player, Agent], start: State | None = None, clock: float | None = None
-) -> Game:
+) -> Game[Any]:
     """Play one game between `agents`, given by player: `play({"x": Random(1), "o": Random(2)})`.
 
     `clock` is each player's total thinking time in seconds; a player who exceeds it loses. It is
@@ -47,13 +60,15 @@ def play(
     Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid, and
     ValueError unless there are two players.
     """
-    state = Board() if start is None else start
+    state: State = Board() if start is None else start
     if len(agents) != 2 or state.to_move not in agents:
         raise ValueError(f"a game has two players, {state.to_move!r} one of them: {list(agents)}")
-    states, moves, seconds = [state], [], []
+    states: list[State] = [state]
+    moves: list[Move] = []
+    seconds: list[float] = []
     left = dict.fromkeys(agents, math.inf if clock is None else clock)
 
-    def finished(winner: Player | None, reason: str) -> Game:
+    def finished(winner: Player | None, reason: str) -> Game[Any]:
         return Game(tuple(states), tuple(moves), tuple(seconds), winner, reason)
 
     while not state.is_terminal():
@@ -129,14 +144,15 @@ def match(
     """
     if games < 1:
         raise ValueError(f"a match has at least one game, not {games}")
-    begins, follows = _players(Board() if start is None else start)
+    first_state: State = Board() if start is None else start
+    begins, follows = _players(first_state)
     wins = draws = 0
     for number in range(games):
         for offset, agent in enumerate((first, second)):
             if hasattr(agent, "reset"):
                 agent.reset(2 * (seed * games + number) + offset)
         mine, other = (begins, follows) if number % 2 == 0 else (follows, begins)
-        winner = play({mine: first, other: second}, start, clock).winner
+        winner = play({mine: first, other: second}, first_state, clock).winner
         wins += winner == mine
         draws += winner is None
     return Match(wins, draws, games - wins - draws)

@@ -48,7 +48,7 @@ def random_games(games: int, seed: int = 0) -> Playouts:
     return Playouts(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
 
 
-def results(turns: Any) -> tuple:
+def results(turns: Any) -> tuple[Any, Any]:
     """Lengths and winners (see `Playouts`) of the games with these turns (games x 64)."""
     import numpy as np
 

@@ -4,7 +4,7 @@ Four in a line win, along an edge, across a face or through the cube. Unlike tic
 far too many positions to keep, so each state is a new object, compared by its masks.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import ClassVar
 
@@ -35,7 +35,7 @@ def _all_lanes() -> tuple[tuple[int, ...], ...]:
     On each axis a lane stands still or runs forwards or backwards. Read from its other end it is
     the same lane, so it is kept in the direction in which the cells ascend.
     """
-    at = {
+    at: dict[str | int, Sequence[int]] = {
         "forwards": range(SIZE),
         "backwards": range(SIZE)[::-1],
         **{place: (place,) * SIZE for place in range(SIZE)},
@@ -100,7 +100,7 @@ class Qubic(MaskState):
         if self.winner:
             return ()
         taken = (self.x_mask | self.o_mask).to_bytes(8, "little")
-        moves = ()
+        moves: tuple[int, ...] = ()
         for cells, byte in zip(_OPEN, taken, strict=True):
             moves += cells[byte]
         return moves

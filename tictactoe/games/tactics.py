@@ -5,9 +5,22 @@ It plays any board with lanes: tic-tac-toe and Qubic.
 
 import random
 from functools import cache
+from typing import ClassVar, Protocol
 
-from tictactoe.contract import Move, State
+from tictactoe.contract import State
 from tictactoe.games.board import opponent
+
+
+class LaneState(State, Protocol):
+    """A state of a game whose players, x and o, mark cells, and win with a full lane."""
+
+    lanes: ClassVar[tuple[tuple[int, ...], ...]]
+
+    def legal_moves(self) -> tuple[int, ...]:
+        """The open cells in ascending order; none when the game is over."""
+
+    def mask(self, player: str) -> int:
+        """The bitboard of one player's marks: bit i is cell i."""
 
 
 class WinOrBlock:
@@ -24,7 +37,7 @@ class WinOrBlock:
         """Restart the sequence of random numbers; `match` calls this before every game."""
         self._random = random.Random(seed)
 
-    def choose(self, state: State) -> Move:
+    def choose(self, state: LaneState) -> int:
         """A winning cell, a blocking cell, or any open cell."""
         return self._random.choice(
             winning_cells(state, state.to_move)
@@ -33,7 +46,7 @@ class WinOrBlock:
         )
 
 
-def winning_cells(state: State, player: str) -> tuple[int, ...]:
+def winning_cells(state: LaneState, player: str) -> tuple[int, ...]:
     """The open cells that complete a lane of `player`, in ascending order, whoever is to move.
 
     >>> from tictactoe import Board
@@ -49,5 +62,5 @@ def winning_cells(state: State, player: str) -> tuple[int, ...]:
 
 
 @cache
-def _lane_masks(game: type[State]) -> tuple[int, ...]:
+def _lane_masks(game: type[LaneState]) -> tuple[int, ...]:
     return tuple(sum(1 << cell for cell in lane) for lane in game.lanes)

@@ -68,7 +68,7 @@ class ClickBoard(anywidget.AnyWidget):
         the page sends by itself, with a number of milliseconds to wait, unless something is painted
         before. `off` names the buttons that cannot be pressed now.
         """
-        shown = {
+        shown: dict[str, Any] = {
             "svg": svg,
             "alt": alt,
             "status": status,
@@ -82,7 +82,7 @@ class ClickBoard(anywidget.AnyWidget):
             if self._still is not None:
                 self._still.update(self._picture())
 
-    def publish(self, bundle: Mapping | None = None, stays: bool = False) -> None:
+    def publish(self, bundle: Mapping[str, Any] | None = None, stays: bool = False) -> None:
         """Show the board in a notebook, with a picture that is seen when the widget is gone.
 
         The picture follows the board, or, if it `stays`, is what `bundle` has to show.
@@ -110,9 +110,9 @@ class ClickBoard(anywidget.AnyWidget):
             "text/plain": f"{self.shown['alt']}\n{self.shown['status']}".strip(),
         }
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         bundle = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return data | self._picture(), metadata
 
     def _ipython_display_(self) -> None:
@@ -124,7 +124,7 @@ class OnBoard:
 
     board: ClickBoard
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return self.board._repr_mimebundle_(**kwargs)
 
     def _ipython_display_(self) -> None:

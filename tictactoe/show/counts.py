@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import ceil, log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tictactoe.contract import Agent, State
 from tictactoe.errors import describe
@@ -76,7 +76,7 @@ class Counts(OnBoard):
 
     def __init__(self, agents: Mapping[str, Agent], state: State | None = None) -> None:
         self.agents = dict(agents)
-        self.states = [Board() if state is None else state]
+        self.states: list[State] = [Board() if state is None else state]
         self.counts: dict[str, int | str] = {}
         self.off: set[str] = set()  # agents that are not asked
         self._known: dict[tuple[str, State], int | str] = {}
@@ -123,13 +123,13 @@ class Counts(OnBoard):
 
     def _take(self, found: "_Found") -> None:
         if self.agents.get(found.name) is found.agent:
-            self._known[found.name, found.state] = found.count
+            self._known[found.name, found.state] = found.outcome
 
     def _result(self) -> str:
         numbers = {name: n for name, n in self.counts.items() if isinstance(n, int) and n}
         if len(numbers) < 2:
             return "Click an open cell to continue from there."
-        most, least = max(numbers, key=numbers.get), min(numbers, key=numbers.get)
+        most, least = max(numbers, key=numbers.__getitem__), min(numbers, key=numbers.__getitem__)
         return (
             f"{most} visits {numbers[most] / numbers[least]:,.1f} times as many nodes as "
             f"{least}. Click an open cell to continue from there."
@@ -188,7 +188,7 @@ class Counts(OnBoard):
         height = max(bottom + 46, board.height + 2 * GAP)
         return sheet(max(room.width, board.width + 2 * GAP), height, parts)
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         bundle, metadata = self.board._repr_mimebundle_(**kwargs)
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(_told(count))}</td></tr>"
@@ -221,7 +221,7 @@ class _Found(NamedTuple):
     name: str
     agent: Agent
     state: State
-    count: int | str
+    outcome: int | str  # not `count`, which is a method of tuples
 
 
 def _search(name: str, agent: Agent, state: State) -> _Found:

@@ -11,8 +11,8 @@ import cmath
 import html
 import inspect
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from tictactoe.contract import Move, State
 from tictactoe.games.pictures import BLUE
@@ -33,6 +33,18 @@ class Drawing(NamedTuple):
     svg: str
     width: float
     height: float
+
+
+class Drawable(State, Protocol):
+    """A state that draws itself; `svg` and `boxes` may know the argument `narrow`."""
+
+    @property
+    def svg(self) -> Callable[..., str]:
+        """The method that returns the picture as SVG text with a viewBox."""
+
+    @property
+    def boxes(self) -> Callable[..., Mapping[Any, Box]]:
+        """The method that returns the place of each move in the picture's own units."""
 
 
 def draw_state(  # noqa: PLR0913
@@ -57,7 +69,7 @@ def draw_state(  # noqa: PLR0913
     """
     form = {"narrow": True} if narrow and has_narrow_form(state) else {}
     svg = state.svg(**form) if hasattr(state, "svg") else _text_svg(state)
-    across, down = map(float, re.search(r'viewBox="(?:\S+ ){2}(\S+) (\S+)"', svg).groups())
+    _, _, across, down = view_box(svg)
     scale = min(height / down, most_width / across)
     boxes = state.boxes(**form) if hasattr(state, "boxes") else {}
     frames = [_frame(box, _look(state, move, last)) for move, box in boxes.items()]
@@ -70,7 +82,8 @@ def draw_state(  # noqa: PLR0913
         ]
     )
     own = hasattr(state, "value_boxes")
-    lows = _lows(values or {}, state.value_boxes() if values and own else boxes, bool(form), own)
+    room = state.value_boxes() if values and hasattr(state, "value_boxes") else boxes
+    lows = _lows(values or {}, room, bool(form), own)
     marks = _marks(values or {}, lows)
     width, height = round(across * scale), round(down * scale)
     hints = [hint_mark(box) for move, box in boxes.items() if move == hint]
@@ -117,6 +130,15 @@ def move_words(state: State, move: Move) -> str:
     return state.move_words(move) if hasattr(state, "move_words") else f"move {move}"
 
 
+def view_box(svg: str) -> Box:
+    """The viewBox of a picture; raises ValueError if it has none."""
+    found = re.search(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', svg)
+    if found is None:
+        raise ValueError("the picture of a game has a viewBox, and this one has none")
+    left, top, width, height = map(float, found.groups())
+    return left, top, width, height
+
+
 def hint_mark(box: Box) -> str:
     """The mark on the place of a hint, as SVG: a frame, and a star in its upper right corner."""
     x, y, width, height = box
@@ -134,7 +156,7 @@ def hint_mark(box: Box) -> str:
     )
 
 
-def _look(state: State, move: Move, last: Move | None) -> str:
+def _look(state: Any, move: Move, last: Move | None) -> str:
     """The attributes that mark a place, "" where there is nothing to mark."""
     winner = getattr(state, "winner", None)
     if winner and any(
@@ -204,7 +226,7 @@ def _place(
     )
 
 
-def _mark_on(state: State, move: Move) -> str:
+def _mark_on(state: Any, move: Move) -> str:
     """Who has taken a place."""
     taken = move not in state.legal_moves() and hasattr(state, "__getitem__")
     return str(state[move]).replace("_", "open") if taken else "open"

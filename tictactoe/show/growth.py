@@ -6,7 +6,7 @@
 The search is run once and noted after every iteration; the pictures are drawn from the notes.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
 from tictactoe.contract import State
@@ -48,8 +48,8 @@ class TreeSearch(Protocol):
     def search(self, position: Any) -> Any:
         """The root of a new tree."""
 
-    def backup(self, node: Any, end: Any) -> None:
-        """Add a simulated game to a node and to those above it."""
+    # Adds a simulated game to a node and to those above it; `note_growth` wraps the method.
+    backup: Callable[[Any, Any], None]
 
 
 def note_growth(agent: TreeSearch, position: Any, depth: int = DEPTH) -> list[Iteration]:
@@ -133,7 +133,7 @@ def _places(nodes: dict[Path, Noted], depth: int, least: float) -> tuple[dict[Pa
     return places, slot * len(leaves)
 
 
-def _order(path: Path) -> tuple:
+def _order(path: Path) -> tuple[tuple[int, float, str], ...]:
     """Sorts nodes from left to right: numbers as numbers, everything else by its text."""
     return tuple(
         (0, move, "") if isinstance(move, (int, float)) else (1, 0, str(move)) for move in path

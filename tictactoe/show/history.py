@@ -1,33 +1,36 @@
 """The line of a game on a board: what was played, what was taken back, who gave up."""
 
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from tictactoe.contract import Move, State
 
+S = TypeVar("S", bound=State)
 
-class History:
+
+class History(Generic[S]):
     """The states of a game so far and the moves between them, with a way back and forth.
 
     Undo and redo go to the person's own decisions, which `mine(state)` tells: what the agents did
     in between goes with them. A resignation counts as a step of its own.
     """
 
-    def __init__(self, start: State) -> None:
+    def __init__(self, start: S) -> None:
         self.restart(start)
 
-    def restart(self, start: State) -> None:
+    def restart(self, start: S) -> None:
         """Begin a new game."""
-        self.states: list[State] = [start]
+        self.states: list[S] = [start]
         self.moves: list[Move] = []
         self.resigned = False
-        self._taken_back: list[tuple[Move, State]] = []  # the next one to be played again is last
+        self._taken_back: list[tuple[Move, S]] = []  # the next one to be played again is last
 
     @property
-    def state(self) -> State:
+    def state(self) -> S:
         """The position that is on the board."""
         return self.states[-1]
 
-    def play(self, move: Move, state: State) -> None:
+    def play(self, move: Move, state: S) -> None:
         """Make a move; what was taken back before is forgotten."""
         self._append(move, state)
         self._taken_back.clear()
@@ -37,7 +40,7 @@ class History:
         self.resigned = True
         self._taken_back.clear()
 
-    def undo(self, mine: Callable[[State], bool]) -> bool:
+    def undo(self, mine: Callable[[S], bool]) -> bool:
         """Go back to the decision before this one; False if there is none."""
         if self.resigned:
             self.resigned = False
@@ -53,7 +56,7 @@ class History:
         del self.states[last + 1 :], self.moves[last:]
         return True
 
-    def redo(self, mine: Callable[[State], bool]) -> bool:
+    def redo(self, mine: Callable[[S], bool]) -> bool:
         """Go forward again to the next decision; False if nothing was taken back."""
         if not self._taken_back:
             return False
@@ -63,6 +66,6 @@ class History:
                 break
         return True
 
-    def _append(self, move: Move, state: State) -> None:
+    def _append(self, move: Move, state: S) -> None:
         self.moves.append(move)
         self.states.append(state)

@@ -43,9 +43,9 @@ class Play(OnBoard):
         values: Any = None,
     ) -> None:
         self.agent, self.hint = agent, hint
-        start = Board() if start is None else start
-        self._start, self._history = start, History(start)
-        self._side = start.to_move if side is None else side
+        first: State = Board() if start is None else start
+        self._start, self._history = first, History(first)
+        self._side = first.to_move if side is None else side
         self._swapped = self._wants_hint = False
         self._hint: Move | None = None  # in the position on the board
         self._values = Values(None if values is None else rater(values))
@@ -109,7 +109,7 @@ class Play(OnBoard):
 
     def _mine(self, state: State) -> bool:
         """Whether the person is to move in this state."""
-        return (state.to_move == self._side) != self._swapped
+        return bool(state.to_move == self._side) != self._swapped
 
     def _is_on(self, button: str) -> bool:
         """Whether a button does something; when the game is over, only these do."""
@@ -175,7 +175,8 @@ class Play(OnBoard):
 
     def _rated(self, state: State, moves: list[Move]) -> dict[Move, float] | str:
         """The values of some of the moves, as many as are found in a moment."""
-        found, started = {}, monotonic()
+        found: dict[Move, float] = {}
+        started = monotonic()
         try:
             while len(found) < len(moves) and monotonic() - started < MOMENT:
                 move = moves[len(found)]

@@ -37,7 +37,7 @@ class Still:
     the sentence below the picture.
     """
 
-    def __init__(self, data: Mapping, say: str = GO_ON) -> None:
+    def __init__(self, data: Mapping[str, Any], say: str = GO_ON) -> None:
         self._id, self._say = uuid4().hex, say
         self._lock, self._is_waiting = RLock(), False
         self._shown = dict(data)
@@ -47,7 +47,7 @@ class Still:
         self._next = self._shown
         self._publish(update=False)
 
-    def update(self, data: Mapping) -> None:
+    def update(self, data: Mapping[str, Any]) -> None:
         """Show another picture, a little later: what the page paints now comes first."""
         with self._lock:
             self._next = dict(data)

@@ -13,10 +13,11 @@ import html
 import sys
 from collections.abc import Iterator, Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 EVERY = 0.5  # seconds between two changes of the line; what takes less shows none
 WIDTH = 79  # of the line on a terminal
+_Item = TypeVar("_Item")
 
 
 class Line:
@@ -91,7 +92,7 @@ class TimeLeft:
             )
 
 
-def with_time_left(items: Sequence, what: str) -> Iterator:
+def with_time_left(items: Sequence[_Item], what: str) -> Iterator[_Item]:
     """The items one by one, while a `TimeLeft` says how many of them are done."""
     one_more = TimeLeft(len(items), what)
     for item in items:
@@ -128,6 +129,6 @@ def duration(seconds: float) -> str:
 def in_notebook() -> bool:
     """Whether a kernel runs this."""
     try:
-        return hasattr(get_ipython(), "kernel")  # defined by IPython, and only there
+        return hasattr(get_ipython(), "kernel")  # type: ignore[name-defined]  # a builtin in IPython only
     except NameError:
         return False

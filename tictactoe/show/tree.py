@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from itertools import chain, pairwise
 from math import inf
+from typing import Any
 
 from tictactoe.contract import CHANCE, Move, Player, State
 from tictactoe.games.board import Board
@@ -86,8 +87,10 @@ class _Drawing:
     def __init__(
         self, root: Visit, depth: float, most_leaves: int, known: Callable[[State], Hashable] | None
     ) -> None:
-        self.root, self.opened, self.drawn, leaves = root, set(), [], 1
-        self.player, self.known, self.sets = _first_player(root), known, defaultdict(list)
+        self.root, self.player, self.known, leaves = root, _first_player(root), known, 1
+        self.opened: set[int] = set()
+        self.drawn: list[Visit] = []
+        self.sets: defaultdict[Any, list[tuple[float, float]]] = defaultdict(list)
         queue = deque([root])
         while queue:  # level by level, a node's successors are drawn if they still fit
             self.drawn.append(visit := queue.popleft())
@@ -97,7 +100,8 @@ class _Drawing:
                 self.opened.add(id(visit))
                 leaves += more
                 queue.extend(visit.children)
-        self.lines, self.marks = [], []  # SVG elements; the lines lie below the marks
+        self.lines: list[str] = []  # SVG elements; the lines lie below the marks
+        self.marks: list[str] = []
         width = max(self.place(root, LEFT)[1] + 8, 480)
         self.join_sets()
         height = self.name_levels_and_signs()
@@ -114,7 +118,8 @@ class _Drawing:
         """Draw a subtree from `left` on; returns its root's centre and its right end."""
         top = TOP + (visit.depth - self.root.depth) * LEVEL
         start = BOARD + LINE * (2.4 if "beta" in visit.bounds else 1.4)  # below the node's text
-        ends, right = [], left
+        ends: list[tuple[float, Move, Visit | None]] = []
+        right = left
         if id(visit) in self.opened:
             for child in visit.children:
                 x, right = self.place(child, right)
@@ -126,13 +131,15 @@ class _Drawing:
         x = (ends[0][0] + ends[-1][0]) / 2 if ends else (left + right) / 2
         source = next((c for c in visit.children if c.value == visit.value is not None), None)
         source = None if visit.state.to_move == CHANCE else source  # a mean comes from all
-        for to_x, move, child in ends:
-            width = 0 if child is None else 3.5 if child is source else 1.2
+        for to_x, move, below in ends:
+            width = 0 if below is None else 3.5 if below is source else 1.2
             self.edge((x, top + start), (to_x - x, LEVEL - start), move, width)
         self.node(visit, x, top)
         return x, right
 
-    def edge(self, start: tuple, way: tuple, move: Move, width: float) -> None:
+    def edge(
+        self, start: tuple[float, float], way: tuple[float, float], move: Move, width: float
+    ) -> None:
         """A line to a successor; with width 0 it is the dashed stub of a cut move."""
         (x, y), (across, down) = start, way
         style = (
@@ -275,7 +282,7 @@ def bound_sign(visit: Visit, cuts: int) -> str:
     return ""
 
 
-def signed(value: float) -> str:
+def signed(value: float | Fraction) -> str:
     """A value as it is written in trees: "+1", "0", "+1/3", or minus infinity with its sign."""
     text = f"{'+' * (value > 0)}{value}" if isinstance(value, Fraction) else f"{value:+g}"
     return text.replace("inf", "∞").replace("-", MINUS) if value else "0"

@@ -41,7 +41,7 @@ def rater(source: Any) -> Rate:
         if not hasattr(source, "search"):
             evaluator: Evaluator = source
             return evaluator(after, player)
-        value = source.search(after).value
+        value: float = source.search(after).value
         return value if after.to_move == player else -value
 
     return rate
@@ -63,7 +63,7 @@ class Values:
         """The values that are known, by move, if they are to be shown."""
         return self._known if self.shown and state is self._state else {}
 
-    def missing(self, state: Any, moves: Any) -> list:
+    def missing(self, state: Any, moves: Iterable[Any]) -> list[Any]:
         """The moves whose value is to be found out."""
         return [move for move in moves if move not in self.of(state)] if self.shown else []
 

@@ -27,7 +27,8 @@ class Watch(Stepper):
     def __init__(self, agents: Mapping[Player, Agent], start: State | None = None) -> None:
         super().__init__()
         self.agents = dict(agents)
-        self._history = History(Board() if start is None else start)
+        first: State = Board() if start is None else start
+        self._history = History(first)
         self._wanted, self._news = False, ""
         self._asking = Asking(self.board.lock, self._question)
         self.paint()

@@ -4,13 +4,12 @@ from tictactoe.show.weights import weights_on_board
 weights_on_board([("untrained", {...}), ("10 games", {...})], state, values)
 """
 
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
-from tictactoe.contract import Move, State
+from tictactoe.contract import Move
 from tictactoe.games.pictures import BLUE, ORANGE
-from tictactoe.show.drawn import draw_state, has_narrow_form, move_words, words
+from tictactoe.show.drawn import Drawable, draw_state, has_narrow_form, move_words, view_box, words
 from tictactoe.show.explorable import Explorable, View
 from tictactoe.show.sheet import DARK, GREY, label, moved, number_text, share, sheet, tinted
 
@@ -21,7 +20,6 @@ Snapshot = tuple[str, Weights]  # when it was taken, and the weights as they wer
 LINE = 22  # a bar's height
 TITLE = 26
 FEW = 4  # of the best moves that are framed and named; more are just counted
-VIEW_BOX = r'viewBox="(\S+) (\S+) (\S+) (\S+)"'
 
 
 class Room(NamedTuple):
@@ -38,7 +36,7 @@ WIDE, NARROW = Room(800, 210, 150, 70), Room(300, 380, 104, 40)
 
 def weights_on_board(
     snapshots: Sequence[Snapshot],
-    state: State,
+    state: Drawable,
     values: Callable[[Weights], Mapping[Move, float]],
     name: Callable[[Hashable], str] = str,
 ) -> Explorable:
@@ -89,7 +87,7 @@ def _best(values: Mapping[Move, float]) -> list[Move]:
 
 
 def _drawn(
-    state: State,
+    state: Drawable,
     values: Mapping[Move, float],
     weights: Mapping[str, float],
     longest: float,
@@ -101,11 +99,11 @@ def _drawn(
     return sheet(room.width, height + TITLE + LINE * len(weights) + 6, [board, bars])
 
 
-def _board(state: State, values: Mapping[Move, float], room: Room) -> tuple[str, float]:
+def _board(state: Drawable, values: Mapping[Move, float], room: Room) -> tuple[str, float]:
     """The state with the value of each move, and its height."""
     form = {"narrow": True} if room == NARROW and has_narrow_form(state) else {}
     drawing = draw_state(state, height=room.height, most_width=room.width, narrow=bool(form))
-    left, top, _, high = map(float, re.search(VIEW_BOX, state.svg(**form)).groups())
+    left, top, _, high = view_box(state.svg(**form))
     scale = drawing.height / high
     least, most = min(values.values(), default=0), max(values.values(), default=0)
     best = _best(values)

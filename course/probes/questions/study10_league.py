@@ -18,7 +18,6 @@ def _match(
 ) -> Iterator[Part]:
     """Never asked inside: `course.probes.match` plays it, where the opponents are."""
     raise RuntimeError("a match is played, not asked")
-    yield
 
 
 def _described(case: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from course.probes.positions import read_position
 from course.probes.question import Part, Question, call, each, get, items
-from tictactoe import NodeCounter, State
+from tictactoe import Board, NodeCounter, State
 from tictactoe.games.connect_four import centre_first
 
 KINDS = ("exact", "lower", "upper")
@@ -164,14 +164,14 @@ def _agent(module, name: str, options: Mapping[str, Any]) -> Any:
     return get(module, name)(**made_with)
 
 
-def made_up(state: State, player: str) -> float:
+def made_up(state: Board, player: str) -> float:
     """An estimate between -0.8 and 0.8 that has nothing to do with the game."""
     worth = sum(number * ord(letter) for number, letter in enumerate(state.text, 1)) % PRIME
     estimate = (worth % STEPS - STEPS // 2) / 10
     return estimate if player == "x" else -estimate
 
 
-ORDERS: dict[str, Callable[[State], Sequence]] = {
+ORDERS: dict[str, Callable[[Any], Sequence[int]]] = {
     "centre": centre_first, "backwards": lambda state: state.legal_moves()[::-1],
 }  # fmt: skip
 
@@ -181,7 +181,7 @@ def _by_depth(searcher: Any) -> list[list]:
 
 
 def _number(text: Any) -> float:
-    return {"inf": inf, "-inf": -inf}.get(text, text) if isinstance(text, str) else text
+    return float(text) if text in ("inf", "-inf") else text
 
 
 # ---- In words

@@ -1,6 +1,6 @@
 """Questions about the look-ahead agent for Sequence: squares, cards, replies, the top-k search."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
 from statistics import fmean
@@ -9,6 +9,7 @@ from typing import Any
 from course.probes.positions import read_position
 from course.probes.question import (
     BadReply,
+    Labels,
     Part,
     Question,
     call,
@@ -53,7 +54,7 @@ def _links(module, texts: list[str]) -> Iterator[Part]:
     )
 
 
-def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iterator[Part]:
+def _line_links(module, on: str, cells: list[list[int]], far: Sequence[int]) -> Iterator[Part]:
     def found(chips):
         return [
             list(get(module, "line_links")(chips, tuple(cell), direction))
@@ -65,7 +66,8 @@ def _line_links(module, on: str, cells: list[list[int]], far: list[int]) -> Iter
         """Scans on boards whose lines were all seen before: the same one, and with chips far away."""
         chips = _chips(module, on)
         found(chips)
-        more = 1 << BIT[tuple(far)]
+        row, col = far
+        more = 1 << BIT[row, col]
         with _counted(module, "links", "line_text") as calls:
             again = found(chips)  # what is fast and wrong is worth nothing
             found(chips._replace(own=chips.own | more))
@@ -330,6 +332,11 @@ def _squares(on: str, *kinds: str) -> list[str]:
     ]
 
 
+def _squares_and_forgo(kind: str) -> Labels:
+    """Labels for a list with an item for each play of a kind, then one for a forgone trade."""
+    return lambda case: [[*_squares(case["on"], kind), "a forgone trade"]]
+
+
 def _actions_on_boards(case: Mapping[str, Any]) -> list[list[str]]:
     boards = _observations(case["on"])
     several = len(boards) > 1
@@ -369,7 +376,7 @@ QUESTIONS = {
     "sequence_reward": Question(_reward, ("place", "remove"), _on_chips("reward"), {
         "place": "one for each legal square, then a forgone trade",
         "remove": "one for each chip that may go, then a forgone trade"}, labels={
-        kind: lambda case, kind=kind: [[*_squares(case["on"], kind), "a forgone trade"]]
+        kind: _squares_and_forgo(kind)
         for kind in (PLACE, REMOVE)}),
     "sequence_draft": Question(_draft_value, ("value",), _on_chips("draft_value", "cards"), {
         "value": "one for each card"}, labels={"value": each("cards", "card")}),

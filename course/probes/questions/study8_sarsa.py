@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from course.probes.chances import same_chances
@@ -129,15 +129,18 @@ def _discards(module, on: list[str]) -> Iterator[Part]:
 def _targets(
     module, reward: float, taken: float, values: list[float], gamma: float
 ) -> Iterator[Part]:
+    def targets(method: str) -> list[list[Any]]:
+        return [
+            [
+                _rounded(get(module, "td_target")(method, reward, taken, values, gamma)),
+                _rounded(get(module, "td_target")(method, reward, None, [], gamma)),
+            ]
+        ]
+
     for method in ("sarsa", "q_learning"):
         yield (
             (method,),
-            lambda method=method: [
-                [
-                    _rounded(get(module, "td_target")(method, reward, taken, values, gamma)),
-                    _rounded(get(module, "td_target")(method, reward, None, [], gamma)),
-                ]
-            ],
+            partial(targets, method),
         )
 
     def other():
@@ -178,7 +181,9 @@ def _agent(module, on: str, favoured: int, bonus: float, **settings) -> Iterator
     """What an agent plays with an empty table, and with one that likes one of its actions."""
 
     def state():
-        class Marked(get(module, "SarsaAgent")):
+        base: Any = get(module, "SarsaAgent")
+
+        class Marked(base):
             def state(self, scores, observation):
                 return *super().state(scores, observation), MARK
 

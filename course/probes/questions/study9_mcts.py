@@ -1,6 +1,7 @@
 """Questions about Monte Carlo tree search: bounds, the four steps, whole trees, hidden cards."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -44,7 +45,7 @@ def _choices(module, tables: list[list]) -> Iterator[Part]:
         return [[get(module, name)(tuple(row(*numbers) for numbers in table)) for table in tables]]
 
     for name in ("best_mean", "most_visited"):
-        yield (name,), lambda name=name: chosen(name)
+        yield (name,), partial(chosen, name)
 
 
 # ---- The steps
@@ -144,7 +145,7 @@ def _flat(module, on: str, **options) -> Iterator[Part]:
 
 def _tree(module, agent: str, on: str, **options) -> Iterator[Part]:
     """A search, what is below its best move, and a second search by the same agent."""
-    roots = []
+    roots: list[Any] = []
     yield from _searched(module, agent, on, options, roots)
 
     def deeper():
@@ -249,7 +250,7 @@ def _info_step(module, on: str, worlds: list[int], c: float, seed: int) -> Itera
 def _agent(module, name: str, options: Mapping[str, Any]) -> Any:
     """An agent; `few` lets it look at the last few moves only, the last one first, and `stop` ends
     its simulated games after so many moves, at values of our own."""
-    base = get(module, name)
+    base: Any = get(module, name)
     few, stop = options.get("few"), options.get("stop")
 
     class Agent(base):

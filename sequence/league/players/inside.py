@@ -12,13 +12,15 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from sequence.league.players.specs import LeagueError, Spec, begun, parse
 from sequence.league.wire import NoAction, action_to_plain, clean, observation_from_plain
 from tictactoe.errors import describe
 
 MEGABYTE = 1024 * 1024
+Plain = dict[str, Any]  # what a line of JSON holds
 
 
 def main() -> None:
@@ -26,10 +28,10 @@ def main() -> None:
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    inbox: queue.SimpleQueue = queue.SimpleQueue()
+    inbox: queue.SimpleQueue[Plain] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, inbox), daemon=True).start()
 
-    def send(reply: dict) -> None:
+    def send(reply: Plain) -> None:
         print(json.dumps(reply), file=replies, flush=True)
 
     order = inbox.get()
@@ -42,7 +44,7 @@ def main() -> None:
 
 
 def answer(
-    agent: Spec, seed: int, send: Callable[[dict], None], receive: Callable[[], dict]
+    agent: Spec, seed: int, send: Callable[[Plain], None], receive: Callable[[], Plain]
 ) -> None:
     """Make the agent, and send its answer to every observation until no more come."""
     try:
@@ -57,7 +59,7 @@ def answer(
     while True:
         observation = observation_from_plain(receive())
         try:
-            reply = {"action": action_to_plain(made.choose(observation))}
+            reply: Plain = {"action": action_to_plain(made.choose(observation))}
         except NoAction as error:
             reply = {"nonsense": str(error)}
         except BaseException as error:  # sys.exit() too is only an error of this action
@@ -84,7 +86,7 @@ def limit(memory: float, cpu: float) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _receive(requests, inbox: queue.SimpleQueue) -> None:
+def _receive(requests: Iterable[bytes], inbox: queue.SimpleQueue[Plain]) -> None:
     """Take each request; exit at once when the league has ended, whatever the agent is doing."""
     for line in requests:
         inbox.put(json.loads(line))

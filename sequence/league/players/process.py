@@ -16,6 +16,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
@@ -60,7 +61,7 @@ class ProcessPlayer:
             )
         self._spec = agent
         self._limits, self._waiting = limits or Limits(), waiting
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.spent = 0.0
 
     def begin(self, seed: int, seconds: float) -> None:
@@ -69,7 +70,7 @@ class ProcessPlayer:
         It passes on what is not the agent's fault: OSError if the machine cannot start a process,
         `LeagueError` if it cannot enforce the limits.
         """
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             (sys.executable, "-P", "-m", self.module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -77,12 +78,14 @@ class ProcessPlayer:
             start_new_session=True,
             env=_environment(),
         )
-        self._meter = Meter(self._process.pid)
+        self._process = process
+        self._meter = Meter(process.pid)
         self._answered = 0.0  # what it had computed by its last answer
         # A thread writes and reads: no write or read that never ends can hold the league up.
-        self._requests, self._replies = queue.SimpleQueue(), queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(
-            target=_carry, args=(self._process, self._requests, self._replies), daemon=True
+            target=_carry, args=(process, self._requests, self._replies), daemon=True
         ).start()
         reply = self._exchange(
             {
@@ -116,7 +119,7 @@ class ProcessPlayer:
         process.wait()
         self._requests.put(None)
 
-    def _exchange(self, request: dict, seconds: float) -> dict:
+    def _exchange(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         # Who thinks on while others do, does so on its own clock.
         clock = Clock(self._meter, seconds, since=self._answered)
         self._requests.put(json.dumps(request).encode() + b"\n")
@@ -137,7 +140,8 @@ class ProcessPlayer:
 
     def _line(self, clock: Clock) -> bytes:
         """The next line, "" when the process has ended; raises `Late`."""
-        line = waited = None
+        line: bytes | None = None
+        waited: tuple[float, float] | None = None
         while line is None:
             with suppress(queue.Empty):
                 line = self._replies.get(timeout=WATCH)
@@ -152,15 +156,19 @@ class ProcessPlayer:
 
 
 def _carry(
-    process: subprocess.Popen, requests: queue.SimpleQueue, replies: queue.SimpleQueue
+    process: subprocess.Popen[bytes],
+    requests: queue.SimpleQueue[bytes | None],
+    replies: queue.SimpleQueue[bytes],
 ) -> None:
     """Write each request and read its reply, "" when the process has ended."""
-    with suppress(OSError), process.stdin, process.stdout:
+    stdin, stdout = process.stdin, process.stdout
+    assert stdin is not None and stdout is not None, "both are pipes"
+    with suppress(OSError), stdin, stdout:
         while (request := requests.get()) is not None:
             try:
-                process.stdin.write(request)
-                process.stdin.flush()
-                replies.put(process.stdout.readline(MAX_LINE))
+                stdin.write(request)
+                stdin.flush()
+                replies.put(stdout.readline(MAX_LINE))
             except OSError:
                 replies.put(b"")
 
@@ -171,7 +179,9 @@ def _environment() -> dict[str, str]:
     return os.environ | FIXED | {"PYTHONPATH": os.pathsep.join(places)}
 
 
-def _end_of(process: subprocess.Popen) -> str:
+def _end_of(process: subprocess.Popen[bytes] | None) -> str:
+    if process is None:
+        return "it was ended"
     with suppress(subprocess.TimeoutExpired):
         process.wait(1)
     code = process.returncode

@@ -53,7 +53,7 @@ class Spec:
     where: str
     cls: str = ""
     options: tuple[tuple[str, Any], ...] = ()
-    made_by: Callable | None = None
+    made_by: Callable[..., Any] | None = None
 
     @property
     def is_file(self) -> bool:
@@ -76,10 +76,13 @@ class Spec:
 
         So is a module, unless it belongs to this kit. What a file imports is not compared.
         """
-        path = Path(self.where) if self.is_file else _source(self.where)
         found = {"name": self.name, "agent": self.text}
+        path: Path | None
         if self.is_file:
+            path = Path(self.where)
             found["agent"] = replace(self, where=path.name).text
+        else:
+            path = _source(self.where)
         if path is not None:
             found["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
         return found
@@ -190,27 +193,33 @@ def begun(agent: Spec, seed: int) -> Any:
 def _options(arguments: str, text: str) -> tuple[tuple[str, Any], ...]:
     try:
         call = ast.parse(f"f{arguments}", mode="eval").body  # noqa: TID251 - in the main thread
-        names = [keyword.arg for keyword in call.keywords]  # None of **mapping
-        if call.args or None in names or len(names) != len({*names}):
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError("only name=value")
+        options = {
+            keyword.arg: ast.literal_eval(keyword.value)
+            for keyword in call.keywords
+            if keyword.arg is not None  # as that of **mapping is
+        }
+        if len(options) != len(call.keywords):
             raise ValueError("only name=value, each name once")
-        return tuple((keyword.arg, ast.literal_eval(keyword.value)) for keyword in call.keywords)
-    except (SyntaxError, ValueError, AttributeError) as error:
+        return tuple(options.items())
+    except (SyntaxError, ValueError) as error:
         raise LeagueError(
             f"the arguments of agent {text!r} are not of the form name=value, each "
             "name once, with plain values"
         ) from error
 
 
-def _arguments(options) -> str:
+def _arguments(options: Iterable[tuple[str, Any]]) -> str:
     pairs = ", ".join(f"{name}={value!r}" for name, value in options)
     return f"({pairs})" if pairs else ""
 
 
-def _class(agent: Spec) -> type:
+def _class(agent: Spec) -> Callable[..., Any]:
     module = _file(Path(agent.where).resolve()) if agent.is_file else _module(agent.where)
     if agent.cls:
-        found = getattr(module, agent.cls, None)
-        if not callable(getattr(found, "choose", None)):
+        found: Callable[..., Any] | None = getattr(module, agent.cls, None)
+        if found is None or not callable(getattr(found, "choose", None)):
             raise LeagueError(f"{agent.where} has no class {agent.cls} with a method choose")
         return found
     classes = [
@@ -242,13 +251,15 @@ def _source(module: str) -> Path | None:
     """The file of a module outside the kit, None where there is none; nothing is imported."""
     if module.partition(".")[0] in (GIVEN, "__main__"):
         return None
-    places = None  # those of sys.path
+    found, places = None, None  # the places are first those of sys.path
     for part in module.split("."):
         found = PathFinder.find_spec(part, places)
         if found is None:
             return None
         places = found.submodule_search_locations
-    return Path(found.origin) if found.has_location else None
+    if found is None or not found.has_location or found.origin is None:
+        return None
+    return Path(found.origin)
 
 
 def _file(path: Path) -> ModuleType:
@@ -261,6 +272,8 @@ def _loaded(path: Path) -> ModuleType:
     sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
     name = f"agent_{path.stem}" if path.stem in sys.modules else path.stem
     found = importlib.util.spec_from_file_location(name, path)
+    if found is None or found.loader is None:
+        raise ImportError(f"{path} is no file of Python code")
     module = importlib.util.module_from_spec(found)
     sys.modules[name] = module
     found.loader.exec_module(module)

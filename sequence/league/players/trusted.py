@@ -12,6 +12,7 @@ draws from them. Otherwise both transports play the same games.
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
@@ -30,7 +31,7 @@ class TrustedPlayer:
 
     def __init__(self, agent: Spec, _limits: Limits | None = None, timed: bool = True) -> None:
         self._spec = agent
-        self._agent = None
+        self._agent: Any = None
         self._timed = timed
         self.spent = 0.0
 

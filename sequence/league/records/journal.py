@@ -23,6 +23,8 @@ from sequence.league.players.specs import LeagueError
 SEED_BITS = 128  # of a seed that is drawn: more than anybody can try
 SETTINGS, GAMES, REPLAYS = "settings.json", "games.jsonl", "replays"
 
+Key = tuple[int, tuple[str, ...]]  # of a game in its league: the deal and the agents
+
 
 @dataclass(frozen=True)
 class Record:
@@ -42,7 +44,7 @@ class Record:
     seconds: tuple[tuple[float, ...], ...]
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> Key:
         """Which game of the league it is."""
         return self.deal, self.agents
 
@@ -98,7 +100,7 @@ class Journal:
 
     def __init__(self, folder: Path | None, settings: dict[str, Any]) -> None:
         self._folder = folder
-        self._records: dict[tuple, Record] = {}
+        self._records: dict[Key, Record] = {}
         self._lock = threading.Lock()
         self.seed = secrets.randbits(SEED_BITS) if settings["seed"] is None else settings["seed"]
         if folder is None:
@@ -116,7 +118,7 @@ class Journal:
         except OSError as error:
             raise LeagueError(f"{folder} cannot be a league's folder: {error.strerror}") from error
 
-    def __contains__(self, key: tuple) -> bool:
+    def __contains__(self, key: Key) -> bool:
         return key in self._records
 
     def __len__(self) -> int:
@@ -132,16 +134,16 @@ class Journal:
         with self._lock:
             if self._folder is not None:
                 try:
-                    self._write(record, replay, name)
+                    self._write(self._folder, record, replay, name)
                 except OSError as error:
                     raise LeagueError(
                         f"a game cannot be written to {self._folder}: {error.strerror}"
                     ) from error
             self._records[record.key] = record
 
-    def _write(self, record: Record, replay: str, name: str) -> None:
-        (self._folder / REPLAYS / f"{name}.txt").write_text(replay, encoding="utf-8")
-        with (self._folder / GAMES).open("a", encoding="utf-8") as file:
+    def _write(self, folder: Path, record: Record, replay: str, name: str) -> None:
+        (folder / REPLAYS / f"{name}.txt").write_text(replay, encoding="utf-8")
+        with (folder / GAMES).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(record)) + "\n")
 
     def _compare(self, folder: Path, settings: dict[str, Any]) -> None:

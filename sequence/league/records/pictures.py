@@ -3,7 +3,7 @@
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sequence.league.records.row import Row
 from tictactoe.games.play import Match
@@ -61,7 +61,8 @@ def heat_map(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -
     for y, line in enumerate(scores):
         for x, score in enumerate(line):
             if x != y:
-                colour = "white" if _luminance(image.to_rgba(score)) < DARK else "black"
+                rgba: Any = image.to_rgba(score)  # type: ignore[arg-type]  # it takes a number too
+                colour = "white" if _luminance(rgba) < DARK else "black"
                 axes.text(x, y, f"{100 * score:.0f}", ha="center", va="center", color=colour)
     axes.set_xticks(range(len(agents)), agents, rotation=35, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(agents)), agents)

@@ -14,7 +14,7 @@ import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tictactoe.games.play import Match
 
@@ -68,14 +68,16 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
     }
 
 
-def _posterior(agents: int, comparisons: Sequence[tuple[int, int]]):
+def _posterior(agents: int, comparisons: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
     """Mean (a vector) and covariance (a matrix) after the comparisons, pairs (winner, loser)."""
     import choix.ep
     import numpy as np
 
     # The library takes the comparisons in an order drawn from numpy's global numbers, which other
     # threads draw from too. So this is a copy of its module, with numbers of its own.
-    library = importlib.util.module_from_spec(choix.ep.__spec__)
-    library.__spec__.loader.exec_module(library)
+    spec: Any = choix.ep.__spec__
+    library: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(library)
     library.nprand = np.random.RandomState(0)
-    return library.ep_pairwise(agents, comparisons, (ELO / PRIOR) ** 2)
+    mean, covariance = library.ep_pairwise(agents, comparisons, (ELO / PRIOR) ** 2)
+    return mean, covariance

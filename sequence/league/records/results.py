@@ -10,7 +10,7 @@ import html
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -69,7 +69,9 @@ class Results:
     @cached_property
     def _games(self) -> dict[frozenset[str], list[Record]]:
         """The games of each pair."""
-        games = {frozenset(pair): [] for pair in combinations(self.agents, 2)}
+        games: dict[frozenset[str], list[Record]] = {
+            frozenset(pair): [] for pair in combinations(self.agents, 2)
+        }
         for record in self.records:
             games[frozenset(record.agents)].append(record)
         return games
@@ -195,6 +197,7 @@ class Results:
         seats = [record.agents.index(agent) for record in mine]
         times = [record.seconds[seat] for record, seat in zip(mine, seats, strict=True)]
         later = sorted(second for game in times for second in game[1:])
+        low, high = match.interval
         return Row(
             rank,
             agent,
@@ -203,7 +206,9 @@ class Results:
             match.wins,
             match.draws,
             match.losses,
-            *(round(share, 4) for share in (match.score, *match.interval)),
+            round(match.score, 4),
+            round(low, 4),
+            round(high, 4),
             warnings=sum(
                 warned.player == seat
                 for record, seat in zip(mine, seats, strict=True)
@@ -246,9 +251,9 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _csv(rows) -> str:
-    rows, text = list(rows), io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+def _csv(rows: Iterable[Mapping[str, Any]]) -> str:
+    lines, text = list(rows), io.StringIO()
+    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(lines)
     return text.getvalue()

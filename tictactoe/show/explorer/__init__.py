@@ -10,7 +10,7 @@ May import what stands beside this folder.
 """
 
 from bisect import bisect_left
-from typing import Any
+from typing import Any, Final, Literal
 
 from tictactoe.contract import State
 from tictactoe.games.pictures import image
@@ -21,7 +21,7 @@ from tictactoe.show.explorer.words import sentence, summary, table
 from tictactoe.show.pace import Pace
 
 BUTTONS = {"first": "First", "back": "Back", "next": "Next", "last": "Last"}
-BOTH = "both"
+BOTH: Final = "both"
 # The search is followed back and forth, the tree up and down; Shift and an arrow go to any node.
 ARROWS = {
     "ArrowLeft": "back",
@@ -55,7 +55,7 @@ class Explorer(OnBoard):
         )
         self._pairs = together(*walks) if len(walks) == 2 else []
         self._pair = 0  # the pair of steps that is shown while both move
-        self.moving: str | int = BOTH if self._pairs else 0
+        self.moving: Literal["both"] | int = BOTH if self._pairs else 0
         self.pace = Pace()
         self.board = ClickBoard(self.click)
         self.go_to(self._first_value())
@@ -68,12 +68,14 @@ class Explorer(OnBoard):
     @property
     def step(self) -> int:
         """The number of the step that is shown, from 0: of both searches, or of the moving one."""
-        return self._pair if self.moving == BOTH else self.at[self.moving]
+        return self._pair if isinstance(self.moving, str) else self.at[self.moving]
 
     @property
     def last(self) -> int:
         """The number of the last step."""
-        return len(self._pairs if self.moving == BOTH else self.walks[self.moving].steps) - 1
+        return (
+            len(self._pairs if isinstance(self.moving, str) else self.walks[self.moving].steps) - 1
+        )
 
     def click(self, move: str) -> None:
         """Handle a click.
@@ -109,7 +111,7 @@ class Explorer(OnBoard):
     def go_to(self, step: int) -> None:
         """Show a step of what is moving; raises IndexError if there is no such step."""
         with self.board.lock:
-            if self.moving == BOTH:
+            if isinstance(self.moving, str):
                 pair = self._pairs[step]
                 self._pair, self.at = step, [pair.first, pair.second]
             else:
@@ -132,27 +134,29 @@ class Explorer(OnBoard):
 
     def _climb(self, way: str) -> None:
         """Go to the node above the current one, or to the first one below it."""
-        number = 0 if self.moving == BOTH else self.moving
+        number = 0 if isinstance(self.moving, str) else self.moving
         here = self.walks[number].steps[self.at[number]].node
         there = here.parent if way == "up" else next(iter(here.children), None)
         if there is not None:
             self._go_to_node(number, there.number)
 
-    def _move_only(self, moving: str | int) -> None:
-        if moving == BOTH and self.moving != BOTH:
+    def _move_only(self, moving: Literal["both"] | int) -> None:
+        if moving == BOTH and isinstance(self.moving, int):
             self._pair = self._pair_at(self.moving, self.at[self.moving])
         self.moving = moving
         self.go_to(self.step)
 
     def _go_to_node(self, number: int, node: int) -> None:
         entered = self.walks[number].nodes[node - 1].entered
-        if self.moving != BOTH:
+        if isinstance(self.moving, int):
             self.moving = number
-        self.go_to(self._pair_at(number, entered) if self.moving == BOTH else entered)
+        self.go_to(self._pair_at(number, entered) if isinstance(self.moving, str) else entered)
 
     def _pair_at(self, number: int, step: int) -> int:
         """The first pair in which a search is at that step."""
-        return bisect_left(self._pairs, step, key=lambda pair: pair[number])
+        return bisect_left(
+            self._pairs, step, key=lambda pair: pair.second if number else pair.first
+        )
 
     def _paint(self, status: str) -> None:
         self.pace.running &= self.step < self.last
@@ -163,7 +167,7 @@ class Explorer(OnBoard):
                 BOTH: "both",
                 **{f"only {i}": f"only {walk.name}" for i, walk in enumerate(self.walks)},
             }
-            moving = BOTH if self.moving == BOTH else f"only {self.moving}"
+            moving = BOTH if isinstance(self.moving, str) else f"only {self.moving}"
             buttons |= {
                 move: ("✓ " if move == moving else "") + f"Step {label}"
                 for move, label in choices.items()
@@ -182,9 +186,13 @@ class Explorer(OnBoard):
     def _sentence(self) -> str:
         """The step in words."""
         parts = [f"Step {self.step} of {self.last}."]
-        if self.moving == BOTH and self._pairs[self._pair].difference:
+        if isinstance(self.moving, str) and self._pairs[self._pair].difference:
             parts.append(f"Difference: {self._pairs[self._pair].difference}.")
-        told = range(len(self.walks)) if self.moving == BOTH or not self._pairs else [self.moving]
+        told = (
+            range(len(self.walks))
+            if isinstance(self.moving, str) or not self._pairs
+            else [self.moving]
+        )
         for i in told:
             walk = self.walks[i]
             name = f"{walk.name}: " if self._pairs else ""
@@ -203,7 +211,7 @@ class Explorer(OnBoard):
         """The alternative text: a summary of each search."""
         return " ".join(summary(walk) for walk in self.walks)
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         bundle, metadata = self.board._repr_mimebundle_(**kwargs)
         ends = [len(walk.steps) - 1 for walk in self.walks]
         still = image(draw_walks(self.walks, ends, self._opened), self.alt(), shrink=True)

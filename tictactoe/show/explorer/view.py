@@ -5,7 +5,7 @@ reader opened; a closed node says how many nodes are below it. Every node can be
 """
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import NamedTuple
@@ -48,6 +48,8 @@ class Form(NamedTuple):
 ALONE = Form(222, 150)
 PAIR = Form(352, 150, beside=True, scale=0.76)  # two searches fit a laptop's window
 NARROW = Form(300, 110, beside=True, narrow=True)
+
+Point = tuple[float, float]
 
 
 @dataclass
@@ -158,7 +160,7 @@ class _TreeView:
             *([_Folded(after)] if after else []),
         ]
 
-    def edge(self, start: tuple, end: tuple, move: Move, width: float) -> None:
+    def edge(self, start: Point, end: Point, move: Move, width: float) -> None:
         (x, y), (to_x, to_y) = start, end
         self.lines.append(
             f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{DARK}" stroke-width="{width}"/>'
@@ -166,7 +168,7 @@ class _TreeView:
         back = min(0.28, NEAR / max(abs(to_x - x), 1))  # of the way, where the move is written
         self.move(to_x - (to_x - x) * back, to_y - (to_y - y) * back, move, DARK)
 
-    def stub(self, start: tuple, end: tuple, move: Move) -> None:
+    def stub(self, start: Point, end: Point, move: Move) -> None:
         """A move that was not visited: grey, dashed, and with a double bar at its end."""
         (x, y), (to_x, to_y) = start, end
         self.lines.append(
@@ -270,7 +272,7 @@ def _slots(walk: Walk) -> float:
 
 
 def draw_walks(
-    walks: list[Walk], at: list[int], opened: list[Mapping[int, bool]], *, narrow: bool = False
+    walks: list[Walk], at: list[int], opened: Sequence[Mapping[int, bool]], *, narrow: bool = False
 ) -> str:
     """The walks one below the other, each at its step, as SVG text; for a telephone with `narrow`.
 
@@ -279,7 +281,8 @@ def draw_walks(
     first walk, "bN" of the second.
     """
     form = NARROW if narrow else ALONE if len(walks) == 1 else PAIR
-    parts, top, width = [], 0, 0
+    parts: list[str] = []
+    top, width = 0.0, 0.0
     for walk, step, folds, key in zip(walks, at, opened, "ab", strict=False):
         view = _TreeView(walk, step, folds, key, form)
         seen = view.here.number if not view.back else view.here.number + view.here.size - 1

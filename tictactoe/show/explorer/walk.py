@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import isclose
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from tictactoe.contract import Move, State
 from tictactoe.errors import describe
@@ -43,7 +43,8 @@ class Node:
     @property
     def state(self) -> State:
         """The position."""
-        return self.visit.state
+        state: State = self.visit.state
+        return state
 
     @property
     def move(self) -> Move:
@@ -129,14 +130,14 @@ class Walk:
 
     def is_max(self, node: Node) -> bool:
         """Whether MAX, the player to move at the root, is to move at this node."""
-        return node.state.to_move == self.root.state.to_move
+        return bool(node.state.to_move == self.root.state.to_move)
 
     def best(self, node: Node, at: int) -> str:
         """The best value returned to a node up to step `at`, "" if none was."""
         values = [
             child.visit.value
             for child in node.children
-            if child.left <= at and isinstance(child.visit.value, Real)
+            if child.left <= at and _is_number(child.visit.value)
         ]
         return number((max if self.is_max(node) else min)(values)) if values else ""
 
@@ -196,7 +197,7 @@ def _one_root(roots: list[Visit], state: State) -> Visit:
 
 def number(value: Any) -> str:
     """A value or bound as it is written in trees: "+1", "0", "?" for none."""
-    if isinstance(value, Real):
+    if _is_number(value):
         return signed(value)
     return "?" if value is None else f"{value!s:.12}"
 
@@ -262,9 +263,10 @@ def _unlike(a: Walk, b: Walk, mine: Node, theirs: Node, both_leaves: bool) -> st
     if both_leaves != (not mine.children and not theirs.children):
         return ""
     x, y = mine.visit.value, theirs.visit.value
-    same = isclose(x, y, rel_tol=0, abs_tol=SAME) if _numbers(x, y) else x == y
+    same = isclose(x, y, rel_tol=0, abs_tol=SAME) if _is_number(x) and _is_number(y) else x == y
     return "" if same else f"{a.name} returns {mine.value()} here, {b.name} {theirs.value()}"
 
 
-def _numbers(*values: Any) -> bool:
-    return all(isinstance(value, Real) for value in values)
+def _is_number(value: object) -> TypeGuard[float]:
+    """Whether it can be used as a float: fractions and numpy's numbers can."""
+    return isinstance(value, Real)

@@ -140,7 +140,7 @@ def table(walk: Walk) -> str:
     )
 
 
-def _row(walk: Walk, node: Node) -> tuple:
+def _row(walk: Walk, node: Node) -> tuple[object, ...]:
     who = "terminal" if node.state.is_terminal() else role(walk, node)
     return (
         node.number,
