@@ -31,6 +31,7 @@ from course.probes.replies import Replies
 from course.probes.syntax import parsed
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
+TYPES = {"annotation", "returns"}
 SLOWER, LEAST = 20, 2.0  # times as long as the reference, and seconds: then a mutant is given up
 Done = Callable[[MachineMutant], None]
 
@@ -149,7 +150,7 @@ def _made_of(study: Study) -> dict[str, str]:
 
 
 def _meaning(text: str) -> list[Any]:
-    """What the code says, whatever its format, its docstrings and the version of Python are."""
+    """What the code does, whatever its format, docstrings, types and version of Python are."""
     tree = parsed(text)
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
@@ -162,7 +163,8 @@ def _meaning(text: str) -> list[Any]:
 def _plain(node: Any) -> Any:
     """A syntax tree as lists; fields that are empty differ between versions, and are left out."""
     if isinstance(node, ast.AST):
-        fields = [(name, _plain(value)) for name, value in ast.iter_fields(node)]
+        named = [pair for pair in ast.iter_fields(node) if pair[0] not in TYPES]
+        fields = [(name, _plain(value)) for name, value in named]
         return [type(node).__name__, *(field for field in fields if field[1] not in (None, []))]
     return [_plain(each) for each in node] if isinstance(node, list) else repr(node)
 
