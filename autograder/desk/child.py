@@ -39,6 +39,8 @@ def _stop_at_the_end() -> None:
 
 def main() -> None:
     """Run the command that the arguments give."""
+    # A JupyterLab that a script runs in the background ignores Ctrl-C, and so would its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     end_silently_when_interrupted()
     Thread(target=_stop_at_the_end, daemon=True).start()
     console.tell_progress(_tell)

@@ -4,6 +4,7 @@ The group, "whole book", "outsiders" or a study's name, has one process run them
 the book or at the notebooks that were run for it, or at what mutants or outsiders' modules reply.
 """
 
+import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from autograder import workspace
 from autograder.commands.cli import app
 from autograder.release import book
 from course.probes.replies import Replies
+
+# A shell ignores Ctrl-C in the commands that a script runs in the background, and what a test
+# starts would ignore it, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """The overview's buttons: each runs its command, shows how far it is, and can be stopped."""
 
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -107,9 +108,13 @@ def test_grading_by_a_button(desk):
     assert "1 autograded, 1 with feedback" in desk.state.value
 
 
-def test_stop_is_ctrl_c(desk):
-    """A command that is stopped is reported as stopped, with what to do next."""
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_stop_is_ctrl_c(desk, request, handler):
+    """A command that is stopped is reported as stopped, with what to do next; also where Ctrl-C is
+    ignored, as in a JupyterLab that a script runs in the background."""
     need_isolation()
+    before = signal.signal(signal.SIGINT, handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     desk.made["Autograde"].click()
     end = time.monotonic() + MINUTES
     while not desk.runner.job.progress:
