@@ -132,13 +132,12 @@ def main(arguments):
     if command == "lab":
         return lab(*rest)
     if command == "bench":
-        return run_blocked(["-m", "autograder.benchmarks", *rest])
+        return run(["-m", "autograder.benchmarks", *rest], blocked=True)
     if command == "league":
-        return run_blocked(["-P", "-m", "sequence.league", *rest], None)
+        return run(["-P", "-m", "sequence.league", *rest], None, blocked=True)
     # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
-    return run_blocked(
-        ["-P", "-m", "autograder", *([] if command == "autograder" else [command]), *rest], None
-    )
+    command = [] if command == "autograder" else [command]
+    return run(["-P", "-m", "autograder", *command, *rest], None, blocked=True)
 
 
 def test_options(rest):
@@ -180,7 +179,7 @@ def say(problem):
     return 2
 
 
-def run(arguments, folder=ROOT):
+def run(arguments, folder=ROOT, blocked=False):
     """Run the environment's Python in `folder` (None: where we are); returns the exit status."""
     environment = dict(
         os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""), VIRTUAL_ENV=VENV
@@ -189,25 +188,14 @@ def run(arguments, folder=ROOT):
     for threads in THREADS:  # an agent's products are small: more threads only wait for one another
         environment.setdefault(threads, "1")
     try:
-        return become([PYTHON, *arguments], folder, environment)
+        return become([PYTHON, *arguments], folder, environment, blocked)
     except KeyboardInterrupt:
         return 130
 
 
-def run_blocked(arguments, folder=ROOT):
-    """Run a program that unblocks Ctrl-C as soon as it can end without a traceback."""
-    block_interrupts()
-    return run(arguments, folder)
-
-
-def block_interrupts():
-    """Let Ctrl-C wait until the program that takes this one's place unblocks it."""
-    if os.name == "posix":
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
-def become(command, cwd, env):
-    """Run `command` in place of this process, so that every signal reaches it.
+def become(command, cwd, env, blocked=False):
+    """Run `command` in place of this process, so that every signal reaches it. If `blocked`, Ctrl-C
+    waits until the command unblocks it, when it can end without a traceback.
 
     Windows cannot replace a process: there it is run, and its exit status returned."""
     if os.name != "posix":
@@ -215,6 +203,8 @@ def become(command, cwd, env):
     if cwd:
         os.chdir(cwd)
     sys.stdout.flush()
+    if blocked:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return os.execve(command[0], command, env)
 
 

@@ -24,6 +24,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=hasattr(signal, "pthread_sigmask"))
+def _ctrl_c_is_heard_afterwards():
+    """A test that leaves Ctrl-C blocked or ignored fails, and not some other test after it."""
+    yield
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.SIGINT not in blocked
+    assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
 @dataclass
 class Book:
     """The folder of a book, the command that made it, and the notebooks with their outputs."""

@@ -50,7 +50,7 @@ class Recorder:
     installing: list[list[str]] = field(default_factory=list)
     running: list[tuple[list[str], str, dict]] = field(default_factory=list)
 
-    def __call__(self, command, cwd=None, env=None) -> int:
+    def __call__(self, command, cwd=None, env=None, blocked=False) -> int:
         """Note a command and end as it should."""
         if env is None:
             self.installing.append(command)

@@ -114,9 +114,8 @@ def test_a_command_that_does_not_end_is_ended(tmp_path, grace, ends):
 
 INTERRUPT = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
 BECOME = """import os, sys, run
-run.block_interrupts()
 run.become([sys.executable, "-P", "-m", *sys.argv[2:]], None,
-           os.environ | {"PYTHONPATH": os.pathsep.join(sys.argv[1:2] + sys.path[1:])})"""
+           os.environ | {"PYTHONPATH": os.pathsep.join(sys.argv[1:2] + sys.path[1:])}, True)"""
 
 
 @posix
