@@ -63,7 +63,7 @@ def released(tmp_path_factory) -> CourseFolder:
             for number in range(1000):
                 database.execute("INSERT INTO student (id) VALUES (?)", (f"{number:03}",))
                 database.commit()
-    config(folder, 'c.CourseDirectory.db_url = c.CourseDirectory.db_url.replace("60", "0")\n')
+    config(folder, 'c.CourseDirectory.db_url = c.CourseDirectory.db_url.partition("?")[0] + "?timeout=0"\n')
     return folder
 
 
