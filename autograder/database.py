@@ -17,7 +17,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder
 from autograder.errors import GO_ON, Refused, in_words
-from autograder.refusals import code_of
 
 PATIENCE = 600  # seconds, unless c.GradingStep.gradebook_seconds says otherwise
 PAUSES = (0.5, 15)  # seconds between two attempts: the first pause, which doubles, and the longest
@@ -26,8 +25,8 @@ ATTEMPTS = 6  # at the same work, each after the server has answered
 # PostgreSQL's codes of what passes: lost connections, restarts, too many connections; and of two
 # writers who met, of whom one has to begin again.
 PASSES = ("08", "57P01", "57P02", "57P03", "53300", "23505", "40001", "40P01")
-# A connection that was never made has no code, and `refusals` cannot always tell it. What these
-# words are in stays as it is; some are libpq's, some a server's whose language is English.
+# A connection that was never made has no code, so these words decide that waiting does not help.
+# Some are libpq's, some the server's; a server in another language is waited for.
 STAYS = (
     "authentication failed",
     "no password supplied",
@@ -98,13 +97,6 @@ def _passes(cause: BaseException) -> bool:
     )
 
 
-def _is_refused(error: BaseException) -> bool:
-    """Whether the server answers, and refuses whom it will refuse again: a wrong password's."""
-    failed = getattr(error.__cause__, "pgconn", None)
-    code = code_of(failed) if failed else None
-    return code is not None and not code.startswith(PASSES)
-
-
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """An error, and all that it comes from: nbgrader raises its own while it handles others."""
     if error is not None:
@@ -128,7 +120,7 @@ def reach(folder: CourseFolder) -> None:
         try:
             engine(db_url(folder)).connect().close()
         except SQLAlchemyError as error:
-            if not passes(error) or _is_refused(error):
+            if not passes(error):
                 raise Refused(in_words(error, folder.root)) from error
             why = str(error.__cause__).partition("\n")[0]
             left = end - time.monotonic()

@@ -64,7 +64,7 @@ def available() -> dict[str, str]:
     """
     found = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {
-        name: _docstring(_source(name)).partition("\n")[0]
+        name: (ast.get_docstring(parsed(_source(name))) or "").partition("\n")[0]
         for name in found
         if not name.startswith("_")
     }
@@ -151,10 +151,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         _print_table(options.name, results)
     return 1 if any(result.met is False for result in results) else 0
-
-
-def _docstring(source: str) -> str:
-    return ast.get_docstring(parsed(source)) or ""
 
 
 def _module(name: str):

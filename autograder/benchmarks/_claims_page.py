@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from course.node_counts import node_counts
+from course.recorded import node_counts
 
 TABLE = Path(__file__).with_name("claims.toml")
 NUMBERS = TABLE.with_suffix(".json")

@@ -1,26 +1,24 @@
 """Deepening: Connect Four within a budget of nodes, and what it gives.
 
 All games are played against the same rival, every opening from both sides; a draw is half a win.
-The results are written to `course/depth_strength.json`, which the notebook of study 4 shows, so
-that nobody has to wait for the games. They are the same on every machine.
+The results are written to `course/recorded/depth_strength.json`, which the notebook of study 4
+shows, so that no student has to wait for the games. They are the same on every machine.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from statistics import mean
 from typing import Any
 
-import course
 from autograder.benchmarks import Result
 from autograder.benchmarks._games import as_text
 from autograder.workspace import load_answer
-from course.depth_strength import Entry
+from course.recorded import FOLDER, DepthMatch
 from tictactoe import EMPTY, ConnectFour, play
 from tictactoe.games.connect_four import CELLS, centre_first
 from tictactoe.games.play import Match
 
-TABLE = Path(course.__file__).with_name("depth_strength.json")
+TABLE = FOLDER / "depth_strength.json"
 OPENINGS, OPENING_MOVES = 50, 4  # each opening is random moves, and played from both sides
 EARLY = 20  # marks at most where depth is measured: near the end every search gets there
 BUDGETS, RIVAL = (100, 400, 1600, 6400), 400  # nodes a move
@@ -47,7 +45,7 @@ def run() -> list[Result]:
     ]
 
 
-def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> Entry:
+def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> DepthMatch:
     """A match of a search against the rival."""
     study = load_answer("deepening")
     orders = {"board": study.board_order, "centre": centre_first}
@@ -72,7 +70,7 @@ def played(parts: str, order: str, budget: int, openings: int = OPENINGS) -> Ent
     drawn = sum(winner is None for _, winner in winners)
     match = Match(won, drawn, len(winners) - won - drawn)
     low, high = match.interval
-    return Entry(
+    return DepthMatch(
         parts,
         order,
         budget,

@@ -2,22 +2,21 @@
 
 Strength is measured over paired deals, each played from both seats; a tie counts half, the interval
 is Wilson's at 95 %. Times of moves are computing time of this process, so that a busy machine does
-not lengthen them. What the reply term brings is written to `course/reply_games.json`, deal by deal,
-for notebook 13; those games are the same on every machine.
+not lengthen them. What the reply term brings is written to `course/recorded/reply_games.json`, deal
+by deal, for notebook 13; those games are the same on every machine.
 """
 
 import json
 import time
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
-import course
 from autograder.benchmarks import Result
 from autograder.benchmarks._games import watched
 from autograder.workspace import load_answer
+from course.recorded import FOLDER
 from sequence import ISMCTS, Greedy, Random, play
 from sequence.board.layout import CELLS, DIRECTIONS, LINE_MASKS
 from tictactoe.games.play import wilson_interval
@@ -27,7 +26,7 @@ DEALS = 100  # against Random and Greedy
 DEEP_DEALS = 10  # of the search, which takes a second for a game
 SCANNED_GAMES = 3
 FIRST_DEAL = 60_000  # deals that nothing was chosen on
-TABLE = Path(course.__file__).with_name("reply_games.json")
+TABLE = FOLDER / "reply_games.json"
 
 
 def run() -> list[Result]:

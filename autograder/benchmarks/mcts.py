@@ -1,24 +1,22 @@
 """Tree search on Sequence: ten iterations, and how strength grows.
 
 All games are played against Greedy, every deal from both seats; a tie is half a win. The results
-are written to `course/mcts_strength.json`, which the notebook of study 9 shows, so that nobody has
-to wait for the games. They are the same on every machine.
+are written to `course/recorded/mcts_strength.json`, which the notebook of study 9 shows, so that no
+student has to wait for the games. They are the same on every machine.
 """
 
-from pathlib import Path
 from random import Random
 
-import course
 from autograder.benchmarks import Result
 from autograder.benchmarks._games import as_text, watched
 from autograder.workspace import load_answer
-from course.mcts_strength import Entry
+from course.recorded import FOLDER, MCTSMatch
 from sequence import ISMCTS, Greedy
 from sequence.agents.beliefs import sample
 from sequence.agents.worth import best_action
 from sequence.engine.compare import Contestant
 
-TABLE = Path(course.__file__).with_name("mcts_strength.json")
+TABLE = FOLDER / "mcts_strength.json"
 DEALS = 100
 FIRST_DEAL = 30_000  # far from the seeds of other matches
 # How many deals are played with more iterations: fewer, as a game takes longer.
@@ -74,9 +72,9 @@ def played(
     leaf: str | None = None,
     width: int | None = None,
     iterations: int | None = None,
-) -> Entry:
+) -> MCTSMatch:
     """A match of an agent against Greedy."""
-    entry = Entry(name, leaf, width, iterations, 2 * deals, 0, 0, 0)
+    entry = MCTSMatch(name, leaf, width, iterations, 2 * deals, 0, 0, 0)
     found = watched(entry.name, agent, Greedy(), deals, FIRST_DEAL)
     low, high = found.interval
     return entry._replace(score=round(found.score, 3), low=round(low, 3), high=round(high, 3))

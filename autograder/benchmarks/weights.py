@@ -1,27 +1,25 @@
 """Weights learned from random games: how they predict and play.
 
 The notebook's own code learns and plays, with the reference answer of its study. The results are
-written to `course/weights_from_games.json`, which the notebook shows.
+written to `course/recorded/weights_from_games.json`, which the notebook shows.
 """
 
 import ast
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jupytext
 
-import course
 from autograder.benchmarks import Result
 from autograder.benchmarks._games import as_text, watched
 from autograder.workspace import load_answer
 from course.probes import load_study
 from course.probes.syntax import FOR_THE_SHELL, parsed
-from course.weights_from_games import Entry
+from course.recorded import FOLDER, LearnedWeights
 from sequence import Greedy
 
-TABLE = Path(course.__file__).with_name("weights_from_games.json")
+TABLE = FOLDER / "weights_from_games.json"
 STUDY = "study8"
 NOTEBOOK = "*_weights_from_games.py"
 GAMES = (10, 30, 100, 300, 1_000)  # to learn from
@@ -70,7 +68,7 @@ def learned(
     games: tuple[int, ...] = GAMES,
     held_out: int = HELD_OUT,
     deals: int = DEALS,
-) -> list[Entry]:
+) -> list[LearnedWeights]:
     """Fit these features to more and more games, and play with what was learned."""
     features: Callable = code[name]
     rows = code["positions"](games[-1] + held_out, features, FIRST_GAME)
@@ -92,7 +90,7 @@ def learned(
             for of in (seen, (others[:, 1:-1], others[:, -1]))
         )
         entries.append(
-            Entry(
+            LearnedWeights(
                 name,
                 number,
                 loss_seen,

@@ -128,7 +128,7 @@ class Desk:
                     message,
                     study.title,
                     lines=step.lines,
-                    done=lambda: self._done(step, study),
+                    done=lambda: step.done.format_map(vars(state_of(self.folder, study))),
                 ),
                 step.command,
                 study.name,
@@ -142,10 +142,6 @@ class Desk:
             )
         else:
             run()
-
-    def _done(self, step: Step, study: Study) -> str:
-        """The sentence for the result of a step."""
-        return step.done.format_map(vars(state_of(self.folder, study)))
 
     def _late(self) -> None:
         """Set the due date and the rule if they were changed, and update the penalties."""

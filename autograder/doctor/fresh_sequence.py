@@ -86,11 +86,11 @@ def _cells(rng: Random, most: int = 5) -> list[str]:
     return list(map(_cell, rng.sample(CELLS, most)))
 
 
-def _cards(rng: Random, most: int = 5) -> list[str]:
-    return rng.sample(CARDS, rng.randint(1, most)) + rng.sample(("jd", "jc", "jh", "js"), 1)
+def _cards(rng: Random) -> list[str]:
+    return rng.sample(CARDS, rng.randint(1, 5)) + rng.sample(("jd", "jc", "jh", "js"), 1)
 
 
-def _actions(rng: Random, on: str, most: int = 4) -> list[str]:
+def _actions(rng: Random, on: str) -> list[str]:
     """Placements on empty cells and removals of chips that may go, in the notation of cases."""
     seen: Observation = read_position(on)
     own = seen.chip_masks[seen.side]
@@ -98,7 +98,7 @@ def _actions(rng: Random, on: str, most: int = 4) -> list[str]:
     able = [f"place {_cell(cell)}" for cell in cells_of(seen.empty_mask)] + 3 * [
         f"remove {_cell(cell)}" for cell in cells_of(removable)
     ]  # removals are few
-    return list(dict.fromkeys(rng.choices(able, k=most)))
+    return list(dict.fromkeys(rng.choices(able, k=4)))
 
 
 def _weights(rng: Random) -> dict[str, int]:

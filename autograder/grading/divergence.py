@@ -84,12 +84,9 @@ def searches_alike(study: str, mutant: str, case: Mapping[str, Any], alone: list
     """
     if alone is None:
         return True
-    made = getattr(load_mutant(study, mutant), case["agent"])(**_options(case))
+    options = agent_options(options_of(case))
+    made = getattr(load_mutant(study, mutant), case["agent"])(**options)
     return all(map(equal, made.search(read_position(case["on"])), alone))
-
-
-def _options(case: Mapping[str, Any]) -> dict[str, Any]:
-    return agent_options(options_of(case))
 
 
 def _unseen(sentence: str) -> dict[str, Any]:

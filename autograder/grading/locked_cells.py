@@ -46,12 +46,9 @@ class LockedCells:
         for test in tests:
             nodes = statements(test)
             used = set().union(*map(read_by, nodes)) - set().union(*map(set_by, nodes))
-            if stuck := sorted(self._reached(used) & self.withheld - self.repeated):
+            if stuck := sorted(reached(used, self.reads) & self.withheld - self.repeated):
                 found[test.metadata.nbgrader.grade_id] = UNREPEATABLE.format(stuck[0])
         return found
-
-    def _reached(self, names: set[str]) -> set[str]:
-        return reached(names, self.reads)
 
 
 def read_locked_cells(cells: Sequence[NotebookNode], folder: Path) -> LockedCells:

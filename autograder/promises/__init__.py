@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from autograder import verdicts
 from autograder.mutants import load_mutants
@@ -143,14 +142,8 @@ def _lost(study: Study) -> dict[str, set[str]]:
                 f"{name}.{aspect}"
                 for aspect in check.points
                 if not all(
-                    _same(check.ask, aspect, *pair)
-                    for pair in zip(expected[name], seen, strict=True)
+                    same(check.ask, aspect, wanted.get(aspect), (got or {}).get(aspect))
+                    for wanted, got in zip(expected[name], seen, strict=True)
                 )
             }
     return lost
-
-
-def _same(
-    ask: str, aspect: str, expected: Mapping[str, Any], got: Mapping[str, Any] | None
-) -> bool:
-    return same(ask, aspect, expected.get(aspect), (got or {}).get(aspect))

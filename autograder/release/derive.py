@@ -26,7 +26,7 @@ from course.probes.positions import read_position
 from course.probes.questions import MATCHES
 from course.probes.questions.searches import agent_options, options_of
 from course.probes.replies import Replies
-from course.reference_searches import as_text
+from course.recorded import FOLDER, search_text
 from tictactoe import Board, Trace
 from tictactoe.solver import values
 
@@ -64,9 +64,9 @@ def files_of_all(tick: Tick = lambda step: None) -> Iterator[tuple[Path, str]]:
     """Path and text of the derived files that all studies have in common."""
     yield from overview(COURSE.parent)
     tick("node counts")
-    yield COURSE / "node_counts.json", _json(node_counts())
+    yield FOLDER / "node_counts.json", _json(node_counts())
     tick("reference searches")
-    yield COURSE / "reference_searches.json", _json(reference_searches())
+    yield FOLDER / "reference_searches.json", _json(reference_searches())
 
 
 def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
@@ -228,7 +228,7 @@ def reference_searches() -> list[dict]:
                         "agent": case["agent"],
                         "on": case["on"],
                         "options": options,
-                        "search": as_text(trace.roots[0]),
+                        "search": search_text(trace.roots[0]),
                     }
                 )
     return found

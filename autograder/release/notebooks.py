@@ -16,7 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.errors import Refused
-from course.probes import Check, Study, UnknownCheck, load_check, load_study
+from course.probes import Study, UnknownCheck, load_check, load_study
 
 CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\((["'])([a-z0-9_.]+)\1\)""")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -123,7 +123,8 @@ def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
         check = {c.id: c for c in study.checks.values()}.get(asked)
         if check is None:
             raise NotebookError(f"{name}: {study.name}.toml has no check {asked}")
-        return {"nbgrader": _graded(check.grade_id, _cell_points(check), solution=False)}
+        points = 0 if check.extra_credit else check.max_points
+        return {"nbgrader": _graded(check.grade_id, points, solution=False)}
     if "answer" in cell.metadata:
         written = cell.metadata["answer"]
         if cell.cell_type != "markdown":
@@ -132,10 +133,6 @@ def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
             raise NotebookError(f"{name}: {study.name}.toml has no points for the answer {written}")
         return {"nbgrader": _graded(answer_id(written), study.written[written], solution=True)}
     return {name: cell.metadata[name] for name in ("tags", "nbgrader") if name in cell.metadata}
-
-
-def _cell_points(check: Check) -> float:
-    return 0 if check.extra_credit else check.max_points
 
 
 def _graded(grade_id: str, points: float, *, solution: bool) -> dict:

@@ -16,7 +16,7 @@ from random import Random
 
 from course.check import check
 from course.plots import figure, picture
-from course.reference_searches import reference_search
+from course.recorded import reference_search
 from tictactoe import Board, Trace
 from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values

@@ -16,8 +16,8 @@ from math import prod, sqrt
 from unittest.mock import patch
 
 from course.check import check
-from course.node_counts import node_counts
 from course.plots import boards, figure, picture
+from course.recorded import node_counts
 from tictactoe import Board, Qubic, Random, Trace, play
 from tictactoe.show.explorer import explore
 from tictactoe.show.time_left import with_time_left

@@ -19,9 +19,9 @@ from random import Random
 from time import perf_counter
 
 from course.check import check
-from course.node_counts import node_counts
 from course.plots import boards, figure, picture
 from course.probes.made_up import Row
+from course.recorded import node_counts
 from tictactoe import Board, Trace
 from tictactoe.show.explorer import explore
 from tictactoe.solver import value, values

@@ -17,9 +17,9 @@ from functools import cache
 from time import perf_counter
 
 from course.check import check
-from course.depth_strength import depth_strength
 from course.plots import COLOURS, MARKERS, figure, picture
 from course.probes.made_up import NumberTree
+from course.recorded import depth_strength
 from tictactoe import ConnectFour
 from tictactoe.games.connect_four import centre_first, potential
 from tictactoe.show.knob import knob

@@ -23,7 +23,7 @@ from time import perf_counter
 
 from course.check import check
 from course.plots import COLOURS, figure, picture
-from course.reply_games import reply_games
+from course.recorded import reply_games
 from sequence import Greedy, Random, compare, example, play, sketch
 from sequence.agents.beliefs import sample
 from sequence.widget import play as play_on_board

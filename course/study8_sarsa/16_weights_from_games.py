@@ -18,7 +18,7 @@ from functools import cache
 import numpy as np
 
 from course.plots import COLOURS, MARKERS, figure, picture
-from course.weights_from_games import weights_from_games
+from course.recorded import weights_from_games
 from sequence import Greedy, Random, compare, example, play
 from tictactoe.show.time_left import TimeLeft, with_time_left
 

@@ -19,8 +19,8 @@ from random import Random
 from statistics import mean
 
 from course.check import check
-from course.mcts_strength import mcts_strength
 from course.plots import COLOURS, figure, picture
+from course.recorded import mcts_strength
 from sequence import ISMCTS, Greedy, sketch
 from sequence import play as play_game
 from sequence.agents.beliefs import sample, unseen_cards

@@ -30,7 +30,6 @@ ONE = tuple(1 << 2 * number for number in range(len(CARDS)))  # the bit of the f
 BOTH = tuple(2 << 2 * number for number in range(len(CARDS)))  # the bit of the second copy
 FULL_PILE = (1 << len(DECK)) - 1
 BOARD_KINDS = sum(ONE[: len(BOARD_CARDS)])  # one bit for each card that stands on the board
-ALL_KINDS = sum(ONE)
 
 
 def is_jack(card: str) -> bool:

@@ -108,9 +108,9 @@ def picture(  # noqa: PLR0913
     ).svg
 
 
-def as_html(position: Seen | Observed, hands: Mapping[int, Sequence[str]] | None = None) -> str:
+def as_html(position: Seen | Observed) -> str:
     """The picture as an `<img>` with its alternative text, as notebooks keep it."""
-    return image(picture(position, hands), in_words(position, hands))
+    return image(picture(position), in_words(position))
 
 
 def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:

@@ -24,8 +24,8 @@ from autograder.release.book.pages import (
 )
 from autograder.release.derive import COURSE
 from autograder.release.kit import PAGES, imported, links_in, trees
-from course.node_counts import node_counts
 from course.probes import load_study, studies
+from course.recorded import node_counts
 from tictactoe import nodes
 
 HOME = COURSE.parent

@@ -3,7 +3,7 @@
 import json
 
 from autograder.benchmarks import deepening
-from course import depth_strength as shown
+from course.recorded import DepthMatch, depth_strength
 
 
 def test_a_match_is_an_entry():
@@ -27,7 +27,7 @@ def test_the_table_is_written_and_read(monkeypatch, tmp_path):
     monkeypatch.setattr(
         deepening,
         "played",
-        lambda parts, order, budget: shown.Entry(parts, order, budget, 2.5, 100, 0.5, 0.4, 0.6),
+        lambda parts, order, budget: DepthMatch(parts, order, budget, 2.5, 100, 0.5, 0.4, 0.6),
     )
     monkeypatch.setattr(deepening, "TABLE", tmp_path / "table.json")
     results = deepening.run()
@@ -37,4 +37,4 @@ def test_the_table_is_written_and_read(monkeypatch, tmp_path):
 
 def test_the_committed_table_is_whole():
     """What the course ships is what the benchmark writes."""
-    assert deepening.as_text(shown.depth_strength()) == deepening.TABLE.read_text("utf-8")
+    assert deepening.as_text(depth_strength()) == deepening.TABLE.read_text("utf-8")

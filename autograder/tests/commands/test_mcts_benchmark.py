@@ -3,7 +3,7 @@
 import json
 
 from autograder.benchmarks import mcts
-from course import mcts_strength as shown
+from course.recorded import MCTSMatch, mcts_strength
 from sequence import Random, example
 
 
@@ -17,7 +17,7 @@ def test_a_match_is_an_entry(capsys):
 
 def test_what_is_played_is_named():
     """The settings of the agent stand in its name, as far as it has any."""
-    entry = shown.Entry("SequenceUCT", "judged", None, 10, 4, 0.5, 0.2, 0.8)
+    entry = MCTSMatch("SequenceUCT", "judged", None, 10, 4, 0.5, 0.2, 0.8)
     assert entry.name == "SequenceUCT, judged leaf, all actions, 10 iterations"
     assert entry._replace(width=5).name.split(", ")[2] == "the best 5"
     assert entry._replace(agent="quick player", leaf=None, iterations=None).name == "quick player"
@@ -28,13 +28,13 @@ def test_the_table_is_written_and_read(monkeypatch, tmp_path):
     monkeypatch.setattr(
         mcts,
         "played",
-        lambda name, agent, deals, leaf=None, width=None, iterations=None: shown.Entry(
+        lambda name, agent, deals, leaf=None, width=None, iterations=None: MCTSMatch(
             name, leaf, width, iterations, 2 * deals, 0.5, 0.25, 0.75
         ),
     )
     monkeypatch.setattr(mcts, "TABLE", tmp_path / "table.json")
     results = mcts.run()
-    rows = [shown.Entry(**row) for row in json.loads(mcts.TABLE.read_text("utf-8"))]
+    rows = [MCTSMatch(**row) for row in json.loads(mcts.TABLE.read_text("utf-8"))]
     assert [result.name for result in results] == [row.name for row in rows]
     assert len({row.name for row in rows}) == len(rows) == 6 + 2 + len(mcts.GROWTH)
     assert {(row.leaf, row.width) for row in rows if row.leaf and row.iterations == 10} == {
@@ -54,5 +54,5 @@ def test_the_quick_player_repeats_itself():
 
 def test_the_committed_table_is_whole():
     """What the course ships is what the benchmark writes."""
-    rows = shown.mcts_strength()
+    rows = mcts_strength()
     assert mcts.as_text(rows) == mcts.TABLE.read_text("utf-8")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.benchmarks import weights
-from course import weights_from_games as shown
+from course.recorded import LearnedWeights, weights_from_games
 
 
 def test_the_notebooks_code_learns_and_plays(capsys):
@@ -41,12 +41,12 @@ def test_the_table_is_written_and_read(monkeypatch, tmp_path):
         weights,
         "learned",
         lambda code, name: [
-            shown.Entry(name, games, 0.6, 0.7, 200, 0.5, 0.4, 0.6) for games in weights.GAMES
+            LearnedWeights(name, games, 0.6, 0.7, 200, 0.5, 0.4, 0.6) for games in weights.GAMES
         ],
     )
     monkeypatch.setattr(weights, "TABLE", tmp_path / "table.json")
     results = weights.run()
-    rows = [shown.Entry(**row) for row in json.loads(weights.TABLE.read_text("utf-8"))]
+    rows = [LearnedWeights(**row) for row in json.loads(weights.TABLE.read_text("utf-8"))]
     assert [(row.features, row.games) for row in rows] == [
         (name, games) for name in ("lines", "patterns") for games in weights.GAMES
     ]
@@ -55,14 +55,14 @@ def test_the_table_is_written_and_read(monkeypatch, tmp_path):
 
 def test_the_committed_table_is_whole():
     """What the course ships is what the benchmark writes."""
-    rows = shown.weights_from_games()
+    rows = weights_from_games()
     assert weights.as_text(rows) == weights.TABLE.read_text("utf-8")
     assert len(rows) == 2 * len(weights.GAMES)
 
 
 def test_what_the_notebook_says_of_the_table():
     """Ten games are too few; then lines predict better, and at last they get twice the points."""
-    rows = {(row.features, row.games): row for row in shown.weights_from_games()}
+    rows = {(row.features, row.games): row for row in weights_from_games()}
     for name in ("lines", "patterns"):
         assert rows[name, 10].loss_held_out > np.log(2) > rows[name, 10].loss_seen
         assert rows[name, 10].loss_held_out - rows[name, 10].loss_seen > 0.1

@@ -2,8 +2,8 @@
 
 import matplotlib as mpl
 
-from course.node_counts import node_counts
 from course.plots import figure, picture
+from course.recorded import node_counts
 from tictactoe.tests.threads import at_once
 
 

@@ -1,21 +1,21 @@
 """The published searches: they are the reference's, small, and give nothing hidden away."""
 
-from pathlib import Path
+import json
 
 import pytest
 
 from autograder.release.derive import MOST_PUBLISHED
 from autograder.release.leaks import find_leaks
 from autograder.workspace import load_answer
-from course import reference_searches as published
 from course.probes import load_expected, load_study, studies
 from course.probes.positions import read_position
-from course.reference_searches import as_text, reference_positions, reference_search
+from course.recorded import FOLDER, reference_positions, reference_search, search_text
 from tictactoe import Board, Trace
 from tictactoe.show.explorer.walk import record, together
 from tictactoe.show.tree import count_nodes
 
-CASES = published._cases()
+PATH = FOLDER / "reference_searches.json"
+CASES = json.loads(PATH.read_text("utf-8"))
 IDS = [f"{case['agent']}-{case['on']}" for case in CASES]
 
 
@@ -23,7 +23,7 @@ IDS = [f"{case['agent']}-{case['on']}" for case in CASES]
 def test_a_published_search_can_be_read(case):
     """Each text becomes a tree, which becomes the same text, and is as small as promised."""
     tree = reference_search(case["agent"], read_position(case["on"]), **case["options"])
-    assert as_text(tree) == case["search"]
+    assert search_text(tree) == case["search"]
     assert 1 < count_nodes(tree) <= MOST_PUBLISHED
 
 
@@ -76,13 +76,12 @@ def test_options_choose_among_searches():
 
 def test_nothing_hidden_is_published():
     """The search for leaks finds no hidden position, reply or solution in the file."""
-    path = Path(published.__file__).with_suffix(".json")
-    assert [leak for name in studies() for leak in find_leaks(load_study(name), [path])] == []
+    assert [leak for name in studies() for leak in find_leaks(load_study(name), [PATH])] == []
 
 
 def test_a_trace_becomes_its_text():
     """The text has depth, move and value of each node in the order of the search."""
     with Trace() as trace:
         load_answer("study1").Minimax().search(Board("xoxoxo___").after(7))
-    depths_and_moves = [node.rsplit(",", 1)[0] for node in as_text(trace.roots[0]).split(";")]
+    depths_and_moves = [node.rsplit(",", 1)[0] for node in search_text(trace.roots[0]).split(";")]
     assert depths_and_moves == ["0,", "1,6", "2,8", "1,8", "2,6"]

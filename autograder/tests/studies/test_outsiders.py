@@ -1,23 +1,20 @@
 """Modules by people who had only the students' kit: right ones lose nothing, wrong ones something.
 
-The right ones are in `outsiders/`, the wrong ones in `autograder/mutants/`. A wrong one that still
-gets full marks is marked `accepted = true` there: these are what the checks have yet to ask.
+The right ones are in `outsiders/`, many as patches of an answer, the wrong ones in
+`autograder/mutants/`. A wrong one that still gets full marks is marked `accepted = true` there:
+these are what the checks have yet to ask.
 """
-
-from pathlib import Path
 
 import pytest
 
 from autograder import workspace
 from autograder.mutants import load_outsiders
 from autograder.tests.needs import need_isolation
+from autograder.tests.studies import patches
 from course.probes import load_study, studies
 from course.probes.questions import MATCHES
 
-RIGHT = {
-    path: path.stem.partition("__")[0]
-    for path in sorted(Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))
-}
+RIGHT = {path: patches.study_of(path) for path in sorted(patches.RIGHT.glob("study*"))}
 WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
 
 
@@ -40,7 +37,7 @@ def marks(name: str, text: str) -> tuple[float, float]:
 def test_no_right_module_loses_anything(path):
     """However it is built, a module that does what the text says gets full marks."""
     need_isolation()
-    earned, points = marks(RIGHT[path], path.read_text("utf-8"))
+    earned, points = marks(RIGHT[path], patches.whole(path))
     assert earned == points
 
 
@@ -72,3 +69,23 @@ def test_there_are_outsiders_enough(names, least):
     early = sum(name in studies()[:3] for name in names)
     assert early >= least
     assert len(names) - early >= least
+
+
+def test_every_patch_fits_and_makes_the_same_module_again(tmp_path, monkeypatch):
+    """All modules can be written out, and what is stored of them makes them again."""
+    patches.unpack(tmp_path / "written")
+    monkeypatch.setattr(patches, "RIGHT", tmp_path / "stored")
+    patches.RIGHT.mkdir()
+    patches.pack(tmp_path / "written")
+    stored = {path.stem: patches.whole(path) for path in patches.RIGHT.iterdir()}
+    assert stored == {path.stem: patches.whole(path) for path in RIGHT}
+
+
+def test_a_patch_of_another_answer_is_refused(tmp_path):
+    """Its lines would come to lie anywhere."""
+    path = next(path for path in RIGHT if path.suffix == ".patch")
+    answer, _, rest = path.read_text("utf-8").partition(" ")
+    other = tmp_path / path.name
+    other.write_text(f"{answer} 0{rest}", "utf-8")
+    with pytest.raises(ValueError, match=r"CONTRIBUTING\.md"):
+        patches.whole(other)

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from autograder.workspace import load_answer
-from course.depth_strength import depth_strength
 from course.probes.made_up import NumberTree
+from course.recorded import depth_strength
 from tictactoe import ConnectFour
 from tictactoe.games.connect_four import centre_first
 

@@ -15,7 +15,7 @@ from autograder.verdicts import hidden_study
 from autograder.workspace import load_answer
 from course.probes import load_study
 from course.probes.positions import read_position
-from course.reply_games import reply_games
+from course.recorded import reply_games
 from sequence import DRAFT, Greedy, Random, State, compare, example, play, sketch
 from sequence.agents.beliefs import excluded_cards, may_hold, sample, unseen_cards
 from sequence.board.actions import PLACE, REMOVE, Action

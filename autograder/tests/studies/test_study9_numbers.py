@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.workspace import load_answer
-from course.mcts_strength import mcts_strength
 from course.probes.made_up import NumberTree
+from course.recorded import mcts_strength
 from sequence import sketch
 from sequence.agents.beliefs import unseen_cards
 from tictactoe import Board
