@@ -8,7 +8,7 @@ import pytest
 
 from sequence import Greedy, Random, State
 from sequence.agents.beliefs import sample
-from sequence.tests.test_widget import buttons, click, lit, play_by_clicks, put
+from sequence.tests.support.clicks import buttons, click, lit, play_by_clicks, put
 from sequence.widget import play, replay, watch
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tictactoe import Board, counted
 from tictactoe.show.counts import compare_counts
 from tictactoe.show.play_board import AGAIN, NEW, SWAP, UNDO, play_against
-from tictactoe.tests.threads import Held, at_once, beside
+from tictactoe.tests.support.threads import Held, at_once, beside
 
 
 class Steady:

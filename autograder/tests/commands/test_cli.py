@@ -25,6 +25,7 @@ from autograder.release import derive
 from autograder.release.assignments import ReleaseError
 from autograder.release.notebooks import NotebookError
 from autograder.telling.feedback import Feedback
+from autograder.tests.support.commands import is_one_sentence
 from autograder.workspace.strip import SolutionRegionError
 from course.probes import StudyTableError, UnknownCheck, load_study, studies
 
@@ -64,11 +65,6 @@ def text(output: str) -> str:
 def contents(folder: Path) -> dict[Path, bytes | None]:
     """Everything in a folder: the bytes of files, None for folders."""
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
-
-
-def is_one_sentence(output: str) -> bool:
-    """Whether this is one line by the autograder, and no more."""
-    return re.fullmatch(r"autograder: [^\n]+\n", output) is not None
 
 
 # ---- Places

@@ -12,7 +12,7 @@ import sequence.agents.ismcts
 from autograder.sandbox import client
 from autograder.sandbox.client import Sandbox, SandboxPlayer
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import Check
 from sequence.league.game import Raised
 

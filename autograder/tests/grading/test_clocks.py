@@ -14,7 +14,7 @@ from autograder.grading.kernel import run_in_kernel
 from autograder.grading.nbgrader_steps import _Submission
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import Check, load_study, match
 from course.probes.ladder_agent import LadderPlayer
 from course.probes.process import ask_module

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from autograder.tests.people.shells import LOAD, notebook_in
+from autograder.tests.support.shells import LOAD, notebook_in
 
 RIGHT = "X = 5\n\n\nclass A:\n    def f(self):\n        return X\n\n\ndef g():\n    return X\n"
 IMPORT = "from mine import A, X, g"

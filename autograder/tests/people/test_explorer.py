@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.tests.people.games import Twigs
-from autograder.tests.people.test_walk import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
+from autograder.tests.support.games import Twigs
+from autograder.tests.support.searches import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
 from tictactoe import Board, counted
 from tictactoe.show.explorer import explore
 

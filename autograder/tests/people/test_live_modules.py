@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from autograder.tests.people.shells import LOAD, notebook_in
+from autograder.tests.support.shells import LOAD, notebook_in
 
 HEAD = "from functools import cache, partial\nfrom tictactoe import counted\n"
 # What a module holds before and after an edit, cells that are run before it, and one that shows

@@ -4,7 +4,7 @@ import matplotlib as mpl
 
 from course.node_counts import node_counts
 from course.plots import figure, picture
-from tictactoe.tests.threads import at_once
+from tictactoe.tests.support.threads import at_once
 
 
 def test_pictures_in_many_threads():

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autograder.tests.people.games import Twigs
+from autograder.tests.support.games import Twigs
 from tictactoe import Board, Random, counted
 from tictactoe.games.pictures import image
 from tictactoe.games.players import Resigned

@@ -31,6 +31,8 @@ from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
 from autograder import verdicts, workspace
+from autograder.benchmarks._browser.harness import wait_until
+from autograder.benchmarks._cluster import free_port
 from autograder.commands import cli
 from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
@@ -44,8 +46,7 @@ from autograder.release.leaks import public_files
 from autograder.release.notebooks import unprotect
 from autograder.sandbox.launch import bubblewrap
 from autograder.telling import export as exporting
-from autograder.tests.browser.harness import free_port, wait_until
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.hand_in import hand_in
 from course.probes import load_study, studies
 from course.probes.question import texts_of

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from autograder import workspace
-from autograder.mutants import load_outsiders
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.outsiders import WRONG
 from course.probes import load_study, studies
 from course.probes.questions import MATCHES
 
@@ -18,7 +18,6 @@ RIGHT = {
     path: path.stem.partition("__")[0]
     for path in sorted(Path(__file__).with_name("outsiders").joinpath("right").glob("*.py"))
 }
-WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
 
 
 def marks(name: str, text: str) -> tuple[float, float]:
