@@ -15,9 +15,10 @@ from sequence.board.cards import is_jack
 from sequence.engine.replay import read, write
 from sequence.pictures.view import picture
 from sequence.pictures.words import in_words
-from sequence.tests.support.clicks import buttons, click, lit, play_by_clicks, put
+from sequence.tests.support.clicks import play_by_clicks, put
 from sequence.tests.support.positions import board_of, state_from
 from sequence.widget import Play, play, replay
+from tictactoe.tests.support.boards import buttons, click, lit
 from tictactoe.tests.support.threads import Held, at_once, beside
 
 REPLAYS = Path(__file__).parent / "engine" / "replays"

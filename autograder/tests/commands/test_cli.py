@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from autograder import doctor, workspace
 from autograder.commands import cli, demo
@@ -25,7 +25,7 @@ from autograder.release import derive
 from autograder.release.assignments import ReleaseError
 from autograder.release.notebooks import NotebookError
 from autograder.telling.feedback import Feedback
-from autograder.tests.support.commands import is_one_sentence
+from autograder.tests.support.commands import autograder, is_one_sentence
 from autograder.workspace.strip import SolutionRegionError
 from course.probes import StudyTableError, UnknownCheck, load_study, studies
 
@@ -49,11 +49,6 @@ def plain_terminal():
             patch.setattr(console, "_color_system", None)
             patch.setattr(console, "is_interactive", False)
         yield
-
-
-def autograder(*arguments: str) -> Result:
-    """Run the command in this process."""
-    return CliRunner().invoke(app, arguments, prog_name="autograder")
 
 
 def text(output: str) -> str:

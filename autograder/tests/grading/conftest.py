@@ -3,7 +3,18 @@
 import pytest
 
 from autograder.grading import submission
+from autograder.sandbox.client import Sandbox
+from autograder.sandbox.limits import Limits
 from autograder.tests.support.intake import Desk
+from autograder.tests.support.needs import need_isolation
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """A sandbox with the usual limits, in which a whole class is graded."""
+    need_isolation()
+    with Sandbox(Limits()) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture

@@ -117,14 +117,6 @@ def __getattr__(name):
 '''
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    """The sandbox in which a whole class is graded."""
-    need_isolation()
-    with Sandbox(Limits()) as sandbox:
-        yield sandbox
-
-
 def needles(cases: Iterable[Case]) -> set[str]:
     """The texts by which cases could be known: positions, as they stand and as they are read."""
     texts = {text for case in cases for text in texts_of(case)}

@@ -1,6 +1,16 @@
-"""What commands print."""
+"""Commands that run in this process, and what they print."""
 
 import re
+
+from click.testing import Result
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+
+
+def autograder(*arguments: str) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(app, arguments, prog_name="autograder")
 
 
 def is_one_sentence(output: str) -> bool:

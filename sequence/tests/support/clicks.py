@@ -1,26 +1,8 @@
-"""Clicks on a board of Sequence, and what can be clicked."""
-
-import xml.etree.ElementTree as ET
+"""Boards of Sequence that are played on by clicks, or from a made-up position."""
 
 from sequence import PASS
 from sequence.board.actions import FORGO, TRADE
-
-
-def click(game, *moves):
-    """Click on the board, as the page does."""
-    for move in moves:
-        game.board._handle_custom_msg({"move": move}, [])
-
-
-def lit(game):
-    """What can be clicked in the picture that is shown."""
-    root = ET.fromstring(game.board.shown["svg"])
-    return {element.get("data-move") for element in root.iter() if element.get("data-move")}
-
-
-def buttons(game):
-    """The moves of the buttons."""
-    return [move for move, _ in game.board.shown["buttons"]]
+from tictactoe.tests.support.boards import click
 
 
 def put(game, state):
