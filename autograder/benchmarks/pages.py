@@ -15,30 +15,25 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-import pytest
-
 from autograder.benchmarks import Result
+from autograder.benchmarks._browser import examples
+from autograder.benchmarks._browser.harness import Browser, browse, serve, students_course
+from autograder.benchmarks._browser.live import CACHE, PLAY, Live, serve_site
+from autograder.benchmarks._browser.widgets import Widget, open_notebook
 from autograder.release.site import write_site
-from autograder.tests.browser import test_boards, test_explorables, test_widgets
-from autograder.tests.browser.harness import Browser, browse, serve
-from autograder.tests.browser.live import CACHE, PLAY, Live, serve_site
-from autograder.tests.browser.school import STUDY, students_course
-from autograder.tests.browser.widgets import Widget, open_notebook
 from autograder.workspace import answer_path
 from course.probes import load_study, studies
 from course.start import PAGE, start_page
 
+STUDY = load_study("study3")
 STEPS = 12  # clicks or keys on each widget
 REPAINT, FIRST_BOARD = 100, 15  # milliseconds, seconds
 MEGABYTE = 1e6
 # What the tests click on, by the kind: what it needs, and the cells that show it, by name.
 CLICKED = {
-    "board": (
-        test_boards.CELLS["imports"],
-        {name: test_boards.CELLS[name] for name in test_boards.BOARDS},
-    ),
-    "widget": (test_widgets.IMPORTS, test_widgets.CELLS),
-    "explorable": (test_explorables.IMPORTS, test_explorables.CELLS),
+    "board": (examples.BOARD_IMPORTS, examples.BOARDS),
+    "widget": (examples.WIDGET_IMPORTS, examples.WIDGETS),
+    "explorable": (examples.EXPLORABLE_IMPORTS, examples.EXPLORABLES),
 }
 # Notes, for each click or key, the milliseconds until the first picture that it changes is painted.
 STOPWATCH = """widget => {
@@ -61,16 +56,13 @@ STOPWATCH = """widget => {
 
 def run() -> list[Result]:
     """Time all of it. Raises LookupError where a part is missing."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="bench-pages-") as temporary:
-            folder = Path(temporary)
-            return [
-                *(result for kind in CLICKED for result in repaints(folder / kind, kind)),
-                *first_notebook(folder / "lab"),
-                *live_site(folder / "site"),
-            ]
-    except pytest.skip.Exception as missing:
-        raise LookupError(str(missing)) from None
+    with tempfile.TemporaryDirectory(prefix="bench-pages-") as temporary:
+        folder = Path(temporary)
+        return [
+            *(result for kind in CLICKED for result in repaints(folder / kind, kind)),
+            *first_notebook(folder / "lab"),
+            *live_site(folder / "site"),
+        ]
 
 
 def repaints(folder: Path, kind: str) -> Iterator[Result]:

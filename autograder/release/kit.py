@@ -48,7 +48,7 @@ PAGES = ("student.md", "league.md")  # of docs/; what they link to comes with th
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")  # to a file, in Markdown
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # in Markdown: a link in it is an example
 JUNK = re.compile(r"^\.|~$|\.(?:pyc|orig|rej|bak|swp|tmp)$")  # what tools leave beside their files
-A_SEARCH = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta|from \w+\.tests\.test_")
+A_SEARCH = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta")
 FROM_RUN = re.compile(r"^# from run\.py: (.+)$", re.MULTILINE)  # in the template of the kit's own
 GRADING = "course/grading.json"  # a file of this name in the checkout is taken as it is
 MARKS = '"\\'  # that a notebook puts into its lines
@@ -173,7 +173,7 @@ def _stale(study: Study) -> Iterator[Path]:
 
 def packages(root: Path) -> Iterator[Path]:
     """The files of the public packages, except the studies' folders: for those the release's
-    allowlist holds. Tests with a search in them, or that import tests, stay here: they show how."""
+    allowlist holds. Tests with a search in them stay here: they show how."""
     names = {Path(package.__path__[0]).name for package in PUBLIC_PACKAGES}
     for path in shipped(root):
         first, *rest = path.relative_to(root).parts

@@ -5,6 +5,7 @@ the book or at the notebooks that were run for it, or at what mutants or outside
 """
 
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +57,17 @@ def whole_book(tmp_path_factory):
         patch.setattr(book, "run", remembered)
         made.command = CliRunner().invoke(app, ["book", str(made.folder)])
     return made
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator:
+    """A running PostgreSQL server for all tests of a process; skips the test if there is none."""
+    from autograder.benchmarks._postgres import server  # cannot be imported on Windows
+    from autograder.tests.support.postgres import need_postgres
+
+    need_postgres()
+    with server() as running:
+        yield running
 
 
 _replies: dict[tuple[str, str, str], Replies] = {}  # of the staff's modules, in this process

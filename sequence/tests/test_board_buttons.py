@@ -8,12 +8,9 @@ import pytest
 
 from sequence import Greedy, Random, State
 from sequence.agents.beliefs import sample
-from sequence.tests.test_widget import buttons, click, lit, play_by_clicks, put
+from sequence.tests.support.clicks import play_by_clicks, put
 from sequence.widget import play, replay, watch
-
-
-def status(game):
-    return game.board.shown["status"]
+from tictactoe.tests.support.boards import buttons, click, lit, status
 
 
 @pytest.mark.parametrize("seed", range(4))

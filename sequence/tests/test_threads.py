@@ -11,7 +11,7 @@ from sequence.league.players.specs import make, spec
 from sequence.league.records.ratings import ratings
 from sequence.widget import play as play_board
 from tictactoe.games.play import Match
-from tictactoe.tests.threads import at_once
+from tictactoe.tests.support.threads import at_once
 
 
 def game(seed):

@@ -10,14 +10,16 @@ import pytest
 from sequence import DRAFT, OFFICIAL, PASS, Greedy, Random, ReplayError, State
 from sequence import play as play_game
 from sequence.agents.beliefs import sample
-from sequence.board.actions import FORGO, PLACE, REMOVE, TRADE
+from sequence.board.actions import FORGO, PLACE, REMOVE
 from sequence.board.cards import is_jack
 from sequence.engine.replay import read, write
 from sequence.pictures.view import picture
 from sequence.pictures.words import in_words
-from sequence.tests.positions import board_of, state_from
+from sequence.tests.support.clicks import play_by_clicks, put
+from sequence.tests.support.positions import board_of, state_from
 from sequence.widget import Play, play, replay
-from tictactoe.tests.threads import Held, at_once, beside
+from tictactoe.tests.support.boards import buttons, click, lit
+from tictactoe.tests.support.threads import Held, at_once, beside
 
 REPLAYS = Path(__file__).parent / "engine" / "replays"
 FULL = "*xoxoxoxo*\n" + "xoxoxoxoxo\n" * 8 + "*oxoxoxox*"
@@ -71,18 +73,6 @@ class WrongInSearch:
         return sample(observation, random.Random(1)).after(PASS)
 
 
-def click(game, *moves):
-    """Click on the board, as the page does."""
-    for move in moves:
-        game.board._handle_custom_msg({"move": move}, [])
-
-
-def lit(game):
-    """What can be clicked in the picture that is shown."""
-    root = ET.fromstring(game.board.shown["svg"])
-    return {element.get("data-move") for element in root.iter() if element.get("data-move")}
-
-
 def pressed(game):
     """What is chosen in the picture that is shown."""
     root = ET.fromstring(game.board.shown["svg"])
@@ -99,18 +89,6 @@ def cells(actions):
 def lit_cells(game):
     """The cells that can be clicked."""
     return {move for move in lit(game) if move.startswith("cell")}
-
-
-def buttons(game):
-    """The moves of the buttons."""
-    return [move for move, _ in game.board.shown["buttons"]]
-
-
-def put(game, state):
-    """Go on from a made-up position."""
-    game._history.restart(state)
-    game._answer()
-    return game
 
 
 def test_card_cell_and_draft_card_play_an_action():
@@ -163,22 +141,6 @@ def test_lit_cells_are_the_legal_ones(rules):
             click(game, f"card {action.play_card}")
             assert lit_cells(game) == cells(a for a in legal if a.play_card == action.play_card)
         play_by_clicks(game, action, chosen=bool(action.coords))
-
-
-def play_by_clicks(game, action, chosen=False):
-    """Click an action together; the card may be chosen already."""
-    before = len(game.states)
-    number = len(game.state.history)
-    if action in (FORGO, PASS):
-        click(game, "forgo" if action == FORGO else "pass")
-    elif action.kind == TRADE:
-        click(game, f"trade {action.play_card}")
-    else:
-        clicks = [] if chosen else [f"card {action.play_card}"]
-        click(game, *clicks, "cell {},{}".format(*action.coords))
-    if action.draft_card and len(game.states) == before:
-        click(game, f"take {action.draft_card}")
-    assert game.state.history[number] == action
 
 
 @pytest.mark.parametrize(

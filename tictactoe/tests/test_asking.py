@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tictactoe import Board, counted
 from tictactoe.show.counts import compare_counts
 from tictactoe.show.play_board import AGAIN, NEW, SWAP, UNDO, play_against
-from tictactoe.tests.threads import Held, at_once, beside
+from tictactoe.tests.support.boards import click, status
+from tictactoe.tests.support.threads import Held, at_once, beside
 
 
 class Steady:
@@ -45,16 +46,6 @@ class Walker:
         if depth < self.depth:
             for move in state.legal_moves():
                 self.value(state.after(move), depth + 1)
-
-
-def click(board, *moves):
-    """What arrives from the page."""
-    for move in moves:
-        board.board._handle_custom_msg({"move": move}, [])
-
-
-def status(board):
-    return board.board.shown["status"]
 
 
 LATE = [0, 8, "nonsense", ValueError("late")]  # legal in the new game, or not, or no move at all

@@ -9,6 +9,7 @@ from tictactoe import Board, Qubic
 from tictactoe.show import beside, click_board, still
 from tictactoe.show.play_board import HINT, VALUES, play_against
 from tictactoe.show.watch_board import watch
+from tictactoe.tests.support.boards import click
 
 SAID = ContextVar("said", default="nothing")
 
@@ -30,11 +31,6 @@ def in_a_browser(monkeypatch):
     monkeypatch.setattr(beside, "HAS_THREADS", False)
     monkeypatch.setattr(Thread, "start", refused)
     monkeypatch.setattr(click_board, "in_kernel", lambda: True)
-
-
-def click(shown, move):
-    """A click in a page."""
-    shown.board._handle_custom_msg({"move": move}, [])
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.01])

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from tictactoe import Board, Game, Human, IllegalMove, Match, Random, match, play
 from tictactoe.games.play import wilson_interval
 
-START = Board("xo_______")
-
 
 class Script:
     """Plays the given moves, one after another, whatever the position."""

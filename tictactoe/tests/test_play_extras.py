@@ -8,7 +8,7 @@ from tictactoe import Board, Random
 from tictactoe.show.play_board import HINT, NEW, REDO, RESIGN, SWAP, UNDO, VALUES, play_against
 from tictactoe.show.watch_board import watch
 from tictactoe.solver import value
-from tictactoe.tests.threads import Held, beside
+from tictactoe.tests.support.threads import Held, beside
 
 DOUBLE = Board("x_o_x_o__")  # x wins at 8, o at 4 if not for x
 

@@ -4,26 +4,26 @@ from pathlib import Path
 
 import pytest
 
+from autograder.benchmarks._browser.harness import KIT, WINDOW, serve, students_course
 from autograder.grading.batch import grade
 from autograder.mutants import load_mutants
 from autograder.release.assignments import add_students
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
 from autograder.telling.solutions import write_solutions
-from autograder.tests.browser.axe import GRAVE, axe_core, findings, table
-from autograder.tests.browser.fits import SIZES, misfits
-from autograder.tests.browser.harness import KIT, WINDOW, serve
-from autograder.tests.browser.school import (
+from autograder.tests.support.axe import GRAVE, axe_core, findings, table
+from autograder.tests.support.classes import make_course
+from autograder.tests.support.exchange import (
     STUDY,
     hand_in,
-    make_course,
     make_desk,
     put_out,
-    students_course,
 )
-from autograder.tests.browser.widgets import window
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.fits import SIZES, misfits
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.widget_faults import window
 from autograder.workspace import answer_path
+from course.probes import load_study, studies
 from course.start import PAGE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -46,7 +46,7 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
     """Report, feedback, solutions, start page and overview, each as people see it."""
     need_isolation()
     axe_core()  # skips here, before there is anything to wait for
-    course = make_course(tmp_path / "course")
+    course = make_course(tmp_path / "course", *map(load_study, studies()))
     put_out(course, STUDY)
     desk = make_desk(tmp_path / "desk", course)
     add_students(course, [("ada", "Ada", "Lovelace")])

@@ -7,43 +7,19 @@ from collections import Counter
 
 import pytest
 
-from autograder.tests.browser.widgets import (
+from autograder.benchmarks._browser.examples import BOARD_IMPORTS, BOARDS
+from autograder.benchmarks._browser.widgets import (
     NOTEBOOK,
     Widget,
-    faults,
     open_notebook,
     wait_for_notebook,
 )  # fmt: skip
+from autograder.tests.support.widget_faults import faults
 from autograder.workspace import answer_path, load_answer
 from course.probes import load_study
 from tictactoe import Board
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-# The lanes that a player can still complete, less those that the other one can.
-OPEN_LANES = """def open_lanes(state, player):
-    marks = [{state[cell] for cell in lane} - {"_"} for lane in state.lanes]
-    return sum((found <= {player}) - (player not in found) for found in marks) / 10"""
-# A game of Sequence in its middle: what an action is worth differs from cell to cell.
-MIDDLE_OF_GAME = """begun = play(Random(1), seed=2, values=Greedy().values)
-for _ in range(12):
-    action = Greedy().choose(begun.state.observation())
-    for part in (f"card {action.play_card}", "cell {},{}".format(*action.coords),
-                 f"take {action.draft_card}"):
-        begun.click(part)
-begun"""
-# A game of Sequence at the person's last turn, and what is to be clicked to win it.
-ALMOST = """game = play(Random(1), seed=2, values=Greedy().values)
-while True:
-    action = Greedy().choose(game.state.observation())
-    parts = [f"card {action.play_card}", "cell {},{}".format(*action.coords or (0, 0)),
-             f"take {action.draft_card}"]
-    if game.state.after(action).is_over:
-        break
-    for part in parts if action.coords else [
-            f"trade {action.play_card}" if action.play_card else "forgo", parts[-1]]:
-        game.click(part)
-print("|".join(parts))
-game"""
 # A game whose agent waits, and then plays a move that depends on the position and nothing else.
 WAITS = """class Late:
     may, asked = threading.Event(), set()
@@ -59,41 +35,13 @@ ANSWERED = """_, before, now = late.states
 seen = before.observation() if hasattr(before, "observation") else before
 len(Late.asked), now == before.after(Late().choose(seen))"""
 CELLS = {
-    "imports": """import threading
-from time import sleep
-from zlib import crc32
-from alphabeta import AlphaBeta
-from sequence import Greedy, Random
-from sequence.widget import play
-from tictactoe import Board, ConnectFour, Qubic
-from tictactoe.show.play_board import play_against
-from tictactoe.show.watch_board import watch
-class First:
-    def choose(self, state):
-        return state.legal_moves()[0]
-class Held(AlphaBeta):
-    may = threading.Event()
-    def choose(self, state):
-        self.may.wait()
-        return super().choose(state)
-class Hundreds(Held):
-    def choose(self, state):
-        self.may.wait()
-        for _ in range(200):
-            self.search(Board())
-        return super().choose(state)
-"""
-    + OPEN_LANES,
+    "imports": BOARD_IMPORTS,
     "board": "Held.may.clear(); play_against(Held(), values=AlphaBeta())",
     "go": "Held.may.set()",
     "hundreds": "Held.may.clear(); play_against(Hundreds())",
     "beside": "Held.may.set(); {AlphaBeta().search(Board()).nodes for _ in range(200)}",
     "easy": "play_against(First())",
-    "trap": "play_against(First(), 'o', Board('x___o___x'), values=AlphaBeta())",
-    "qubic": "play_against(First(), start=Qubic(), values=open_lanes)",
-    "four": "play_against(First(), start=ConnectFour(), values=open_lanes)",
-    "sequence": ALMOST,
-    "sequence begun": MIDDLE_OF_GAME,
+    **BOARDS,
     **{
         f"late {name}": WAITS.replace("MADE", made)
         for name, made in {
@@ -106,12 +54,10 @@ class Hundreds(Held):
     "is asked": "while not Late.asked: sleep(0.01)",
     "let it answer": "Late.may.set()",
     "answered": ANSWERED,
-    "watch": "watch({'x': First(), 'o': First()})",
     "picture": "Board()",
     "another's": "from IPython.display import HTML\n"
     'HTML(\'<img alt="dot" src="data:image/svg+xml;base64,PHN2Zy8+">\')',
 }
-BOARDS = ["trap", "qubic", "four", "sequence", "sequence begun", "watch"]
 WAYS = {"ArrowRight": (1, 0), "ArrowLeft": (-1, 0), "ArrowDown": (0, 1), "ArrowUp": (0, -1)}
 MIDDLE = """place => { const { left, top, width, height } = place.getBoundingClientRect();
   return [left + width / 2, top + height / 2] }"""

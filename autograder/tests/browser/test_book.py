@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.fits import SIZES
+from autograder.tests.support.axe import GRAVE, findings
+from autograder.tests.support.fits import SIZES
 
 pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots

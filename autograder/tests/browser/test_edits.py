@@ -6,9 +6,8 @@ from types import ModuleType
 
 import pytest
 
-from autograder.tests.browser.harness import lab_path, serve
-from autograder.tests.browser.live import Live
-from autograder.tests.browser.school import students_course
+from autograder.benchmarks._browser.harness import lab_path, serve, students_course
+from autograder.benchmarks._browser.live import Live
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub, written_functions
 from course.probes import Study, load_study

@@ -4,64 +4,14 @@ import shutil
 
 import pytest
 
-from autograder.tests.browser.widgets import Widget, faults, open_notebook
+from autograder.benchmarks._browser.examples import EXPLORABLE_IMPORTS, EXPLORABLES
+from autograder.benchmarks._browser.widgets import Widget, open_notebook
+from autograder.tests.support.widget_faults import faults
 from autograder.workspace import answer_path
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 STUDIES = ("study5", "study6", "study7", "study8", "study9")
-IMPORTS = """from course.plots import boards
-from evaluator import RECIPE, play_score
-from lookahead import Chips, best_reply, catalogue, draft_value, plays_of, reward
-from mcts import UCT
-from qlearning import LaneLearner, train_lanes
-from sarsa import one_side, views
-from sequence import Greedy, example, play, sketch
-from sequence.board.layout import cells_of
-from sequence.widget.hidden_hand import hidden_hand
-from sequence.widget.rays import read_along
-from sequence.widget.replies import reply_board
-from sequence.widget.scores import score_board
-from tictactoe import Board, Qubic
-from tictactoe.show.growth import growing_tree
-from tictactoe.show.knob import knob
-from tictactoe.show.weights import weights_on_board"""
-CELLS = {  # name of an explorable -> the cell that shows it
-    "weights": """learner, snapshots = LaneLearner(seed=1), []
-def note(done):
-    if done % 50 == 0:
-        snapshots.append((f"After {done} games", dict(learner.weights)))
-def worth(weights):
-    asked = LaneLearner()
-    asked.weights = weights
-    return asked.move_values(threatened)
-threatened = Qubic.from_moves([21, 0, 22, 1, 42, 2])
-note(0)
-train_lanes(learner, 400, Qubic(), note)
-weights_on_board(snapshots, threatened, worth, lambda kind: f"{kind[0]} own, {kind[1]} other's")""",
-    "scores": """middle = sketch("o 4,3 4,4 4,5")
-def worth(cell, **changed):
-    return play_score(middle, "place", cell, RECIPE._replace(**changed))
-score_board(middle, cells_of(middle.empty_mask), worth, {
-    "blocking": (0, 0.5, 1, 1.5, 2), "line": (0, 1, 2, 4), "line_exponent": (1, 2, 3)},
-    at=RECIPE._asdict())""",
-    "replies": """seen = example("1/18")
-mover, possible = Chips.seen_by(seen), catalogue(seen).possible
-def replies(action):
-    after = mover.after(action).turned()
-    return {reply: reward(after, reply) for reply in plays_of(after, possible)}
-def parts(action):
-    after = mover.after(action)
-    return {"reward": reward(mover, action), "card": 0.8 * draft_value(after, action.draft_card),
-            "reply": -0.9 * best_reply(after.turned(), possible)}
-reply_board(seen, [a for a in seen.legal_actions() if a.coords][:9], replies, parts)""",
-    "hidden hand": "hidden_hand(play([Greedy(), Greedy()], seed=1).states)",
-    "ray": """mine, _ = views(sketch("x 4,2 4,3 4,5 6,1 / o 6,3 6,4 6,5 2,7"))
-read_along(mine, (4, 1), {"right": (0, 1), "down": (1, 0), "up": (-1, 0)}, one_side,
-           ("connected", "gaps", "discrete", "open"))""",
-    "knob": "knob('board', 'xo', lambda who: boards([Board().after(0)], [f'for {who}']))",
-    "growing tree": "growing_tree(UCT(60, seed=1), Board('x___o___x'))",
-}
 PAPER = "svg => getComputedStyle(svg.querySelector('rect')).fill"
 TO_THE_MIDDLE = """slider => { slider.value = Math.floor(slider.max / 2);
   slider.dispatchEvent(new Event("input", { bubbles: true })) }"""
@@ -74,7 +24,10 @@ def opened(tmp_path_factory):
     root, private = tmp_path_factory.mktemp("explorables"), tmp_path_factory.mktemp("private")
     for study in STUDIES:
         shutil.copy(answer_path(load_study(study)), root)
-    with open_notebook(root, private, [IMPORTS, *CELLS.values()]) as (browser, server):
+    with open_notebook(root, private, [EXPLORABLE_IMPORTS, *EXPLORABLES.values()]) as (
+        browser,
+        server,
+    ):
         browser.run_cell(0)
         yield browser, server
 
@@ -88,7 +41,7 @@ def lab(opened):
 
 
 def shown(browser, name: str) -> Widget:
-    return Widget(browser, 1 + list(CELLS).index(name))
+    return Widget(browser, 1 + list(EXPLORABLES).index(name))
 
 
 def words(widget: Widget) -> str:
@@ -167,11 +120,11 @@ def test_a_tree_grows_by_itself(lab):
 def test_in_every_window(lab):
     """On a laptop, a telephone and at 200 % zoom, in both themes, all of a picture can be seen and
     read, at the beginning and later on, and axe finds nothing grave."""
-    numbers = {name: 1 + number for number, name in enumerate(CELLS)}
-    for widget in (shown(lab, name) for name in CELLS):
+    numbers = {name: 1 + number for number, name in enumerate(EXPLORABLES)}
+    for widget in (shown(lab, name) for name in EXPLORABLES):
         assert widget.root.locator("svg").first.is_visible()
     assert faults(lab, {"growing tree": numbers["growing tree"]}, "explore-begun") == {}
-    for name in CELLS:
+    for name in EXPLORABLES:
         if name not in ("scores", "knob"):
             widget = Widget(lab, numbers[name], run=False)
             widget.root.locator("input[data-slider='step']").evaluate(TO_THE_MIDDLE)

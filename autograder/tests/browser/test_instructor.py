@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.benchmarks._browser.harness import serve
 from autograder.commands.plan import PLANS
 from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.database import db_url
@@ -13,17 +14,16 @@ from autograder.release.assignments import add_students
 from autograder.release.notebooks import answer_id
 from autograder.telling.gradebook import marks_of, open_gradebook, students_of
 from autograder.telling.report import write_report
-from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.harness import serve
-from autograder.tests.browser.school import (
+from autograder.tests.support.axe import GRAVE, findings
+from autograder.tests.support.classes import make_course
+from autograder.tests.support.exchange import (
     NOTEBOOK,
     STUDY,
     fetch_feedback,
     hand_in,
-    make_course,
     make_desk,
 )
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace import answer_path
 from course.probes import load_study, studies
 from course.start import PAGE
@@ -39,7 +39,7 @@ DUE = "2027-03-01 10:00 UTC"
 def test_an_instructors_evening(browser, tmp_path):
     """Generate, release, collect, autograde, mark an answer, feedback, release of feedback."""
     need_isolation()
-    course = make_course(tmp_path / "course")
+    course = make_course(tmp_path / "course", *map(load_study, studies()))
     desk = make_desk(tmp_path / "desk", course)
     add_students(course, [(ADA, "Ada", "Lovelace")])
     slip = next(m for m in load_mutants(STUDY.name) if m.name == "diagonals_missed")

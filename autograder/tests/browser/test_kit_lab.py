@@ -4,8 +4,7 @@ import zipfile
 
 import pytest
 
-from autograder.tests.browser.harness import lab_path, serve
-from autograder.tests.browser.school import students_course
+from autograder.benchmarks._browser.harness import lab_path, serve, students_course
 from course.probes import load_study
 from course.start import PAGE
 from course.validate import CELL_SECONDS

@@ -8,14 +8,14 @@ import shutil
 
 import pytest
 
+from autograder.benchmarks._browser.harness import serve
 from autograder.course_folder import CourseFolder
 from autograder.desk import marks
 from autograder.release.assignments import add_students, release
 from autograder.release.notebooks import answer_id
 from autograder.telling.questions import answers
-from autograder.tests.browser.axe import GRAVE, axe_core, findings
-from autograder.tests.browser.harness import serve
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.axe import GRAVE, axe_core, findings
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study
 from course.start import PAGE
 

@@ -9,13 +9,13 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.benchmarks._browser.harness import serve
 from autograder.course_folder import CourseFolder
 from autograder.database import db_url
 from autograder.grading.batch import grade
 from autograder.release.assignments import add_students, release
 from autograder.telling.feedback import write_feedback
-from autograder.tests.browser.harness import serve
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]

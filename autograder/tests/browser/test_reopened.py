@@ -12,12 +12,12 @@ from ipywidgets import DOMWidget
 import autograder.desk
 import sequence.widget
 import tictactoe.show
+from autograder.benchmarks._browser.harness import TOKEN, lab_path
+from autograder.benchmarks._browser.widgets import NOTEBOOK, open_notebook
 from autograder.course_folder import CourseFolder
 from autograder.desk import layout
 from autograder.desk.message import Message
 from autograder.release.assignments import release
-from autograder.tests.browser.harness import TOKEN, lab_path
-from autograder.tests.browser.widgets import NOTEBOOK, open_notebook
 from course.probes import load_study
 from tictactoe.show.click_board import ClickBoard, OnBoard
 

@@ -12,6 +12,9 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
+from autograder.benchmarks._browser.harness import TOKEN, lab_path, serve
+from autograder.benchmarks._browser.live import CACHE, PLAY, Live, serve_site
+from autograder.benchmarks._browser.widgets import NOTEBOOK
 from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
@@ -20,12 +23,9 @@ from autograder.release.notebooks import KERNEL, notebook_texts
 from autograder.release.site.fetch import fetch
 from autograder.release.site.wheels import pyodide_server
 from autograder.telling.gradebook import marks_of, open_gradebook
-from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.firefox import in_firefox
-from autograder.tests.browser.harness import TOKEN, lab_path, serve
-from autograder.tests.browser.live import CACHE, PLAY, Live, serve_site
-from autograder.tests.browser.widgets import NOTEBOOK
-from autograder.tests.needs import need_isolation, need_program
+from autograder.tests.support.axe import GRAVE, findings
+from autograder.tests.support.firefox import in_firefox
+from autograder.tests.support.needs import need_isolation, need_program
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub, written_functions
 from course.drawn_before import MADE_BEFORE

@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.release.slides import sources_of, write_slides
-from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.fits import SIZES, misfits
+from autograder.tests.support.axe import GRAVE, findings
+from autograder.tests.support.fits import SIZES, misfits
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]

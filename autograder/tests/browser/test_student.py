@@ -5,19 +5,18 @@ import shutil
 
 import pytest
 
+from autograder.benchmarks._browser.harness import serve, students_course
 from autograder.course_folder import COURSE_ID
 from autograder.mutants import load_mutants
 from autograder.release.derive import COURSE
-from autograder.tests.browser.harness import serve
-from autograder.tests.browser.school import (
+from autograder.tests.support.classes import make_course
+from autograder.tests.support.exchange import (
     NOTEBOOK,
     STUDY,
     WRITTEN,
-    make_course,
     make_desk,
     module_text,
     put_out,
-    students_course,
 )
 from course.check import check
 from course.files import INTERNALS
@@ -50,7 +49,7 @@ def check_cell(cells: list[dict], name: str) -> int:
 
 def test_a_students_afternoon(browser, tmp_path):
     """From an empty folder to a submission in the exchange; nothing is asked of the web."""
-    course = make_course(tmp_path / "course")
+    course = make_course(tmp_path / "course", *map(load_study, studies()))
     put_out(course, STUDY)
     desk = make_desk(tmp_path / "desk", course)
     with serve(desk, tmp_path) as server:

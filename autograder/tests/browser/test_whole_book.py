@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from autograder.tests.browser.axe import GRAVE, findings
-from autograder.tests.browser.fits import misfits
-from autograder.tests.browser.harness import WINDOW
+from autograder.benchmarks._browser.harness import WINDOW
+from autograder.tests.support.axe import GRAVE, findings
+from autograder.tests.support.fits import misfits
 
 pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 EMPTY = "() => [...document.images].filter(one => !one.naturalWidth).map(one => one.src)"

@@ -4,32 +4,14 @@ import shutil
 
 import pytest
 
-from autograder.tests.browser.widgets import Widget as AnyWidget
-from autograder.tests.browser.widgets import faults, open_notebook, window
+from autograder.benchmarks._browser.examples import WIDGET_IMPORTS, WIDGETS
+from autograder.benchmarks._browser.widgets import Widget as AnyWidget
+from autograder.benchmarks._browser.widgets import open_notebook
+from autograder.tests.support.widget_faults import faults, grave, window
 from autograder.workspace import answer_path
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-IMPORTS = """from alphabeta import AlphaBeta
-from heuristic import TypeA, TypeAPlus
-from minimax import Minimax
-from sequence import Greedy
-from sequence import play as play_game
-from sequence.widget import play, replay
-from tictactoe import Board, Qubic, WinOrBlock
-from tictactoe.show.explorer import explore
-from tictactoe.show.counts import compare_counts
-from tictactoe.show.play_board import play_against"""
-CELLS = {  # name of a widget -> the cell that shows it
-    "play": "play_against(AlphaBeta(), side='o')",
-    "explorer": "explore(AlphaBeta(), Board('x__ox__xo'))",
-    "two searches": "explore(Minimax(), Board('xoox__ox_'), against=AlphaBeta())",
-    "large tree": "explore(Minimax(), Board('x___o__x_'))",
-    "counts": "compare_counts({'Type A': TypeA(), 'Type A+': TypeAPlus()}, Board('x___o____'))",
-    "qubic": "play_against(WinOrBlock(1), side='x', start=Qubic())",
-    "sequence": "play(Greedy(), seed=1)",
-    "replay": "replay(play_game([Greedy(), Greedy()], seed=2))",
-}
 SIZED = {"counts", "explorer", "two searches", "replay"}  # are looked at in windows of all sizes
 
 
@@ -40,7 +22,7 @@ def lab(tmp_path_factory):
     root, private = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("private")
     for study in ("study1", "study2", "study3"):
         shutil.copy(answer_path(load_study(study)), root)
-    with open_notebook(root, private, [IMPORTS, *CELLS.values()]) as (browser, _):
+    with open_notebook(root, private, [WIDGET_IMPORTS, *WIDGETS.values()]) as (browser, _):
         browser.run_cell(0)
         yield browser
         assert browser.elsewhere == []  # the widgets work without the web
@@ -50,7 +32,7 @@ class Widget(AnyWidget):
     """One widget in its cell, run anew."""
 
     def __init__(self, browser, name: str) -> None:
-        super().__init__(browser, 1 + list(CELLS).index(name))
+        super().__init__(browser, 1 + list(WIDGETS).index(name))
 
 
 def test_play_by_mouse_and_by_keyboard(lab):
@@ -200,8 +182,8 @@ def test_the_widgets_can_be_used_by_everybody(lab):
     found = {}
     for theme in ("Dark", "Light"):
         lab.use_theme(theme)
-        for name in CELLS.keys() - SIZED:
-            found[name, theme] = Widget(lab, name).grave()
+        for name in WIDGETS.keys() - SIZED:
+            found[name, theme] = grave(Widget(lab, name))
     assert not any(found.values()), found
 
 
@@ -210,7 +192,7 @@ def test_in_every_window(lab):
     read, and nothing is scrolled sideways; two searches are no higher than a laptop's window."""
     for name in SIZED:
         Widget(lab, name)
-    numbers = {name: 1 + list(CELLS).index(name) for name in SIZED}
+    numbers = {name: 1 + list(WIDGETS).index(name) for name in SIZED}
     assert faults(lab, numbers, "widget") == {}
     with window(lab, "laptop"):
         trees = AnyWidget(lab, numbers["two searches"], run=False).root.bounding_box()

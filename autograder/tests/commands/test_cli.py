@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from autograder import doctor, workspace
 from autograder.commands import cli, demo
@@ -25,6 +25,7 @@ from autograder.release import derive
 from autograder.release.assignments import ReleaseError
 from autograder.release.notebooks import NotebookError
 from autograder.telling.feedback import Feedback
+from autograder.tests.support.commands import autograder, is_one_sentence
 from autograder.workspace.strip import SolutionRegionError
 from course.probes import StudyTableError, UnknownCheck, load_study, studies
 
@@ -50,11 +51,6 @@ def plain_terminal():
         yield
 
 
-def autograder(*arguments: str) -> Result:
-    """Run the command in this process."""
-    return CliRunner().invoke(app, arguments, prog_name="autograder")
-
-
 def text(output: str) -> str:
     """What is said, without colours, frames and line breaks."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
@@ -64,11 +60,6 @@ def text(output: str) -> str:
 def contents(folder: Path) -> dict[Path, bytes | None]:
     """Everything in a folder: the bytes of files, None for folders."""
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
-
-
-def is_one_sentence(output: str) -> bool:
-    """Whether this is one line by the autograder, and no more."""
-    return re.fullmatch(r"autograder: [^\n]+\n", output) is not None
 
 
 # ---- Places

@@ -9,8 +9,8 @@ from autograder import benchmarks
 from autograder.benchmarks import _journal, agents, cluster, league, training
 from autograder.benchmarks._calls import calls
 from autograder.benchmarks._cluster import local_cluster
-from autograder.tests.needs import need_isolation, need_module
-from autograder.tests.postgres import need_postgres
+from autograder.tests.support.needs import need_isolation, need_module
+from autograder.tests.support.postgres import need_postgres
 from autograder.workspace import load_answer
 from sequence.league import LeagueError
 from sequence.league.cluster import called, kit_digest

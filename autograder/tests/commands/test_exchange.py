@@ -19,12 +19,10 @@ from autograder.commands.exchange import BY_EXCHANGE, exchange
 from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.errors import Refused
 from autograder.grading.handed_in import look_at
+from autograder.tests.support.exchange import ignore_exchange_warnings
 from course.probes import load_study
 
-SLIPS = pytest.mark.filterwarnings(  # both are nbgrader's own
-    "ignore:.*unrecognized arguments:DeprecationWarning", "ignore:unclosed file:ResourceWarning"
-)
-pytestmark = SLIPS
+pytestmark = ignore_exchange_warnings
 STUDY = load_study("study2")
 
 

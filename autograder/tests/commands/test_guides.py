@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.tests.browser.pictures import DOCS, MAX_BYTES, picture, shown
+from autograder.tests.support.guide_pictures import DOCS, MAX_BYTES, picture, shown
 
 
 def test_every_picture_is_shown_and_every_shown_one_is_there():

@@ -11,8 +11,8 @@ import pytest
 from autograder import workspace
 from autograder.course_folder import COURSE_ID, CourseFolder
 from autograder.grading.booked import booked
-from autograder.tests.hub import class_on_a_hub
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.hub import class_on_a_hub
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hub")]

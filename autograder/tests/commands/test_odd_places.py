@@ -1,20 +1,13 @@
 """Course folders with unusual names: they work, or are refused before anything is made."""
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
 
-from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.database import db_url, engine, file_of
+from autograder.tests.support.commands import autograder
 
 NAMES = ["my course", "#1", "50%41", "100%", "it's \"mine\"", "Übung für Ärzte", "日本語",
          "{course}", "C++ (2)", "a&b=c;d", "$HOME", "~", "-c", "back\\slash"]  # fmt: skip
-
-
-def autograder(*arguments: str) -> Result:
-    """Run the command in this process."""
-    return CliRunner().invoke(app, arguments, prog_name="autograder")
 
 
 @pytest.mark.parametrize("name", NAMES)

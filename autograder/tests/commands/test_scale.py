@@ -14,7 +14,7 @@ from autograder.benchmarks._classes import _longer
 from autograder.benchmarks._relay import relay
 from autograder.benchmarks._scale_page import PAGE, part, read, section, with_section
 from autograder.benchmarks._watch import Use
-from autograder.tests.needs import need_isolation, need_module
+from autograder.tests.support.needs import need_isolation, need_module
 from autograder.workspace import module_texts
 from course.probes import load_study
 

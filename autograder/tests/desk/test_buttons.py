@@ -30,7 +30,7 @@ from autograder.errors import Refused
 from autograder.grading.late import set_rule
 from autograder.release.assignments import release
 from autograder.telling.gradebook import open_gradebook, students_of
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import Study, load_study
 from tictactoe.show.still import WIDGET
 

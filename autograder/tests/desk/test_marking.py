@@ -11,7 +11,7 @@ from nbgrader.utils import parse_utc
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.database import db_url, file_of
 from autograder.desk import marks
-from autograder.desk.marking import AGAIN, NOTHING, Marking, mark_answers
+from autograder.desk.marking import AGAIN, NOTHING, Marking
 from autograder.desk.marks import Overtaken
 from autograder.errors import Refused
 from autograder.grading.late import set_rule
@@ -19,8 +19,8 @@ from autograder.release.assignments import add_students, release
 from autograder.release.notebooks import answer_id
 from autograder.telling.gradebook import marks_of, open_gradebook
 from autograder.telling.questions import allowed, answers, question
-from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
-from autograder.tests.telling.test_pictures import DATA, DOT
+from autograder.tests.support.images import DATA, DOT
+from autograder.tests.support.marking import ask, key, opened, read
 from course.probes import load_study, studies
 
 pytestmark = pytest.mark.xdist_group("desk")
@@ -85,14 +85,6 @@ def move_to(folder: CourseFolder, url: str) -> None:
         file.write(f"\nc.CourseDirectory.db_url = {url!r}\n")
 
 
-def opened(course, study: str = "study2") -> Marking:
-    """A grader's page, which notes what it sends."""
-    page = mark_answers(study, course=course.root)
-    page.sent = []
-    page.send = lambda content, buffers=None: page.sent.append(content)
-    return page
-
-
 def write(folder: CourseFolder, student: str, text: str) -> None:
     """Put a text into every answer of a student's graded notebook."""
     target = folder.root / "autograded" / student / NAME
@@ -102,25 +94,6 @@ def write(folder: CourseFolder, student: str, text: str) -> None:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             cell["source"] = text
     (target / f"{NOTEBOOK}.ipynb").write_text(json.dumps(data), "utf-8")
-
-
-def ask(page: Marking, do: str, student: str | None = None, **content) -> list[dict]:
-    """Do what the browser does, about one student's answer; returns what came back."""
-    page.sent.clear()
-    if student:
-        content["id"] = key(page, student)
-    page._asked(page, {"do": do, **content}, [])
-    return list(page.sent)
-
-
-def key(page: Marking, student: str) -> str:
-    """By what the page knows a student's answer."""
-    return next(a.id for a in page._answers.values() if a.student == student)
-
-
-def read(page: Marking, *students: str) -> None:
-    """Let the answers come into view."""
-    ask(page, "text", ids=[key(page, student) for student in students or CLASS])
 
 
 def booked(folder: CourseFolder, student: str) -> tuple:

@@ -12,7 +12,7 @@ from autograder import verdicts, workspace
 from autograder.doctor.by_machine import prove_by_machine
 from autograder.doctor.fresh_cases import fresh_cases
 from autograder.doctor.machine_mutants import machine_mutants
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace import answer_path
 from course.probes import load_study, studies
 

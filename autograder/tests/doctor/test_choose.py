@@ -24,7 +24,7 @@ from autograder.doctor.choose import (
 from autograder.doctor.machine_mutants import machine_mutants
 from autograder.errors import Refused
 from autograder.mutants import load_mutants, load_outsiders
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace import answer_path
 from course.probes import load_study
 

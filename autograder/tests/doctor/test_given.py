@@ -5,7 +5,7 @@ import pytest
 from autograder import workspace
 from autograder.doctor import given
 from autograder.doctor.given import Given, given_answers
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study, studies
 
 

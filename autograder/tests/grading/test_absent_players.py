@@ -11,8 +11,6 @@ import pytest
 import sequence.agents.ismcts
 from autograder.sandbox import client
 from autograder.sandbox.client import Sandbox, SandboxPlayer
-from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
 from course.probes import Check
 from sequence.league.game import Raised
 
@@ -72,14 +70,6 @@ while waiting:
 NOT_BY_FILE = ("memory",)  # nothing has loaded the module, whether its file is there or not
 PLAYERS = {"ismcts": "ISMCTS", "greedy": "Greedy"}
 HEAVY = "import numpy\n"  # its process is forked from a parent that has imported more
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    """The sandbox in which a whole class is graded."""
-    need_isolation()
-    with Sandbox(Limits()) as sandbox:
-        yield sandbox
 
 
 def program(way: str, name: str) -> str:

@@ -32,6 +32,7 @@ from nbgrader.utils import determine_grade
 
 import autograder
 from autograder import verdicts, workspace
+from autograder.benchmarks._browser.harness import wait_until
 from autograder.course_folder import CourseFolder, run_quietly
 from autograder.grading import intake, submission
 from autograder.grading import nbgrader_steps as steps
@@ -43,9 +44,8 @@ from autograder.sandbox import client, launch
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
 from autograder.telling.feedback import write_feedback
-from autograder.tests.browser.harness import wait_until
-from autograder.tests.grading import attacks
-from autograder.tests.needs import need_isolation
+from autograder.tests.support import attacks
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import mark_by_file

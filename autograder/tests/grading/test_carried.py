@@ -9,7 +9,7 @@ from autograder import verdicts, workspace
 from autograder.grading import attempts, carried, verdict
 from autograder.grading.verdict import Known, Seconds, decide
 from autograder.mutants import load_mutants
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace.strip import BEGIN, END, stub
 from course.probes import Check, load_study, studies
 from course.probes.explain import as_html, as_text

@@ -17,7 +17,7 @@ import pytest
 from autograder.sandbox import launch
 from autograder.sandbox.client import Ran, Sandbox
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import Check, load_study
 
 # All tests use the same file and devices: in two processes they would disturb one another.

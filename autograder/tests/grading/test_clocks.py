@@ -12,9 +12,6 @@ from autograder import workspace
 from autograder.benchmarks import load
 from autograder.grading.kernel import run_in_kernel
 from autograder.grading.nbgrader_steps import _Submission
-from autograder.sandbox.client import Sandbox
-from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
 from course.probes import Check, load_study, match
 from course.probes.ladder_agent import LadderPlayer
 from course.probes.process import ask_module
@@ -43,14 +40,6 @@ def body(request, monkeypatch):
         monkeypatch.setattr(clock, "PATIENCE", 1)
         monkeypatch.setattr(clock, "LEAST", 1.0)
     return request.param
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    """A sandbox with the usual limits."""
-    need_isolation()
-    with Sandbox(Limits()) as sandbox:
-        yield sandbox
 
 
 @pytest.fixture(params=["sandbox", "process"])

@@ -33,7 +33,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.watch import watched
 from autograder.sandbox.worker import kit_digest
 from autograder.telling.export import read_marks
-from autograder.tests.needs import need_isolation, need_module, need_program
+from autograder.tests.support.needs import need_isolation, need_module, need_program
 from course.probes import Check, load_study
 from sequence import Greedy
 from sequence.league import LeagueError, league

@@ -70,12 +70,6 @@ def course(made, tmp_path) -> CourseFolder:
 
 
 @pytest.fixture
-def no_canaries(monkeypatch) -> None:
-    """Leave out the proof before grading, which does not touch the gradebook."""
-    monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
-
-
-@pytest.fixture
 def tables(tmp_path, monkeypatch) -> Path:
     """The kit's tables as files that a test may change."""
     for place in (

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from autograder.benchmarks._browser.harness import wait_until
 from autograder.course_folder import CourseFolder
 from autograder.grading import batch
 from autograder.grading.batch import GradingError
@@ -18,8 +19,7 @@ from autograder.grading.workers import Failed
 from autograder.sandbox import launch
 from autograder.sandbox.client import Sandbox, SandboxFault
 from autograder.sandbox.limits import Limits
-from autograder.tests.browser.harness import wait_until
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study
 
 LIMITS = Limits(processes=20)

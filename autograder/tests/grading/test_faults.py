@@ -31,7 +31,7 @@ from autograder.release.assignments import release
 from autograder.telling.export import read_marks
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import look_at
-from autograder.tests.grading.test_grading import (
+from autograder.tests.support.classes import (
     CHECK,
     MODULES,
     STUDY,
@@ -41,7 +41,7 @@ from autograder.tests.grading.test_grading import (
     ledger,
     score,
 )
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 
 pytestmark = pytest.mark.xdist_group("faults")
 STUDENTS = ("ann", "bob")
@@ -63,7 +63,10 @@ def released(tmp_path_factory) -> CourseFolder:
             for number in range(1000):
                 database.execute("INSERT INTO student (id) VALUES (?)", (f"{number:03}",))
                 database.commit()
-    config(folder, 'c.CourseDirectory.db_url = c.CourseDirectory.db_url.partition("?")[0] + "?timeout=0"\n')
+    config(
+        folder,
+        'c.CourseDirectory.db_url = c.CourseDirectory.db_url.partition("?")[0] + "?timeout=0"\n',
+    )
     return folder
 
 
@@ -71,12 +74,6 @@ def released(tmp_path_factory) -> CourseFolder:
 def course(released, tmp_path) -> CourseFolder:
     """A copy of it."""
     return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
-
-
-@pytest.fixture
-def no_canaries(monkeypatch) -> None:
-    """Leave out the proof before grading: it does not touch the gradebook."""
-    monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
 
 
 def grade_both(folder: CourseFolder, students=STUDENTS) -> dict[str, Graded]:

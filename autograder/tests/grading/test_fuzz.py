@@ -25,16 +25,9 @@ from autograder.sandbox.limits import Limits
 from autograder.telling import feedback
 from autograder.telling.export import FORMATS, export, read_marks
 from autograder.telling.report import write_report
-from autograder.tests.grading.test_grading import (
-    CHECK,
-    MODULES,
-    NOTEBOOK,
-    STUDY,
-    hand_in,
-    score,
-)
-from autograder.tests.grading.test_intake import places
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.classes import CHECK, MODULES, NOTEBOOK, STUDY, hand_in, score
+from autograder.tests.support.intake import places
+from autograder.tests.support.needs import need_isolation
 
 pytestmark = [
     pytest.mark.xdist_group("fuzz"),

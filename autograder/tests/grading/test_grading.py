@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -25,17 +25,13 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
-from nbgrader.converters import GenerateAssignment
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 
 from autograder import verdicts, workspace
 from autograder.commands.progress import release_studies
 from autograder.course_folder import (
-    CONFIG_FILE,
     CourseFolder,
     put_environment_on_path,
-    run_quietly,
 )
 from autograder.grading import deciding
 from autograder.grading import ledger as books
@@ -50,6 +46,26 @@ from autograder.release.assignments import ReleaseError, release
 from autograder.release.notebooks import answer_id
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
+from autograder.tests.support.classes import (
+    CHECK,
+    ENDLESS,
+    MODULES,
+    NOTEBOOK,
+    STUDY,
+    config,
+    gradebook,
+    hand_in,
+    ledger,
+    score,
+)
+from autograder.tests.support.own_assignments import (
+    OWN,
+    SECRET,
+    SHOWN,
+    own_assignment,
+    own_scores,
+    solve,
+)
 from course.probes import homes, load_expected, load_study
 from course.probes.outcome import Aspect, Outcome
 from course.probes.process import ProbeFault
@@ -57,11 +73,7 @@ from course.probes.process import ProbeFault
 pytestmark = pytest.mark.xdist_group("grading")  # the class is graded once, in one process
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has neither sessions nor SIGKILL")
 
-STUDY = load_study("study2")
-CHECK = STUDY.checks["alpha_beta"]
 HIDDEN = [case["on"] for case in verdicts.hidden_study("study2").checks["alpha_beta"].cases]
-NOTEBOOK = "02_alpha_beta"
-MODULES = workspace.module_texts(STUDY)
 SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
 SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
 LIMITS = (
@@ -88,38 +100,9 @@ class AlphaBeta:
     def value(self, state, player, alpha, beta):
         return 5, None
 """
-ENDLESS = "class AlphaBeta:\n    def search(self, state):\n        while True:\n            pass\n"
 
 
 # ---- Handing in
-
-
-def config(folder: CourseFolder, text: str) -> None:
-    """Add a text to the course's own configuration."""
-    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
-        file.write(text)
-
-
-def hand_in(
-    folder: CourseFolder,
-    student: str,
-    module: str,
-    edit: Callable[[nbformat.NotebookNode], None] = lambda notebook: None,
-    *,
-    whole: bool = False,
-    study=STUDY,
-) -> Path:
-    """Hand in a module and the notebooks, after `edit`; only the graded cells unless `whole`."""
-    target = folder.root / "submitted" / student / study.assignment
-    shutil.copytree(folder.release(study.assignment), target, dirs_exist_ok=True)
-    (target / study.module).write_text(module, "utf-8")
-    for path in target.glob("*.ipynb"):
-        notebook = nbformat.read(path, as_version=4)
-        if not whole:
-            notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
-        edit(notebook)
-        nbformat.write(notebook, path)
-    return target
 
 
 def write_answer(notebook) -> None:
@@ -159,11 +142,6 @@ FORGERIES = {
 # ---- Looking at what came of it
 
 
-def gradebook(folder: CourseFolder) -> Gradebook:
-    """nbgrader's gradebook of the course; for `with`."""
-    return Gradebook(folder.config().CourseDirectory.db_url, "adversarial_search")
-
-
 def auto_scores(folder: CourseFolder, student: str, study=STUDY) -> dict[str, float | None]:
     """What nbgrader's gradebook holds for each cell of one submission."""
     with gradebook(folder) as book:
@@ -171,21 +149,10 @@ def auto_scores(folder: CourseFolder, student: str, study=STUDY) -> dict[str, fl
         return {g.name: g.auto_score for notebook in submission.notebooks for g in notebook.grades}
 
 
-def score(folder: CourseFolder, student: str, study=STUDY) -> float:
-    """The score of one submission, as formgrader shows it."""
-    with gradebook(folder) as book:
-        return book.find_submission(study.assignment, student).score
-
-
 def everything_booked(folder: CourseFolder) -> list[str]:
     """The whole gradebook, as SQL."""
     with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
         return list(database.iterdump())
-
-
-def ledger(folder: CourseFolder, student: str, study=STUDY) -> Path:
-    """Where the ledger's entry of one submission stands."""
-    return folder.results(study.assignment, student) / LEDGER
 
 
 def outcomes(folder: CourseFolder, student: str, study=STUDY) -> dict[str, dict]:
@@ -1120,57 +1087,6 @@ def test_the_report_is_text_whatever_names_hold(copied):
 
 # ---- An instructor's own assignment, and what a worker outlives
 
-OWN = "week7"
-SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
-SHOWN = "assert double(1) == 2"
-SECRET = (
-    "### BEGIN HIDDEN TESTS\nassert double(98765) == 197530, 'SECRETCODE'\n### END HIDDEN TESTS"
-)
-
-
-def own_assignment(
-    folder: CourseFolder,
-    test: str = f"{SHOWN}\n{SECRET}",
-    more: Iterable[nbformat.NotebookNode] = (),
-) -> None:
-    """Release an assignment of the instructor's own: a solution cell, a test cell, and more."""
-
-    def cell(source, grade_id, **nbgrader):
-        return new_code_cell(
-            source,
-            metadata={
-                "nbgrader": {"grade_id": grade_id, "schema_version": 3, "task": False, **nbgrader}
-            },
-        )
-
-    notebook = new_notebook(
-        metadata={
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
-        }
-    )
-    notebook.cells = [
-        cell(SOLVED, "double", grade=False, locked=False, solution=True),
-        cell(test, "test", grade=True, locked=True, solution=False, points=10),
-        *more,
-    ]
-    source = folder.root / "source" / OWN
-    source.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, source / "numbers.ipynb")
-    config = folder.config()
-    config.CourseDirectory.assignment_id = OWN
-    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
-    converter.force = True
-    run_quietly(converter, folder.root / "release.log")
-
-
-def solve(folder: CourseFolder, student: str, solution: str) -> None:
-    """Hand in the released notebook with this body of the function."""
-    target = folder.submission(OWN, student)
-    shutil.copytree(folder.release(OWN), target)
-    notebook = nbformat.read(target / "numbers.ipynb", as_version=4)
-    notebook.cells[0].source = f"def double(x):\n    {solution}"
-    nbformat.write(notebook, target / "numbers.ipynb")
-
 
 @pytest.fixture
 def own(course) -> CourseFolder:
@@ -1179,12 +1095,6 @@ def own(course) -> CourseFolder:
     solve(course, "ada", "return 2 * x")
     solve(course, "ben", "return x + 1")
     return course
-
-
-def own_scores(folder: CourseFolder) -> dict[str, float]:
-    """The scores of the instructor's own assignment."""
-    with gradebook(folder) as book:
-        return {s.student_id: s.score for s in book.find_assignment(OWN).submissions}
 
 
 def test_an_own_assignment_is_graded_and_its_hidden_tests_stay_hidden(own):

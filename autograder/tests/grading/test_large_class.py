@@ -18,13 +18,8 @@ from autograder.grading import submission as grading
 from autograder.grading.booked import booked
 from autograder.release.assignments import release
 from autograder.telling.gradebook import noted
-from autograder.tests.grading.test_faults import no_canaries  # noqa: F401 - a fixture
-from autograder.tests.grading.test_grading import MODULES, STUDY, hand_in
-from autograder.tests.grading.test_postgres import (
-    make_course,
-    postgres,  # noqa: F401 - a fixture
-)
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.classes import MODULES, STUDY, hand_in, make_course
+from autograder.tests.support.needs import need_isolation
 
 pytestmark = pytest.mark.xdist_group("postgres")
 SMALL, LARGE = 30, 3_000  # students
@@ -77,7 +72,7 @@ def counted() -> Iterator[list[int]]:
 
 
 @pytest.mark.slow
-def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_canaries, monkeypatch):  # noqa: F811
+def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_canaries, monkeypatch):
     """SQLite runs as many instructions to grade a student of 3,000 as one of 30, and to read what
     is told on a page: it finds rows by index, and does not look through those of the class. These
     are counted; no clock is needed.
@@ -108,15 +103,15 @@ def test_a_submission_costs_the_database_the_same_in_any_class(tmp_path, no_cana
 
 @pytest.mark.slow
 def test_a_server_plans_what_it_is_asked_again_only_once(
-    postgres,  # noqa: F811
+    postgres,
     tmp_path,
-    no_canaries,  # noqa: F811
+    no_canaries,
     monkeypatch,
 ):
     """What a worker asks of PostgreSQL for each submission stays prepared until the last one."""
     need_isolation()
     url = postgres.new_url()
-    folder = make_course(tmp_path / "course", url, STUDY)
+    folder = make_course(tmp_path / "course", STUDY, url=url)
     hand_in(folder, "ada", MODULES["reference"])
     prepared, opened = [], []
     monkeypatch.setattr(
@@ -137,9 +132,9 @@ def test_a_server_plans_what_it_is_asked_again_only_once(
 
 @pytest.mark.slow
 def test_who_owns_no_more_than_the_gradebook_has_its_rows_counted(
-    postgres,  # noqa: F811
+    postgres,
     tmp_path,
-    no_canaries,  # noqa: F811
+    no_canaries,
     monkeypatch,
 ):
     """A grader is no superuser: PostgreSQL knows of the gradebook's rows, and logs no warning."""
@@ -149,7 +144,7 @@ def test_who_owns_no_more_than_the_gradebook_has_its_rows_counted(
     postgres.sql(f"CREATE ROLE owner LOGIN PASSWORD '{PASSWORD}'")
     postgres.sql(f"ALTER DATABASE {url.database} OWNER TO owner")
     url = url.set(username="owner").render_as_string(hide_password=False)
-    folder = make_course(tmp_path / "course", url, STUDY)
+    folder = make_course(tmp_path / "course", STUDY, url=url)
     hand_in(folder, "ada", MODULES["reference"])
     before = len(postgres.log())
     with grading.grader(folder, STUDY, True) as grade_one:

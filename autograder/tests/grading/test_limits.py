@@ -13,21 +13,18 @@ from autograder.grading import submission as grading
 from autograder.grading.nbgrader_steps import GradingStep
 from autograder.grading.needed import FILE, LEAST, TIMES, limit, recalled, remembered
 from autograder.release.assignments import release
-from autograder.tests.grading.test_grading import (
+from autograder.tests.support.classes import (
     CHECK,
     ENDLESS,
     MODULES,
     NOTEBOOK,
-    OWN,
     STUDY,
     config,
     hand_in,
-    own_assignment,
-    own_scores,
     score,
-    solve,
 )
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.own_assignments import OWN, own_assignment, own_scores, solve
 
 STATE = {"grader": "one", "isolation": "sandbox"}
 BUSY = "\n".join(

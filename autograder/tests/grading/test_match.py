@@ -15,7 +15,7 @@ import sequence.agents.ismcts
 from autograder.course_folder import CourseFolder
 from autograder.sandbox.client import Sandbox, SandboxPlayer
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace import answers_folder, module_texts
 from course.probes import Check, load_study
 from course.probes import given as looking

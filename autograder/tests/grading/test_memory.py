@@ -23,11 +23,11 @@ from pathlib import Path
 import pytest
 
 from autograder import verdicts
+from autograder.benchmarks._browser.harness import wait_until
 from autograder.sandbox import launch
 from autograder.sandbox.client import Job, Sandbox, _pid
 from autograder.sandbox.limits import Limits
-from autograder.tests.browser.harness import wait_until
-from autograder.tests.needs import need, need_isolation
+from autograder.tests.support.needs import need, need_isolation
 from course.probes import Case, Check, load_study, studies
 from course.probes.question import texts_of
 from course.probes.questions import MATCHES
@@ -115,14 +115,6 @@ def __getattr__(name):
 
     return Anything(name, (), {{"__init__": f}}) if name[0].isupper() else f
 '''
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    """The sandbox in which a whole class is graded."""
-    need_isolation()
-    with Sandbox(Limits()) as sandbox:
-        yield sandbox
 
 
 def needles(cases: Iterable[Case]) -> set[str]:

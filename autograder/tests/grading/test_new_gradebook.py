@@ -13,7 +13,6 @@ from sqlalchemy import create_engine, text
 from autograder import gradebook
 from autograder.course_folder import CourseFolder, put_environment_on_path
 from autograder.database import db_url
-from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
 
 PLAIN = """import sys
 from nbgrader.api import Gradebook
@@ -58,7 +57,7 @@ def test_a_gradebook_in_sqlite_equals_nbgraders(tmp_path, no_subprocess):
 
 
 @pytest.mark.slow
-def test_a_gradebook_in_postgresql_equals_nbgraders(postgres):  # noqa: F811
+def test_a_gradebook_in_postgresql_equals_nbgraders(postgres):
     """The same columns, constraints and version."""
 
     def schema(url: str) -> list[list]:

@@ -29,19 +29,9 @@ from autograder.grading.own_tests import TellInside
 from autograder.release.assignments import release
 from autograder.release.notebooks import NotebookError
 from autograder.telling.feedback import write_feedback
-from autograder.tests.grading.test_grading import (
-    CHECK,
-    MODULES,
-    NOTEBOOK,
-    OWN,
-    STUDY,
-    hand_in,
-    own_assignment,
-    own_scores,
-    score,
-    solve,
-)
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.classes import CHECK, MODULES, NOTEBOOK, STUDY, hand_in, score
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.own_assignments import OWN, own_assignment, own_scores, solve
 
 pytestmark = [
     pytest.mark.xdist_group("odd"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.sandbox.client import Outside, Sandbox
 from autograder.sandbox.inside.plain import NotPlain, coded, decoded
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 
 ATOMS = (
     st.none()

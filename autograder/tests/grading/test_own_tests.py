@@ -18,7 +18,7 @@ from autograder.grading.batch import GradingError, grade
 from autograder.grading.locked_cells import read_locked_cells
 from autograder.sandbox.client import Outside, Sandbox
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 
 DARTS = """def pi_by_darts(n):
     ### BEGIN SOLUTION

@@ -3,7 +3,6 @@
 A real server, which is stopped, or sends its clients away, while they work.
 """
 
-import csv
 import json
 import logging
 import os
@@ -27,10 +26,11 @@ from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
 from autograder import database, doctor, workspace
+from autograder.benchmarks._browser.harness import TOKEN, serve
 from autograder.benchmarks._postgres import PASSWORD, USER, Server
 from autograder.commands.cli import app
-from autograder.course_folder import CONFIG_FILE, CourseFolder
-from autograder.database import NoAnswer, file_of, passes, reach
+from autograder.course_folder import CourseFolder
+from autograder.database import NoAnswer, db_url, file_of, passes, reach
 from autograder.errors import Refused
 from autograder.grading import patient
 from autograder.grading import submission as grading
@@ -38,14 +38,13 @@ from autograder.grading.batch import grade
 from autograder.grading.booked import booked
 from autograder.grading.patient import Later
 from autograder.grading.workers import Failed
-from autograder.release.assignments import release, released_files
-from autograder.telling.export import FORMATS, export, read_marks
+from autograder.release.assignments import released_files
+from autograder.telling.export import read_marks
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
-from autograder.tests.browser.harness import TOKEN, serve
-from autograder.tests.grading.test_grading import MODULES, STUDY, config, hand_in
-from autograder.tests.needs import need_isolation
-from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
+from autograder.tests.support.classes import MODULES, STUDY, config, graded_by, hand_in, make_course
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.postgres import told_password
 from course.probes import load_study
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -53,19 +52,9 @@ WITH_EXTRA_CREDIT = load_study("study3")
 STUDENTS = ("Bob", "ada", "zoë")  # databases differ in how they sort these
 
 
-def make_course(root: Path, url: str | None = None, *studies) -> CourseFolder:
-    """A course folder with releases, its gradebook in PostgreSQL if there is a `url`."""
-    folder = CourseFolder.create(root)
-    if url:
-        config(folder, f"c.CourseDirectory.db_url = {url!r}\n")
-    for study in studies:
-        release(folder, study)
-    return folder
-
-
 def make_class(root: Path, url: str | None) -> CourseFolder:
     """A course folder with three modules handed in: right, untouched and wrong."""
-    folder = make_course(root, url, WITH_EXTRA_CREDIT)
+    folder = make_course(root, WITH_EXTRA_CREDIT, url=url)
     texts = workspace.module_texts(WITH_EXTRA_CREDIT)
     mutant = min(texts.keys() - {"reference", "stub"})
     for student, module in zip(STUDENTS, ("reference", "stub", mutant), strict=True):
@@ -73,29 +62,15 @@ def make_class(root: Path, url: str | None) -> CourseFolder:
     return folder
 
 
-def url_of(folder: CourseFolder) -> str:
-    """Where its gradebook is."""
-    return folder.config().CourseDirectory.db_url
-
-
-def told_password(folder: CourseFolder) -> list[Path]:
-    """The files of a course folder that hold the password, but for its configuration."""
-    return [
-        path
-        for path in folder.root.rglob("*")
-        if path.is_file() and path.name != CONFIG_FILE and PASSWORD.encode() in path.read_bytes()
-    ]
-
-
 # ---- Waiting
 
 
 @pytest.fixture
-def nobody_listens(tmp_path, postgres, monkeypatch) -> CourseFolder:  # noqa: F811
+def nobody_listens(tmp_path, postgres, monkeypatch) -> CourseFolder:
     """A course whose gradebook's server is not there, with half a second of patience."""
     monkeypatch.setattr(database, "PAUSES", (0.05, 0.1))
     url = re.sub(r":\d+/", ":1/", postgres.new_url())
-    folder = make_course(tmp_path / "course", url)
+    folder = make_course(tmp_path / "course", url=url)
     config(folder, "c.GradingStep.gradebook_seconds = 0.5\n")
     return folder
 
@@ -157,7 +132,7 @@ def test_every_command_stops_with_one_sentence(nobody_listens, command):
     assert PASSWORD not in done.output + str(told_password(nobody_listens))
 
 
-def test_what_waiting_does_not_mend_is_refused_at_once(tmp_path, postgres, caplog):  # noqa: F811
+def test_what_waiting_does_not_mend_is_refused_at_once(tmp_path, postgres, caplog):
     """A wrong password, a database that is not there or not permitted, a driver that is not there:
     no word of a secret."""
     url = postgres.new_url()
@@ -171,7 +146,7 @@ def test_what_waiting_does_not_mend_is_refused_at_once(tmp_path, postgres, caplo
         (url.replace("psycopg", "psycopg2"), "python3 run.py setup postgres"),
         (f"nonsense {PASSWORD}", "no address of a database"),
     ):
-        folder = make_course(tmp_path / reason[:4], wrong)
+        folder = make_course(tmp_path / reason[:4], url=wrong)
         with pytest.raises(Refused, match=reason) as refused:
             reach(folder)
         assert not isinstance(refused.value, NoAnswer)
@@ -180,20 +155,20 @@ def test_what_waiting_does_not_mend_is_refused_at_once(tmp_path, postgres, caplo
         assert PASSWORD not in str(refused.value) + problem + caplog.text
 
 
-def test_who_is_one_too_many_waits(tmp_path, postgres):  # noqa: F811
+def test_who_is_one_too_many_waits(tmp_path, postgres):
     """Others' connections end; the last words are those of the server."""
     url = postgres.new_url()
     postgres.sql(f"CREATE ROLE crowd LOGIN PASSWORD '{PASSWORD}' CONNECTION LIMIT 0")
-    folder = make_course(tmp_path / "course", url.replace(f"{USER}:", "crowd:"))
+    folder = make_course(tmp_path / "course", url=url.replace(f"{USER}:", "crowd:"))
     config(folder, "c.GradingStep.gradebook_seconds = 0.1\n")
     with pytest.raises(NoAnswer, match="too many connections"):
         reach(folder)
 
 
-def test_an_empty_database_is_no_gradebook(tmp_path, postgres):  # noqa: F811
+def test_an_empty_database_is_no_gradebook(tmp_path, postgres):
     """The same sentence as where the file is missing."""
     for url in (None, postgres.new_url()):
-        folder = make_course(tmp_path / str(bool(url)), url)
+        folder = make_course(tmp_path / str(bool(url)), url=url)
         done = CliRunner().invoke(app, ["export", "-c", str(folder.root)])
         assert done.exit_code == 2
         assert "there is no gradebook in" in done.output
@@ -223,7 +198,7 @@ def test_tasks_that_come_back_are_not_done_for_ever(monkeypatch, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def both(postgres, tmp_path_factory) -> dict[str, CourseFolder]:  # noqa: F811
+def both(postgres, tmp_path_factory) -> dict[str, CourseFolder]:
     """A class graded with each database; PostgreSQL is stopped for a while on the way."""
     need_isolation()
     place = tmp_path_factory.mktemp("both")
@@ -255,40 +230,10 @@ def both(postgres, tmp_path_factory) -> dict[str, CourseFolder]:  # noqa: F811
     return folders
 
 
-def without_times(path: Path) -> dict:
-    """The saved outcomes of a notebook."""
-    saved = json.loads(path.read_text("utf-8"))
-    for outcome in saved["outcomes"]:
-        del outcome["seconds"]
-    return saved
-
-
-def graded_by(folder: CourseFolder) -> dict:
-    """What a course folder says of its class, without the times that grading took."""
-    with (folder.root / "reports" / f"{WITH_EXTRA_CREDIT.assignment}.csv").open() as file:
-        table = [
-            {name: value for name, value in row.items() if name != "seconds"}
-            for row in csv.DictReader(file)
-        ]
-    return {
-        "booked": booked(url_of(folder), WITH_EXTRA_CREDIT.assignment),
-        "report": table,
-        "exports": {kind: export(read_marks(folder), kind) for kind in FORMATS},
-        "pages": {
-            str(path.relative_to(folder.root)): path.read_text("utf-8")
-            for path in sorted(folder.root.glob("feedback/*/*/*.html"))
-        },
-        "outcomes": {
-            str(path.relative_to(folder.root)): without_times(path)
-            for path in sorted(folder.root.glob("results/*/*/0*.json"))
-        },
-    }
-
-
 @pytest.mark.slow
 def test_a_class_is_graded_alike_although_the_server_was_stopped(both):
     """Marks, pages, outcomes, report and exports, with extra credit and names of all sorts."""
-    lite, server = map(graded_by, both.values())
+    lite, server = (graded_by(folder, WITH_EXTRA_CREDIT) for folder in both.values())
     assert len(server["pages"]) == 9
     assert len(server["report"]) == len(STUDENTS)
     for what, found in lite.items():
@@ -296,13 +241,13 @@ def test_a_class_is_graded_alike_although_the_server_was_stopped(both):
     for folder in both.values():
         assert {g.status for g in grade(folder, WITH_EXTRA_CREDIT)} == {"unchanged"}
         assert all(page.unchanged for page in write_feedback(folder, WITH_EXTRA_CREDIT))
-    assert file_of(url_of(both["postgres"])) is None
+    assert file_of(db_url(both["postgres"])) is None
     assert not (both["postgres"].root / "gradebook.db").exists()
     assert not told_password(both["postgres"])
 
 
 @pytest.mark.slow
-def test_formgrader_works_on_it_and_points_by_hand_stay(tmp_path, postgres):  # noqa: F811
+def test_formgrader_works_on_it_and_points_by_hand_stay(tmp_path, postgres):
     """nbgrader's own pages are shown, a person's points are entered there and outlive a regrade;
     after the server was stopped they are shown again."""
     need_isolation()
@@ -335,7 +280,7 @@ def test_formgrader_works_on_it_and_points_by_hand_stay(tmp_path, postgres):  # 
             f"gradebook/{assignment}",
         ):
             assert "formgrader" in ask(page)
-        with Gradebook(url_of(course)) as book:
+        with Gradebook(db_url(course)) as book:
             submission = book.find_submission(assignment, "ada")
             written = next(
                 grade
@@ -384,12 +329,12 @@ def sent_away(server: Server, url: str, moment: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.slow
-def test_a_connection_that_is_lost_at_any_moment_costs_nothing(postgres, tmp_path, monkeypatch):  # noqa: F811
+def test_a_connection_that_is_lost_at_any_moment_costs_nothing(postgres, tmp_path, monkeypatch):
     """The submission is done later, never a fault, and its marks are those of an undisturbed run."""
     need_isolation()
     monkeypatch.setattr(grading, "prove_by_canaries", lambda *arguments: None)
     url = postgres.new_url()
-    folder = make_course(tmp_path / "course", url, STUDY)
+    folder = make_course(tmp_path / "course", STUDY, url=url)
     hand_in(folder, "ada", MODULES["reference"])
     later, draw = 0, random.Random(1)
     with grading.grader(folder, STUDY, True) as grade_one:
@@ -409,11 +354,11 @@ def test_a_connection_that_is_lost_at_any_moment_costs_nothing(postgres, tmp_pat
 
 
 @pytest.mark.slow
-def test_two_graders_and_a_person_at_once_lose_nothing(postgres, tmp_path):  # noqa: F811
+def test_two_graders_and_a_person_at_once_lose_nothing(postgres, tmp_path):
     """Two commands for the same students, who are new, while nbgrader's own gradebook adds them."""
     need_isolation()
     url, other = postgres.new_url(), load_study("study1")
-    folder = make_course(tmp_path / "course", url, STUDY, other)
+    folder = make_course(tmp_path / "course", STUDY, other, url=url)
     names = [f"s{number}" for number in range(6)]
     for student in names:
         hand_in(folder, student, MODULES["reference"])
@@ -446,7 +391,7 @@ def test_two_graders_and_a_person_at_once_lose_nothing(postgres, tmp_path):  # n
         assert [(s.id, s.last_name) for s in book.students] == [(n, f"of {n}") for n in names]
 
 
-def test_what_passes_is_told_from_what_stays(postgres):  # noqa: F811
+def test_what_passes_is_told_from_what_stays(postgres):
     """Restarts, lost connections and two writers pass; anything else is the machine's fault."""
     import psycopg
 

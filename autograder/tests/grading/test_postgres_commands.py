@@ -25,16 +25,20 @@ from autograder.course_folder import CourseFolder
 from autograder.desk.overview import overview
 from autograder.telling.export import read_marks
 from autograder.telling.gradebook import open_gradebook, students_of
-from autograder.tests.browser.school import STUDY, fetch_feedback, hand_in, make_desk
-from autograder.tests.commands.test_cli import is_one_sentence
-from autograder.tests.commands.test_exchange import SLIPS
-from autograder.tests.desk.test_marking import ask, opened, read
-from autograder.tests.grading.test_grading import config
-from autograder.tests.grading.test_postgres import graded_by, told_password
-from autograder.tests.needs import need_isolation
-from autograder.tests.postgres import postgres  # noqa: F401 - a fixture
+from autograder.tests.support.classes import config, graded_by
+from autograder.tests.support.commands import is_one_sentence
+from autograder.tests.support.exchange import (
+    STUDY,
+    fetch_feedback,
+    hand_in,
+    ignore_exchange_warnings,
+    make_desk,
+)
+from autograder.tests.support.marking import ask, opened, read
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.postgres import told_password
 
-pytestmark = [pytest.mark.xdist_group("postgres"), SLIPS]
+pytestmark = [pytest.mark.xdist_group("postgres"), ignore_exchange_warnings]
 GUIDE = Path(__file__).parents[3] / "docs" / "scale.md"
 CLASS = "username,first,last\nada,Ada,Lovelace\nBob,Bob,Zuse\n"
 WITHOUT_GRADEBOOK = {  # what these work on is the kit alone
@@ -163,7 +167,7 @@ def granted(owner: str, database: str) -> list[str]:
 
 
 @pytest.fixture
-def shared(postgres, tmp_path, monkeypatch) -> Iterator[tuple[CourseFolder, str]]:  # noqa: F811
+def shared(postgres, tmp_path, monkeypatch) -> Iterator[tuple[CourseFolder, str]]:
     """A course whose gradebook is in a database of `head`'s, at an address that names nobody, and
     the name of that database."""
     url = postgres.new_url()
@@ -182,7 +186,7 @@ def shared(postgres, tmp_path, monkeypatch) -> Iterator[tuple[CourseFolder, str]
 
 
 @pytest.mark.slow
-def test_a_term_is_the_same_for_a_role_that_owns_nothing(postgres, shared, tmp_path, monkeypatch):  # noqa: F811
+def test_a_term_is_the_same_for_a_role_that_owns_nothing(postgres, shared, tmp_path, monkeypatch):
     """What the commands say and write, what the overview shows; formgrader's are tested elsewhere."""
     need_isolation()
     monkeypatch.setattr(plan, "PLANS", {6: {STUDY.name: 1}})
@@ -201,8 +205,8 @@ def test_a_term_is_the_same_for_a_role_that_owns_nothing(postgres, shared, tmp_p
         said[folder] += first_half(folder) + second_half(folder)
     assert said[served] == said[lite]
     assert seen(served) == seen(lite)
-    for what, found in graded_by(lite).items():
-        assert graded_by(served)[what] == found, what
+    for what, found in graded_by(lite, STUDY).items():
+        assert graded_by(served, STUDY)[what] == found, what
     ada = read_marks(served).columns[0].marks["ada"]
     assert (ada.manual, ada.comments) == (1, ["To ada."])
     assert not (served.root / "gradebook.db").exists()
@@ -221,7 +225,7 @@ def seen(folder: CourseFolder) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypatch):  # noqa: F811
+def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypatch):
     """The tables of the first release, and those of a later nbgrader."""
     folder, database = shared
     for line in granted("head", database):
@@ -236,7 +240,7 @@ def test_a_role_may_use_what_is_made_after_the_grants(postgres, shared, monkeypa
 
 
 @pytest.mark.slow
-def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):  # noqa: F811
+def test_who_lacks_a_right_is_told_so(postgres, shared, monkeypatch, capfd):
     """In one sentence with the server's words, never as if there were nothing or with a traceback."""
     folder, database = shared
     for line in granted("head", database):

@@ -14,18 +14,16 @@ import nbformat
 import pytest
 
 from autograder.grading.handed_in import MAX_ALL, MAX_ENTRIES
-from autograder.tests.grading.test_intake import (
+from autograder.tests.support.intake import (
     FIRST,
     LOST,
     MODULE,
     RELEASED,
     answered,
     checked,
-    desk,
     desk_result,
 )
 
-__all__ = ["desk"]  # a fixture
 MINE = "My answer."
 ENTRY = b"PK\x01\x02\x14\x03\x14\x00"  # how an entry of a zip file's directory begins
 

@@ -14,7 +14,7 @@ from autograder.grading import verdict
 from autograder.grading.verdict import Seconds, decide
 from autograder.sandbox.client import Sandbox
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_expected, load_study
 from course.probes.explain import as_html, as_text
 from course.probes.outcome import TOO_SLOW

@@ -1,13 +1,11 @@
 """Workers: a task that dies, raises or never ends costs itself only."""
 
-import errno
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -15,6 +13,7 @@ import pytest
 
 from autograder.benchmarks._signals import Command, adopting
 from autograder.grading.workers import Failed, run_tasks
+from autograder.tests.support.tasks import work
 
 SLOW = """
 import time
@@ -26,7 +25,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans")
 STOPPED = """
 import contextlib, sys
 from autograder.grading.workers import prepare, run_tasks
-from autograder.tests.grading.test_workers import work
+from autograder.tests.support.tasks import work
 
 if __name__ == "__main__":
     try:
@@ -35,36 +34,6 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         sys.exit(130)
 """
-
-
-@contextmanager
-def work():
-    """Does what a task says."""
-
-    def do(task: str) -> str:
-        if task == "spin":
-            while True:
-                pass
-        if task == "sleep":
-            time.sleep(2)
-        if task == "spin aloud":
-            print("spinning", flush=True)
-            while True:
-                pass
-        if task == "child":
-            tempfile.mkdtemp(prefix="left-")
-            subprocess.call(["sleep", "3600"])
-        if task == "raise":
-            raise ValueError("no\nmore")
-        if task == "die":
-            os._exit(3)
-        if task == "full":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        if task == "blocked":
-            return f"blocked: {sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))}"
-        return f"{task} is done"
-
-    yield do
 
 
 @pytest.mark.slow
@@ -142,7 +111,7 @@ def test_workers_children_can_be_interrupted():
 LONELY = """
 import sys
 from autograder.grading import workers
-from autograder.tests.grading.test_workers import work
+from autograder.tests.support.tasks import work
 
 if __name__ == "__main__":
     if sys.argv[1] == "unwatched":

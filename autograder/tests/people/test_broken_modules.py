@@ -1,11 +1,8 @@
 """A module that cannot be loaded: one line, the other cells run, and no restart is needed."""
 
-import builtins
-import sys
-
 import pytest
 
-from autograder.tests.people.shells import LOAD, notebook_in
+from autograder.tests.support.shells import LOAD
 
 RIGHT = "X = 5\n\n\nclass A:\n    def f(self):\n        return X\n\n\ndef g():\n    return X\n"
 IMPORT = "from mine import A, X, g"
@@ -74,15 +71,6 @@ BROKEN = {
     "a name less": ("X = 5\ndef g(): pass\n", "mine.py does not define A"),
     "no file": (None, "mine.py is missing"),
 }
-
-
-@pytest.fixture(params=[sys.platform, "emscripten"])
-def notebook(request, tmp_path, capsys, monkeypatch):
-    """A notebook in a new folder, in Lab and in the live site, with nothing loaded."""
-    monkeypatch.setattr(builtins, "__import__", builtins.__import__)  # restored afterwards
-    with notebook_in(tmp_path, capsys) as made:
-        monkeypatch.setattr(sys, "platform", request.param)
-        yield made
 
 
 def save(notebook, text):

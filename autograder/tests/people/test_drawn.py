@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autograder.tests.people.games import Twigs
+from autograder.tests.support.games import Twigs
 from tictactoe import Board, ConnectFour, Qubic
 from tictactoe.show.drawn import draw_state, has_narrow_form, move_words, words
 from tictactoe.solver import values

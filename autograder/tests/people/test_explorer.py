@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.tests.people.games import Twigs
-from autograder.tests.people.test_walk import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
+from autograder.tests.support.games import Twigs
+from autograder.tests.support.searches import FORK, SMALL, Backwards, Broken, Full, NoRoot, Pruning
 from tictactoe import Board, counted
 from tictactoe.show.explorer import explore
+from tictactoe.tests.support.boards import status
 
 WIDE = Board("x___o____")  # its tree does not fit
 
@@ -41,10 +42,6 @@ def clicks(explorer, word: str) -> dict[str, str]:
         for e in elements(explorer)
         if (e.get("data-move") or "").startswith(f"{word} ")
     }
-
-
-def status(explorer) -> str:
-    return explorer.board.shown["status"]
 
 
 def buttons(explorer) -> dict[str, str]:

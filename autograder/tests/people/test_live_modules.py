@@ -1,12 +1,11 @@
 """The next cell uses a module as it was saved: every kind of edit, and objects made before it."""
 
-import builtins
 import sys
 from types import ModuleType
 
 import pytest
 
-from autograder.tests.people.shells import LOAD, notebook_in
+from autograder.tests.support.shells import LOAD
 
 HEAD = "from functools import cache, partial\nfrom tictactoe import counted\n"
 # What a module holds before and after an edit, cells that are run before it, and one that shows
@@ -264,15 +263,6 @@ NOT_THE_SAME = {  # what was made before the edit is still there: these cells sh
     "what an instance holds": ("None", "2"),
     "a class that a function makes": ("(1, 1, False)", "(1, 2, False)"),
 }
-
-
-@pytest.fixture(params=[sys.platform, "emscripten"])
-def notebook(request, tmp_path, capsys, monkeypatch):
-    """A notebook in a new folder, in Lab and in the live site."""
-    monkeypatch.setattr(builtins, "__import__", builtins.__import__)  # restored afterwards
-    with notebook_in(tmp_path, capsys) as made:
-        monkeypatch.setattr(sys, "platform", request.param)
-        yield made
 
 
 @pytest.mark.parametrize("edit", EDITS)

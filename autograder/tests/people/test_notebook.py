@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from jupyter_client.manager import KernelManager
 
-from autograder.tests.people.kernels import kernel_in
+from autograder.tests.support.kernels import kernel_in
 from course.notebook import STUB_MESSAGE
 from course.probes import load_study, studies
 from course.progress import TO_WRITE

@@ -4,7 +4,7 @@ import matplotlib as mpl
 
 from course.plots import figure, picture
 from course.recorded import node_counts
-from tictactoe.tests.threads import at_once
+from tictactoe.tests.support.threads import at_once
 
 
 def test_pictures_in_many_threads():

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from autograder.tests.people.kernels import kernel_in
+from autograder.tests.support.kernels import kernel_in
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub, written_functions
 from course.probes import load_study, studies

@@ -19,7 +19,7 @@ from tictactoe import (
 from tictactoe.show.counts import compare_counts
 from tictactoe.show.explorer import explore
 from tictactoe.show.play_board import NEW, play_against
-from tictactoe.tests.threads import at_once
+from tictactoe.tests.support.threads import at_once
 
 SEEDS = range(3)
 

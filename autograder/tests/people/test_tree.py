@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from autograder.tests.people.games import Twigs
+from autograder.tests.support.games import Twigs
 from tictactoe import Board, Trace, counted
 from tictactoe.contract import CHANCE
 from tictactoe.games.kuhn import Kuhn

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autograder.tests.people.games import Twigs
-from autograder.tests.people.test_walk import FORK, Broken, Full, Pruning
+from autograder.tests.support.games import Twigs
+from autograder.tests.support.searches import FORK, Broken, Full, Pruning
 from tictactoe import Board
 from tictactoe.show.counts import compare_counts
 

@@ -7,7 +7,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 from autograder.telling.safe_html import clean
-from autograder.tests.people.test_walk import Full, Pruning
+from autograder.tests.support.searches import Full, Pruning
 from autograder.workspace import load_answer
 from sequence import Greedy, play
 from sequence.widget import play as play_sequence

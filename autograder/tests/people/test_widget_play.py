@@ -4,11 +4,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autograder.tests.people.games import Twigs
+from autograder.tests.support.games import Twigs
 from tictactoe import Board, Random, counted
 from tictactoe.games.pictures import image
 from tictactoe.games.players import Resigned
 from tictactoe.show.play_board import AGAIN, NEW, SWAP, UNDO, play_against
+from tictactoe.tests.support.boards import buttons, status
 
 
 class First:
@@ -42,14 +43,6 @@ def offered(game) -> list[str]:
     """What can be clicked in the picture."""
     svg = ET.fromstring(game.board.shown["svg"])
     return [e.get("data-move") for e in svg.iter() if e.get("data-move") is not None]
-
-
-def status(game) -> str:
-    return game.board.shown["status"]
-
-
-def buttons(game) -> list[str]:
-    return [move for move, _ in game.board.shown["buttons"]]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -29,7 +29,7 @@ from autograder.release.book.pages import (
 )
 from autograder.release.book.reference import documented
 from autograder.release.leaks import find_leaks
-from autograder.tests.release.static_site import broken_links, outside, read_site
+from autograder.tests.support.static_site import broken_links, outside, read_site
 from autograder.workspace import answer_path
 from autograder.workspace.strip import solutions
 from course.probes import load_study, studies

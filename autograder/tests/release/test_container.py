@@ -30,7 +30,7 @@ from autograder.sandbox.client import Sandbox
 from autograder.sandbox.cluster import Cluster, ClusterSandbox, terms
 from autograder.sandbox.launch import bubblewrap
 from autograder.sandbox.limits import Limits
-from autograder.tests.needs import need_isolation, need_module
+from autograder.tests.support.needs import need_isolation, need_module
 from course.probes import load_study
 
 ROOT = COURSE.parent

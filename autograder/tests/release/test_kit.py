@@ -28,11 +28,11 @@ import pytest
 import setuptools
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from typer.testing import CliRunner
 
 from autograder import verdicts, workspace
+from autograder.benchmarks._browser.harness import wait_until
+from autograder.benchmarks._cluster import free_port
 from autograder.commands import cli
-from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
 from autograder.grading.batch import grade
 from autograder.release import assignments as release
@@ -44,8 +44,8 @@ from autograder.release.leaks import public_files
 from autograder.release.notebooks import unprotect
 from autograder.sandbox.launch import bubblewrap
 from autograder.telling import export as exporting
-from autograder.tests.browser.harness import free_port, wait_until
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.commands import autograder
+from autograder.tests.support.needs import need_isolation
 from course.hand_in import hand_in
 from course.probes import load_study, studies
 from course.probes.question import texts_of
@@ -558,11 +558,6 @@ def test_bad_input_is_told_in_one_sentence(desk, arguments, sentence):
 
 
 # ---- The command
-
-
-def autograder(*arguments: str):
-    """Run the command in this process."""
-    return CliRunner().invoke(app, arguments, prog_name="autograder")
 
 
 def test_the_command_makes_it(archive, tmp_path, monkeypatch):

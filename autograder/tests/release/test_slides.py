@@ -11,7 +11,7 @@ from autograder.release import slides as decks
 from autograder.release.book.pages import BookError, plain
 from autograder.release.slides import page, sources_of, write_slides
 from autograder.release.slides.cut import ITEM_WORDS, MOST_ITEMS, MOST_WORDS, cut, short
-from autograder.tests.release.static_site import outside
+from autograder.tests.support.static_site import outside
 from course.probes import load_study
 from course.probes.question import texts_of
 

@@ -12,7 +12,7 @@ from autograder.release.derive import COURSE
 from autograder.release.kit import TEMPLATES, read
 from autograder.sandbox import worker
 from autograder.sandbox.cluster import PATIENCE
-from autograder.tests.needs import need_module
+from autograder.tests.support.needs import need_module
 from sequence.league import cluster
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.mutants import load_mutants
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace import answer_path, module_texts
 from course.probes import homes, load_study, studies
 from course.probes.homes import VARIABLE

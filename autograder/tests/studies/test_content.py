@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from autograder.tests import content
+from autograder.tests.support import content
 
 TESTS = """
 import os
@@ -30,9 +30,10 @@ def test_of_something_else():
 def run(tmp_path):
     """Run the three tests in a small checkout; what came of them, in order."""
     tests = tmp_path / "autograder" / "tests"
-    for folder in (tests, tmp_path / "course" / "study1_x", tmp_path / "course" / "study2_x"):
+    plugins = tests / "support"
+    for folder in (plugins, tmp_path / "course" / "study1_x", tmp_path / "course" / "study2_x"):
         folder.mkdir(parents=True)
-    shutil.copy(content.__file__, tests)
+    shutil.copy(content.__file__, plugins)
     (tests / "test_some.py").write_text(TESTS, "utf-8")
     (tmp_path / "requirements.lock").touch()
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
@@ -58,7 +59,7 @@ def run(tmp_path):
             text=True,
             capture_output=True,
             check=False,
-            env={"PYTHONPATH": str(tests), **environment},
+            env={"PYTHONPATH": str(plugins), **environment},
         )
         first = done.stdout.splitlines()[0]
         return first[: first.index(" ")], done.stdout

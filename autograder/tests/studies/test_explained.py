@@ -13,8 +13,8 @@ import pytest
 
 from autograder import verdicts, workspace
 from autograder.grading.verdict import Known, Seconds, decide, explain
-from autograder.tests.needs import need_isolation
-from autograder.tests.studies.test_outsiders import WRONG
+from autograder.tests.support.needs import need_isolation
+from autograder.tests.support.outsiders import WRONG
 from course.probes import load_study
 from course.probes.explain import as_text, why_stopped
 from course.probes.outcome import NO_ANSWER, Outcome

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from autograder.tests.needs import need_module
+from autograder.tests.support.needs import need_module
 from autograder.workspace import load_answer
 from tictactoe import Board, solver
 

@@ -8,14 +8,12 @@ these are what the checks have yet to ask.
 import pytest
 
 from autograder import workspace
-from autograder.mutants import load_outsiders
-from autograder.tests.needs import need_isolation
-from autograder.tests.studies import patches
+from autograder.tests.support import outsiders
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study, studies
 from course.probes.questions import MATCHES
 
-RIGHT = {path: patches.study_of(path) for path in sorted(patches.RIGHT.glob("study*"))}
-WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
+RIGHT = {path: outsiders.study_of(path) for path in sorted(outsiders.RIGHT.glob("study*"))}
 
 
 def marks(name: str, text: str) -> tuple[float, float]:
@@ -37,7 +35,7 @@ def marks(name: str, text: str) -> tuple[float, float]:
 def test_no_right_module_loses_anything(path):
     """However it is built, a module that does what the text says gets full marks."""
     need_isolation()
-    earned, points = marks(RIGHT[path], patches.whole(path))
+    earned, points = marks(RIGHT[path], outsiders.whole(path))
     assert earned == points
 
 
@@ -48,7 +46,7 @@ def test_no_right_module_loses_anything(path):
     ("name", "module"),
     [
         pytest.param(name, module, id=f"{name}-{module.name}", marks=pytest.mark.content(name))
-        for name, module in WRONG
+        for name, module in outsiders.WRONG
     ],
 )
 def test_a_wrong_module_loses_something(name, module):
@@ -61,7 +59,7 @@ def test_a_wrong_module_loses_something(name, module):
 
 @pytest.mark.parametrize(
     ("names", "least"),
-    [([name for name, _ in WRONG], 60), ([*RIGHT.values()], 30)],
+    [([name for name, _ in outsiders.WRONG], 60), ([*RIGHT.values()], 30)],
     ids=["wrong", "right"],
 )
 def test_there_are_outsiders_enough(names, least):
@@ -73,12 +71,12 @@ def test_there_are_outsiders_enough(names, least):
 
 def test_every_patch_fits_and_makes_the_same_module_again(tmp_path, monkeypatch):
     """All modules can be written out, and what is stored of them makes them again."""
-    patches.unpack(tmp_path / "written")
-    monkeypatch.setattr(patches, "RIGHT", tmp_path / "stored")
-    patches.RIGHT.mkdir()
-    patches.pack(tmp_path / "written")
-    stored = {path.stem: patches.whole(path) for path in patches.RIGHT.iterdir()}
-    assert stored == {path.stem: patches.whole(path) for path in RIGHT}
+    outsiders.unpack(tmp_path / "written")
+    monkeypatch.setattr(outsiders, "RIGHT", tmp_path / "stored")
+    outsiders.RIGHT.mkdir()
+    outsiders.pack(tmp_path / "written")
+    stored = {path.stem: outsiders.whole(path) for path in outsiders.RIGHT.iterdir()}
+    assert stored == {path.stem: outsiders.whole(path) for path in RIGHT}
 
 
 def test_a_patch_of_another_answer_is_refused(tmp_path):
@@ -88,4 +86,4 @@ def test_a_patch_of_another_answer_is_refused(tmp_path):
     other = tmp_path / path.name
     other.write_text(f"{answer} 0{rest}", "utf-8")
     with pytest.raises(ValueError, match=r"CONTRIBUTING\.md"):
-        patches.whole(other)
+        outsiders.whole(other)

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
-from typer.testing import CliRunner
 
 from autograder import workspace
-from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError
 from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded, note_fault
@@ -20,6 +18,7 @@ from autograder.release.assignments import add_students, release
 from autograder.release.notebooks import answer_id
 from autograder.telling import export as exporting
 from autograder.telling.gradebook import marks_of, open_gradebook
+from autograder.tests.support.commands import autograder
 from course.probes import load_study
 
 pytestmark = pytest.mark.xdist_group("export")
@@ -98,11 +97,6 @@ def exported(folder: CourseFolder, kind: str) -> list[list[str]]:
     """The lines of an export."""
     text = exporting.export(exporting.read_marks(folder), kind)
     return list(csv.reader(io.StringIO(text)))
-
-
-def autograder(*arguments: str):
-    """Run the command in this process."""
-    return CliRunner().invoke(app, arguments, prog_name="autograder")
 
 
 # ---- Numbers

@@ -19,7 +19,7 @@ from autograder.grading.batch import grade
 from autograder.release.assignments import add_students, release
 from autograder.telling.feedback import write_feedback
 from autograder.telling.page_names import page_names
-from autograder.tests.browser.school import (
+from autograder.tests.support.exchange import (
     STUDY,
     fetch_feedback,
     hand_in,
@@ -27,8 +27,8 @@ from autograder.tests.browser.school import (
     module_text,
     put_out,
 )
-from autograder.tests.needs import need_isolation
-from autograder.tests.telling.test_pictures import DATA, DOT
+from autograder.tests.support.images import DATA, DOT
+from autograder.tests.support.needs import need_isolation
 
 pytestmark = [
     pytest.mark.xdist_group("feedback"),

@@ -7,7 +7,6 @@ import base64
 import os
 import re
 import unicodedata
-import zlib
 
 import pytest
 from hypothesis import given
@@ -26,33 +25,8 @@ from autograder.telling.pictures import (
     lift_inline,
 )
 from autograder.telling.safe_html import clean, clean_output, markdown, markdown_of
+from autograder.tests.support.images import DATA, DOT, base64_of, png
 
-
-def png(width: int = 1, height: int = 1, filling: int = 0) -> bytes:
-    """A PNG file of that size, whose header at least is right."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return (
-            len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-        )
-
-    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\0\0\0\0"
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"teXt", bytes(filling))
-        + chunk(b"IDAT", zlib.compress(bytes(2)))
-        + chunk(b"IEND", b"")
-    )
-
-
-def base64_of(content: bytes) -> str:
-    """Content as an attachment has it."""
-    return base64.b64encode(content).decode("ascii")
-
-
-DOT = png()
-DATA = base64_of(DOT)
 IMAGE = f'src="data:image/png;base64,{DATA}"'
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">'

@@ -7,7 +7,7 @@ import pytest
 
 from autograder import workspace
 from autograder.sandbox.client import SandboxFault
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from course.probes import load_study
 
 STUDY = load_study("study3")

@@ -11,7 +11,7 @@ import pytest
 
 from autograder import verdicts, workspace
 from autograder.doctor.machine_mutants import machine_mutants
-from autograder.tests.needs import need_isolation
+from autograder.tests.support.needs import need_isolation
 from autograder.workspace.reach import Reach
 from course.probes.syntax import parsed
 

@@ -10,8 +10,8 @@ import pytest
 from sequence import DRAFT, FORGO, OFFICIAL, PASS, State
 from sequence.agents import beliefs
 from sequence.board.cards import CARDS, DECK, numbers, pile_of
-from sequence.tests.engine.test_observation import states_of
-from sequence.tests.positions import board_of, state_from
+from sequence.tests.support.positions import board_of, state_from
+from sequence.tests.support.random_games import states_of
 
 TABLES = [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)]
 

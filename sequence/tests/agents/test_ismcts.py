@@ -11,7 +11,7 @@ from sequence.agents import beliefs
 from sequence.agents.ismcts import ISMCTS
 from sequence.agents.worth import best_action, chances, ranked
 from sequence.board.layout import BIT
-from sequence.tests.positions import board_of, state_from
+from sequence.tests.support.positions import board_of, state_from
 
 TABLES = [
     DRAFT,

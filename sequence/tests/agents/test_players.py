@@ -5,8 +5,8 @@ import random
 import pytest
 
 from sequence import DRAFT, OFFICIAL, Action, Greedy, Random, State, play
-from sequence.tests.engine.slow_rules import CARD
-from sequence.tests.positions import board_of, state_from
+from sequence.tests.support.positions import board_of, state_from
+from sequence.tests.support.slow_rules import CARD
 
 HANDS = [["5s", "2d", "3d", "4d", "5d", "6d"], ["kc", "kc", "qc", "qc", "tc", "tc"]]
 

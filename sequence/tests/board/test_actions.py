@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sequence import DRAFT, FORGO, OFFICIAL, PASS, Action, State, card_at
 from sequence.board.cards import CARDS, NUMBER
 from sequence.board.layout import BIT, CELLS
-from sequence.tests.engine.slow_rules import CARD, SlowGame
-from sequence.tests.positions import as_tuple, state_from
+from sequence.tests.support.positions import as_tuple, state_from
+from sequence.tests.support.slow_rules import CARD, SlowGame
 
 KINDS = ("place", "remove", "trade", "pass")
 ANY_ACTION = st.builds(

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from sequence.board.chips import bits, new_sequences, nth_bit
 from sequence.board.layout import BIT, CELLS, HEART_CELLS, cells_of
-from sequence.tests.engine.slow_rules import CARD, sequences_by
-from sequence.tests.positions import board_of, masks_of
+from sequence.tests.support.positions import board_of, masks_of
+from sequence.tests.support.slow_rules import CARD, sequences_by
 
 
 def board_with(own=(), used=(), other=()):

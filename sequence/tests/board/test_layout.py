@@ -34,7 +34,7 @@ from sequence.board.layout import (
     cells_of,
     mask_of,
 )  # fmt: skip
-from sequence.tests.engine.slow_rules import CARD, where
+from sequence.tests.support.slow_rules import CARD, where
 
 
 def test_table_is_the_rule_books():

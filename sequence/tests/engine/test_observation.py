@@ -12,18 +12,9 @@ from sequence import DRAFT, OFFICIAL, Action, Observation, State
 from sequence.agents import beliefs
 from sequence.board.cards import names
 from sequence.engine.open_state import OpenState
+from sequence.tests.support.random_games import states_of
 
 TABLES = [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)]
-
-
-def states_of(rules, seed, every=7):
-    """Every so many states of a random game."""
-    state, chance = State.deal(rules, seed), random.Random(seed)
-    while not state.is_terminal():
-        if len(state.history) % every == 0:
-            yield state
-        state = state.after(state.legal_actions().choose(chance))
-    yield state
 
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)

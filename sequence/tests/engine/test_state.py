@@ -11,8 +11,8 @@ import pytest
 from sequence import DRAFT, FORGO, OFFICIAL, PASS, Action, IllegalAction, State
 from sequence.board.cards import CARDS, DECK, NUMBER, numbers
 from sequence.board.layout import PLAYABLE, mask_of
-from sequence.tests.engine.slow_rules import SlowGame
-from sequence.tests.positions import as_tuple, board_of, slow_board, state_from
+from sequence.tests.support.positions import as_tuple, board_of, slow_board, state_from
+from sequence.tests.support.slow_rules import SlowGame
 from tictactoe.contract import IllegalMove
 from tictactoe.contract import State as AnyState
 

@@ -21,7 +21,7 @@ from sequence.engine.replay import read
 from sequence.pictures.pieces import COLOURS
 from sequence.pictures.view import LEFT, SMALL, SQUARE, TOP, completed, picture
 from sequence.pictures.words import SHAPES, action_words, card_name, card_words, in_words
-from sequence.tests.positions import board_of, state_from
+from sequence.tests.support.positions import board_of, state_from
 
 SVG = "{http://www.w3.org/2000/svg}"
 RULES = (

@@ -1,11 +1,11 @@
-"""What the browser tests share: a course with a release in its exchange, and a student's folder."""
+"""nbgrader's exchange: a study released into it, a student's folder, submissions and feedback."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
@@ -13,32 +13,16 @@ from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
 from autograder.course_folder import STUDENT_FILE, CourseFolder
-from autograder.release.assignments import release
-from autograder.release.derive import COURSE
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub
-from course.probes import Study, load_study, studies
-from course.progress import NOTES
-from course.start import PAGE
+from course.probes import Study, load_study
 
 STUDY = load_study("study3")  # three notebooks, checks, written answers and extra credit
 NOTEBOOK = "03_lane_heuristic"
 WRITTEN = ["lane_counts", "heuristic"]  # the functions that notebook 3 asks for
-
-
-def make_course(root: Path) -> CourseFolder:
-    """A course folder in which every study has been released, none into the exchange."""
-    folder = CourseFolder.create(root)
-    for name in studies():
-        release(folder, load_study(name))
-    return folder
-
-
-def students_course(root: Path) -> Path:
-    """A copy of the kit's public course, as `python3 run.py lab` opens it."""
-    return shutil.copytree(
-        COURSE, root / "kit" / "course", ignore=shutil.ignore_patterns("__pycache__", NOTES, PAGE)
-    )
+ignore_exchange_warnings = pytest.mark.filterwarnings(  # both are nbgrader's own
+    "ignore:.*unrecognized arguments:DeprecationWarning", "ignore:unclosed file:ResourceWarning"
+)
 
 
 def put_out(folder: CourseFolder, study: Study) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-RECORD = Path(__file__).with_name("content.json")
+ROOT = Path(__file__).parents[3]
+TESTS = Path(__file__).parents[1]
+RECORD = TESTS / "content.json"
 STUDY = re.compile(r"study\d+")
 # The inputs. Other parts of the kit, such as the command line, have no influence on these tests.
 FOLDERS = (
@@ -59,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "content(study): a test of the content of a study, or of "
-        "all studies; see autograder/tests/content.py",
+        "all studies; see autograder/tests/support/content.py",
     )
 
 
@@ -99,12 +100,12 @@ def recorded() -> dict[str, str]:
 def digest(test: Path, study: str | None = None) -> str:
     """A digest of the inputs of a test module.
 
-    These are the module itself, the helper modules next to it, and the code and data of the kit,
-    without the files of studies other than `study` if one is given.
+    These are the module itself, the helper modules next to it and those of all tests, and the code
+    and data of the kit, without the files of studies other than `study` if one is given.
     """
     helpers = [
         path
-        for folder in (test.parent, RECORD.parent)
+        for folder in (test.parent, TESTS, *sorted(ROOT.glob("*/tests/support")))
         for path in sorted(folder.glob("*.py"))
         if not path.name.startswith("test_")
     ]

@@ -26,11 +26,12 @@ import psutil
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
+from autograder.benchmarks._browser.harness import KIT, wait_until
+from autograder.benchmarks._cluster import free_port
 from autograder.course_folder import CONFIG_FILE, CourseFolder
 from autograder.release.assignments import release
 from autograder.release.kit import make_kit
-from autograder.tests.browser.harness import KIT, free_port, wait_until
-from autograder.tests.needs import need, need_module, need_program
+from autograder.tests.support.needs import need, need_module, need_program
 from course.probes import Study
 
 DEPLOY = KIT / "deploy"

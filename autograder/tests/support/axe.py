@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from autograder.tests.browser.harness import KIT
-from autograder.tests.needs import need, need_program
+from autograder.benchmarks._browser.harness import KIT
+from autograder.tests.support.needs import need, need_program
 
 VERSION = "4.14.1"
 CACHE = KIT / "build" / "axe-core"

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from autograder.tests.browser.harness import KIT, SCREENSHOTS, SECONDS
-from autograder.tests.needs import need, need_program
+from autograder.benchmarks._browser.harness import KIT, SCREENSHOTS, SECONDS
+from autograder.tests.support.needs import need, need_program
 
 VERSION = "24.43.1"
 PUPPETEER = KIT / "build" / "puppeteer" / VERSION / "node_modules"  # node seeks by this very name

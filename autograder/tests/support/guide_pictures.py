@@ -1,7 +1,7 @@
 """Makes the guides' pictures of the browser tests' screenshots: `docs/pictures/*.png`, small.
 
 After `python3 run.py test -n0 autograder/tests/browser`:
-`.venv/bin/python -m autograder.tests.browser.pictures`. Which ones, the guides themselves say.
+`.venv/bin/python -m autograder.tests.support.guide_pictures`. Which ones, the guides themselves say.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from autograder.tests.browser.harness import KIT, SCREENSHOTS
+from autograder.benchmarks._browser.harness import KIT, SCREENSHOTS
 
 DOCS = KIT / "docs"
 SHOWN = re.compile(r"!\[([^\]]*)\]\(pictures/([a-z-]+)\.png\)")

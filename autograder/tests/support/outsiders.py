@@ -1,11 +1,12 @@
-"""The right modules of outsiders: whole, or a patch of an answer that they resemble.
+"""The modules of people who had only the student kit: the wrong ones, which are edits of an answer,
+and the right ones, whole or as a patch of an answer that they resemble.
 
 A patch begins with the answer's name and digest. `@@ 4:7` replaces these lines of the answer,
 counted as in a slice of Python's, with the lines that follow. To write the whole modules to a
 folder, and to store the modules of a folder:
 
-    python -m autograder.tests.studies.patches unpack build/outsiders
-    python -m autograder.tests.studies.patches pack build/outsiders
+    python -m autograder.tests.support.outsiders unpack build/outsiders
+    python -m autograder.tests.support.outsiders pack build/outsiders
 """
 
 import hashlib
@@ -15,9 +16,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from autograder import workspace
-from course.probes import load_study
+from autograder.mutants import load_outsiders
+from course.probes import load_study, studies
 
-RIGHT = Path(__file__).parent / "outsiders" / "right"
+WRONG = [(name, module) for name in studies() for module in load_outsiders(load_study(name))]
+RIGHT = Path(__file__).parents[1] / "studies" / "outsiders" / "right"
 HUNK = re.compile(r"^@@ (\d+):(\d+)\n", re.MULTILINE)
 SMALL = 2 / 3  # of a module's lines: a longer patch is not worth its dependence on the answer
 

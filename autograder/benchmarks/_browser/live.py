@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from autograder.tests.browser.harness import KIT, Browser
+from autograder.benchmarks._browser.harness import KIT, Browser
 
 CACHE = KIT / "build" / "site-cache"
 PLAY = """from tictactoe.show.play_board import play_against

@@ -1,4 +1,4 @@
-"""What hostile submissions try, as tables of short programs: used by `test_attacks`.
+"""What hostile submissions try, as tables of short programs.
 
 A program prints `taken` when it got what it was after. Before it, these names are set: AUTOGRADER,
 the staff's folder; GRADEBOOK, a database; OTHER, another student's file; HOST, a folder of the

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.tests.browser.harness import Browser
+from autograder.benchmarks._browser.harness import Browser
 
 SIZES = {"laptop": (1366, 768), "telephone": (390, 844), "zoomed": (683, 384)}
 LOOK = """() => {

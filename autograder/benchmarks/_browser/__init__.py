@@ -1,0 +1,1 @@
+"""JupyterLab and the live site in a headless Chromium, for benchmarks and for the browser tests."""

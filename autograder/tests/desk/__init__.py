@@ -1,0 +1,1 @@
+"""The overview with its buttons, and the page for marking written answers."""

@@ -1,0 +1,1 @@
+"""What students use in a notebook."""

@@ -1,0 +1,1 @@
+"""Notebooks, releases, the student kit, the book and the site."""

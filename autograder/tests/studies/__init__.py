@@ -1,0 +1,1 @@
+"""The content of the studies: numbers, checks, and modules that students might hand in."""

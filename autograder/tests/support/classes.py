@@ -1,0 +1,109 @@
+"""Course folders with submissions, handed in without the exchange, and what the gradebook holds."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook
+
+from autograder import workspace
+from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.database import db_url
+from autograder.grading.booked import booked
+from autograder.grading.ledger import LEDGER
+from autograder.release.assignments import release
+from autograder.telling.export import FORMATS, export, read_marks
+from course.probes import Study, load_study
+
+STUDY = load_study("study2")
+CHECK = STUDY.checks["alpha_beta"]
+NOTEBOOK = "02_alpha_beta"
+MODULES = workspace.module_texts(STUDY)
+ENDLESS = "class AlphaBeta:\n    def search(self, state):\n        while True:\n            pass\n"
+
+
+def config(folder: CourseFolder, text: str) -> None:
+    """Add a text to the course's own configuration."""
+    with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def hand_in(
+    folder: CourseFolder,
+    student: str,
+    module: str,
+    edit: Callable[[nbformat.NotebookNode], None] = lambda notebook: None,
+    *,
+    whole: bool = False,
+    study: Study = STUDY,
+) -> Path:
+    """Hand in a module and the notebooks, after `edit`; only the graded cells unless `whole`."""
+    target = folder.root / "submitted" / student / study.assignment
+    shutil.copytree(folder.release(study.assignment), target, dirs_exist_ok=True)
+    (target / study.module).write_text(module, "utf-8")
+    for path in target.glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        if not whole:
+            notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+        edit(notebook)
+        nbformat.write(notebook, path)
+    return target
+
+
+def gradebook(folder: CourseFolder) -> Gradebook:
+    """nbgrader's gradebook of the course; for `with`."""
+    return Gradebook(folder.config().CourseDirectory.db_url, "adversarial_search")
+
+
+def score(folder: CourseFolder, student: str, study: Study = STUDY) -> float:
+    """The score of one submission, as formgrader shows it."""
+    with gradebook(folder) as book:
+        return book.find_submission(study.assignment, student).score
+
+
+def ledger(folder: CourseFolder, student: str, study: Study = STUDY) -> Path:
+    """Where the ledger's entry of one submission stands."""
+    return folder.results(study.assignment, student) / LEDGER
+
+
+def make_course(root: Path, *studies: Study, url: str | None = None) -> CourseFolder:
+    """A course folder with releases, its gradebook in PostgreSQL if there is a `url`."""
+    folder = CourseFolder.create(root)
+    if url:
+        config(folder, f"c.CourseDirectory.db_url = {url!r}\n")
+    for study in studies:
+        release(folder, study)
+    return folder
+
+
+def _without_times(path: Path) -> dict:
+    """The saved outcomes of a notebook."""
+    saved = json.loads(path.read_text("utf-8"))
+    for outcome in saved["outcomes"]:
+        del outcome["seconds"]
+    return saved
+
+
+def graded_by(folder: CourseFolder, study: Study) -> dict:
+    """What a course folder says of its class, without the times that grading took."""
+    with (folder.root / "reports" / f"{study.assignment}.csv").open() as file:
+        table = [
+            {name: value for name, value in row.items() if name != "seconds"}
+            for row in csv.DictReader(file)
+        ]
+    return {
+        "booked": booked(db_url(folder), study.assignment),
+        "report": table,
+        "exports": {kind: export(read_marks(folder), kind) for kind in FORMATS},
+        "pages": {
+            str(path.relative_to(folder.root)): path.read_text("utf-8")
+            for path in sorted(folder.root.glob("feedback/*/*/*.html"))
+        },
+        "outcomes": {
+            str(path.relative_to(folder.root)): _without_times(path)
+            for path in sorted(folder.root.glob("results/*/*/0*.json"))
+        },
+    }

@@ -1,0 +1,1 @@
+"""Workspaces of a study, and stubs derived from answers."""

@@ -1,0 +1,1 @@
+"""Tests of states, observations, replays and games."""

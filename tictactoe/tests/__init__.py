@@ -1,0 +1,1 @@
+"""Tests of the small games, and of what notebooks show of them."""
