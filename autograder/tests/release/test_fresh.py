@@ -141,7 +141,9 @@ def test_an_extras_lock_has_only_what_the_first_lacks(other):
     assert extra and not first & extra
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "types")) for n in CHECKS]
+)
 def test_every_check_passes(name):
     """Format, style, types, directions of imports, spelling and workflows are all right."""
     command = [sys.executable, *CHECKS[name]]
