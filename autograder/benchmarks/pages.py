@@ -17,7 +17,7 @@ from statistics import median
 
 from autograder.benchmarks import Result
 from autograder.benchmarks._browser import examples
-from autograder.benchmarks._browser.harness import Browser, browse, serve, students_course
+from autograder.benchmarks._browser.harness import Browser, Missing, browse, serve, students_course
 from autograder.benchmarks._browser.live import CACHE, PLAY, Live, serve_site
 from autograder.benchmarks._browser.widgets import Widget, open_notebook
 from autograder.release.site import write_site
@@ -56,13 +56,16 @@ STOPWATCH = """widget => {
 
 def run() -> list[Result]:
     """Time all of it. Raises LookupError where a part is missing."""
-    with tempfile.TemporaryDirectory(prefix="bench-pages-") as temporary:
-        folder = Path(temporary)
-        return [
-            *(result for kind in CLICKED for result in repaints(folder / kind, kind)),
-            *first_notebook(folder / "lab"),
-            *live_site(folder / "site"),
-        ]
+    try:
+        with tempfile.TemporaryDirectory(prefix="bench-pages-") as temporary:
+            folder = Path(temporary)
+            return [
+                *(result for kind in CLICKED for result in repaints(folder / kind, kind)),
+                *first_notebook(folder / "lab"),
+                *live_site(folder / "site"),
+            ]
+    except Missing as error:
+        raise LookupError(str(error)) from None
 
 
 def repaints(folder: Path, kind: str) -> Iterator[Result]:

@@ -5,6 +5,7 @@ elsewhere is noted, and not to be had. Screenshots go to `build/screenshots/`, w
 """
 
 import contextlib
+import importlib
 import json
 import os
 import shutil
@@ -47,7 +48,7 @@ sys.exit(run.main(sys.argv[2:]))
 """
 
 
-class Missing(LookupError):
+class Missing(Exception):
     """A program or package that drives the browser is not installed."""
 
 
@@ -281,9 +282,8 @@ def browse() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         raise Missing(f"{BROWSERS[0]} is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
+    api = importlib.import_module("playwright.sync_api")
+    with api.sync_playwright() as playwright:
         options = [OFFLINE] if os.name == "nt" or os.geteuid() else [OFFLINE, "--no-sandbox"]
         chromium = playwright.chromium.launch(executable_path=program, args=options)
         context = chromium.new_context(viewport=WINDOW, locale="en-GB", timezone_id="UTC")

@@ -1,1 +1,1 @@
-"""Helpers that several test modules share. Only tests import them."""
+"""Helpers that several test modules of the autograder share."""

@@ -1,1 +1,1 @@
-"""Helpers that several test modules share. Only tests import them."""
+"""Helpers that tests of Sequence share."""

@@ -1,1 +1,1 @@
-"""Helpers that several test modules share. Only tests import them."""
+"""Helpers for tests of games and boards."""
