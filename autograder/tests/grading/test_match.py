@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pytest
 
+import sequence.agents.fitted
 import sequence.agents.greedy
 import sequence.agents.ismcts
 from autograder.course_folder import CourseFolder
@@ -276,6 +277,7 @@ def test_the_sandbox_plays_the_same_games(tmp_path):
         "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
         "import sequence\n\n\nclass MyAgent(sequence.Greedy):\n    pass\n",
         "from sequence.agents.greedy import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
+        "from sequence import FittedLookAhead\n\n\nclass MyAgent(FittedLookAhead):\n    pass\n",
     ],
 )
 def test_given_players_cannot_be_imported(tmp_path, source):
@@ -369,6 +371,7 @@ HONEST = [
     f"{ANSWERS}/study9_mcts/mcts.py:SequenceUCT",
     "Random",
     "sequence.agents.ismcts:ISMCTS(iterations=30)",
+    "FittedLookAhead",
 ]
 
 
@@ -387,7 +390,12 @@ def test_no_other_agent_is_taken_for_a_given_player(text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("given", "name"), [(sequence.agents.ismcts, "ISMCTS"), (sequence.agents.greedy, "Greedy")]
+    ("given", "name"),
+    [
+        (sequence.agents.ismcts, "ISMCTS"),
+        (sequence.agents.greedy, "Greedy"),
+        (sequence.agents.fitted, "FittedLookAhead"),
+    ],
 )
 def test_copied_code_is_recognised(tmp_path, given, name):
     """Other names, numbers and comments do not hide a copy, whatever stands beside it."""
