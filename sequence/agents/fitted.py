@@ -123,7 +123,9 @@ class FittedLookAhead:
         """For each action, the sum of the evaluations of the positions that it leads to."""
         side = states[0].to_move
         leaves = [_simulated(state.after(action), ahead) for action in actions for state in states]
-        return self._evaluation.chances(leaves, side).reshape(len(actions), -1).sum(axis=1)
+        chances = self._evaluation.chances(leaves, side)
+        sums: np.ndarray = chances.reshape(len(actions), -1).sum(axis=1)
+        return sums
 
 
 class Evaluation:

@@ -403,13 +403,13 @@ def test_copied_code_is_recognised(tmp_path, given, name):
     for old, new in (("actions", "moves"), ("worth", "value"), ("0.15", "0.2"), (name, "MyAgent")):
         text = text.replace(old, new)
     assert copied_player(["x = 1", text]) == name
-    replies = ask_module(
-        module(
-            tmp_path,
-            Path(given.__file__).read_text("utf-8").replace(f"class {name}", "class MyAgent"),
-        ),
-        ladder(deals=1),
+    path = module(
+        tmp_path, Path(given.__file__).read_text("utf-8").replace(f"class {name}", "class MyAgent")
     )
+    weights = Path(given.__file__).with_suffix(".toml")
+    if weights.exists():
+        path.with_suffix(".toml").write_bytes(weights.read_bytes())
+    replies = ask_module(path, ladder(deals=1))
     assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)] * 2
     assert f"the code of {name} is in this agent" in replies.said[1]
 
