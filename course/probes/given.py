@@ -6,9 +6,10 @@ recognises an agent that rewrites a given player step by step and changes a tent
 
 `ISMCTS` and `FittedLookAhead` are recognised by their code only. They draw random numbers, and
 `ISMCTS` stops by the clock, so that it plays the same action as another `ISMCTS` in five to six of
-ten decisions only, and `FittedLookAhead` with another seed in seven of ten. A look-ahead plays the
-action of `ISMCTS` in three to four of ten, and a student who grows a tree with the ideas of study 9
-and the quick player may come closer: no limit between the two would spare all honest agents.
+ten decisions only, and `FittedLookAhead` with another seed in about two thirds. A look-ahead plays
+the action of `ISMCTS` in three to four of ten, and a student who grows a tree with the ideas of
+study 9 and the quick player may come closer: no limit between the two would spare all honest
+agents.
 """
 
 import ast

@@ -4,7 +4,7 @@ import random
 import statistics
 import textwrap
 import time
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
 from course.probes.syntax import text_of
-from sequence import DRAFT, State
+from sequence import DRAFT, FittedLookAhead, Greedy, State, play
 from sequence.league.game import play_game
 from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
@@ -386,6 +386,20 @@ def test_no_other_agent_is_taken_for_a_given_player(text):
     assert max(likeness.same.values(), default=0) < 0.75 * likeness.actions
     if agent.is_file:
         assert copied_player([Path(agent.where).read_text("utf-8")]) is None
+
+
+@pytest.mark.slow
+def test_a_player_that_draws_samples_cannot_be_recognised_by_its_play():
+    """FittedLookAhead with another seed plays the same action in about two thirds of its turns."""
+    found = []
+    for seed in range(4):
+        states = play([FittedLookAhead(), Greedy()], seed).states
+        for before, after in list(pairwise(states))[::2]:
+            if len(before.legal_actions()) > 1:
+                other = FittedLookAhead(seed=100 + seed).choose(before.observation())
+                found.append(other == after.history[-1])
+    assert len(found) > 50
+    assert 0.5 < statistics.mean(found) < 0.8 < looking.SAME
 
 
 @pytest.mark.slow
