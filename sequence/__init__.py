@@ -7,8 +7,9 @@ them, on the bitboards of `sequence.board.layout` and `sequence.board.chips` and
 `sequence.agents.beliefs`. `sequence.play` plays one game, `sequence.compare` the same deals from
 both seats, `sequence.league` many games between agents in processes of their own;
 `sequence.engine.replay` writes and reads games, and `sequence.examples` has positions to think
-about. The given agents are `Random`, `Greedy` and `ISMCTS`. `sequence.pictures.view` draws
-positions; `sequence.widget` has boards to click on. May import `tictactoe`.
+about. The given agents are `Random`, `Greedy`, `ISMCTS` and `FittedLookAhead`.
+`sequence.pictures.view` draws positions; `sequence.widget` has boards to click on. May import
+`tictactoe`.
 
 >>> from sequence import Greedy, Random, play
 >>> print(play([Greedy(), Random()], seed=1))
@@ -31,13 +32,17 @@ from sequence.examples import example, sketch
 
 __all__ = [
     "DRAFT", "FORGO", "ISMCTS", "LINES", "OFFICIAL", "PASS", "TABLE", "Action", "Agent",
-    "Comparison", "Game", "Greedy", "IllegalAction", "LegalActions", "Observation", "Random",
-    "ReplayError", "Rules", "State", "card_at", "cells_with", "compare", "example", "play",
-    "sketch",
+    "Comparison", "FittedLookAhead", "Game", "Greedy", "IllegalAction", "LegalActions",
+    "Observation", "Random", "ReplayError", "Rules", "State", "card_at", "cells_with", "compare",
+    "example", "play", "sketch",
 ]  # fmt: skip
 # Imported when they are first used, so that a process that never uses them does not hold their
 # code: graded agents run without them.
-GIVEN = {"Greedy": "sequence.agents.greedy", "ISMCTS": "sequence.agents.ismcts"}
+GIVEN = {
+    "FittedLookAhead": "sequence.agents.fitted",
+    "Greedy": "sequence.agents.greedy",
+    "ISMCTS": "sequence.agents.ismcts",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,5 @@
 """What a long benchmark has measured so far: a run that was stopped goes on where it stopped."""
 
-import ast
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -8,21 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import autograder
+from autograder.code_meaning import meaning
 from autograder.workspace import answer_path
 from course.probes import load_study
-from course.probes.syntax import parsed
 
 FOLDER = Path(__file__).parents[2] / "build" / "benchmarks"
 TEXT = {".py", ".toml", ".json"}
-DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 
 
 class Journal:
     """The measurements of one benchmark, in NAME.jsonl in the folder, each with its key.
 
     Those of other code count no more: `code` are the files and folders that decide what is
-    measured, tests in them left out, and `settings` whatever else does. A docstring decides
-    nothing.
+    measured, tests in them left out, and `settings` whatever else does. Docstrings, annotations
+    and format decide nothing.
     """
 
     def __init__(
@@ -107,18 +105,7 @@ def _digest(code: Iterable[Path], settings: object) -> str:
 
 
 def _deciding(path: Path) -> bytes:
-    """What a file has, without docstrings if it is of Python: these decide nothing."""
-    text = path.read_bytes()
+    """What a file does if it contains Python code, otherwise its content."""
     if path.suffix != ".py":
-        return text
-    lines = text.splitlines(keepends=True)
-    documented = [
-        node.body[0]
-        for node in ast.walk(parsed(text.decode()))
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
-    ]
-    for said in sorted(documented, key=lambda node: -node.lineno):
-        last = said.end_lineno or said.lineno
-        before = lines[said.lineno - 1][: said.col_offset]
-        lines[said.lineno - 1 : last] = [before + lines[last - 1][said.end_col_offset :]]
-    return b"".join(lines)
+        return path.read_bytes()
+    return repr(meaning(path.read_text("utf-8"))).encode()

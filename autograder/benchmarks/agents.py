@@ -24,7 +24,7 @@ from autograder.benchmarks._games import watched
 from autograder.benchmarks._journal import Journal
 from autograder.workspace import answer_path, load_answer
 from course.probes import load_study, studies
-from sequence import ISMCTS, Comparison, Greedy, Random, compare
+from sequence import ISMCTS, Comparison, FittedLookAhead, Greedy, Random, compare
 from tictactoe.games.play import Match
 
 DEALS, ISMCTS_DEALS = 100, 50
@@ -67,7 +67,7 @@ def agents(trained: Callable | None = None) -> dict[str, Callable]:
     table = sarsa.trained().table if trained is None else trained()
     return {
         "Random": Random, "Greedy": Greedy, SPARRING: lambda: ISMCTS(seconds=SECONDS),
-        EVALUATOR: evaluator.Evaluator,
+        "FittedLookAhead": FittedLookAhead, EVALUATOR: evaluator.Evaluator,
         AHEAD: lambda: lookahead.LookAhead(lookahead.quick_replies, cards="known"),
         SARSA: lambda: sarsa.SarsaAgent(table), BEST: best.MyAgent,
     }  # fmt: skip

@@ -29,11 +29,9 @@ from sequence.league.players.trusted import TrustedPlayer
 SECRETS = 20
 DAY = 86_400.0  # seconds: here nobody is stopped
 ROOT = Path(__file__).parents[2]
-GIVEN = {
-    "ISMCTS, wrapped": "from sequence import ISMCTS\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
-    "Greedy, wrapped": "from sequence import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
-    "ISMCTS, copied": "sequence/agents/ismcts.py",
-    "Greedy, copied": "sequence/agents/greedy.py",
+WRAPPED = "from sequence import {0}\n\n\nclass MyAgent({0}):\n    pass\n"
+GIVEN = {f"{name}, wrapped": WRAPPED.format(name) for name in sequence.GIVEN} | {
+    f"{name}, copied": f"{module.replace('.', '/')}.py" for name, module in sequence.GIVEN.items()
 }
 
 

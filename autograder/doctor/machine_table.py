@@ -4,7 +4,6 @@ It takes some minutes for a large study, so it is made by itself, and only what 
 the checks whose questions, right replies or answer are no longer those it was made of.
 """
 
-import ast
 import inspect
 import json
 from collections import defaultdict
@@ -13,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
 
 from autograder import verdicts, workspace
+from autograder.code_meaning import meaning
 from autograder.doctor.machine_mutants import MachineMutant, machine_mutants
 from autograder.mutants.machine_made import (
     MachineSlips,
@@ -28,10 +27,7 @@ from autograder.workspace.reach import Reach
 from course.probes import Check, Study, load_expected
 from course.probes.questions import MATCHES, QUESTIONS
 from course.probes.replies import Replies
-from course.probes.syntax import parsed
 
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
-TYPES = {"annotation", "returns"}
 SLOWER, LEAST = 20, 2.0  # times as long as the reference, and seconds: then a mutant is given up
 Done = Callable[[MachineMutant], None]
 
@@ -131,7 +127,7 @@ def _made_of(study: Study) -> dict[str, str]:
     hidden = verdicts.hidden_study(study.name)
     if not hidden.checks:
         return {}
-    answer = _meaning(workspace.answer_path(study).read_text("utf-8"))
+    answer = meaning(workspace.answer_path(study).read_text("utf-8"))
     expected, _ = load_expected(verdicts.expected_file(study), hidden.checks.values())
     return {
         name: digest_of(
@@ -141,32 +137,12 @@ def _made_of(study: Study) -> dict[str, str]:
                 check.cases,
                 list(check.points),
                 expected[name],
-                _meaning(dedent(inspect.getsource(QUESTIONS[check.ask].ask))),
+                meaning(dedent(inspect.getsource(QUESTIONS[check.ask].ask))),
             ]
         )
         for name, check in hidden.checks.items()
         if check.ask not in MATCHES
     }
-
-
-def _meaning(text: str) -> list[Any]:
-    """What the code does, whatever its format, docstrings, types and version of Python are."""
-    tree = parsed(text)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
-            first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                first.value.value = ""
-    return _plain(tree)
-
-
-def _plain(node: Any) -> Any:
-    """A syntax tree as lists; fields that are empty differ between versions, and are left out."""
-    if isinstance(node, ast.AST):
-        named = [pair for pair in ast.iter_fields(node) if pair[0] not in TYPES]
-        fields = [(name, _plain(value)) for name, value in named]
-        return [type(node).__name__, *(field for field in fields if field[1] not in (None, []))]
-    return [_plain(each) for each in node] if isinstance(node, list) else repr(node)
 
 
 def _json(data: dict) -> str:

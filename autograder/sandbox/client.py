@@ -54,7 +54,7 @@ HEAVY = (b"numpy", b"matplotlib", b"IPython")
 LIGHT = ("questions", "agent")  # the jobs that need none of it themselves
 # Notebooks use these, so they are public; a module that is asked has to search by itself, and an
 # agent has to play by itself. Greedy plays the games from which some checks take their positions.
-ORACLES = ("tictactoe.solver", "sequence.agents.ismcts")
+ORACLES = ("tictactoe.solver", "sequence.agents.fitted", "sequence.agents.ismcts")
 GREEDY = "sequence.agents.greedy"
 # What could steer a terminal, turn a line around, or not be written to a file.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

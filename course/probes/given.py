@@ -4,10 +4,12 @@ In the agent's process they are absent (`course.probes.ladder_agent`). Two other
 agent that plays as one does, however it was written, and code that was copied from one. Nothing
 recognises an agent that rewrites a given player step by step and changes a tenth of what it does.
 
-`ISMCTS` is recognised by its code only. It draws random numbers and stops by the clock, so that it
-plays the same action as another `ISMCTS` in five to six of ten decisions only. A look-ahead does so
-in three to four of ten, and a student who grows a tree with the ideas of study 9 and the quick
-player may come closer: no limit between the two would spare all honest agents.
+`ISMCTS` and `FittedLookAhead` are recognised by their code only. They draw random numbers, and
+`ISMCTS` stops by the clock, so that it plays the same action as another `ISMCTS` in five to six of
+ten decisions only, and `FittedLookAhead` with another seed in about two thirds. A look-ahead plays
+the action of `ISMCTS` in three to four of ten, and a student who grows a tree with the ideas of
+study 9 and the quick player may come closer: no limit between the two would spare all honest
+agents.
 """
 
 import ast
@@ -15,12 +17,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from course.probes.syntax import parsed
-from sequence.agents import greedy, ismcts
+from sequence import GIVEN, Greedy
 from sequence.agents.worth import best_action
 from sequence.league.game import Played
 
@@ -36,7 +39,7 @@ Form = tuple[Any, ...]  # the kinds of a function's nodes, and the numbers of it
 BY_TURNS = "one or another given player"
 # What these play is decided by what they see.
 PLAYERS = {
-    "Greedy": lambda state: greedy.Greedy().choose(state.observation()),
+    "Greedy": lambda state: Greedy().choose(state.observation()),
     "the quick player of sequence.agents.worth": best_action,
 }
 
@@ -94,9 +97,12 @@ def _size(functions: Counter[Form]) -> int:
 
 @cache
 def _given() -> dict[str, Counter[Form]]:
+    """The functions of each given player, whose module is not imported for that."""
+    specs = {name: find_spec(module) for name, module in GIVEN.items()}
     return {
-        name: _functions(Path(module.__file__ or "").read_text("utf-8"))
-        for name, module in (("ISMCTS", ismcts), ("Greedy", greedy))
+        name: _functions(Path(spec.origin).read_text("utf-8"))
+        for name, spec in specs.items()
+        if spec and spec.origin
     }
 
 

@@ -12,8 +12,8 @@ from sequence.league.players import inside
 from sequence.league.players.process import ProcessPlayer
 
 WHY = (
-    "is not available to a graded agent: the given players Greedy and ISMCTS are opponents in "
-    "the ladder, not building blocks"
+    f"is not available to a graded agent: the given players {', '.join(sequence.GIVEN)} are "
+    "opponents in the ladder, not building blocks"
 )
 
 

@@ -119,10 +119,10 @@ print(len(seen.legal_actions()), "legal actions, the first one:", seen.legal_act
 #    you have seen, so you can look ahead in several of them (study 7) or grow one tree over all of them
 #    (study 9). `sequence.agents.worth` has the evaluation and the quick player that `ISMCTS` uses.
 #
-# All of `sequence` is there for you, except for the players. `Greedy` and `ISMCTS` are opponents and
-# not building blocks: in the ladder they cannot be imported. An agent that holds the code of one, or
-# that nearly always plays what `Greedy` or the quick player would, gets only the point for legal
-# play. The quick player may play *inside* your search.
+# All of `sequence` is there for you, except for the players. `Greedy`, `ISMCTS` and `FittedLookAhead`
+# are opponents and not building blocks: in the ladder they cannot be imported. An agent that holds the
+# code of one, or that nearly always plays what `Greedy` or the quick player would, gets only the point
+# for legal play. The quick player may play *inside* your search.
 #
 # The cell below plays a few games against `Greedy`; `compare` is given the class, so that every game
 # gets a new `MyAgent`, as in the league. Change one thing at a time, and play again.
@@ -167,6 +167,10 @@ check("study10.ladder")
 # the command line it is
 #
 #     python3 run.py league Random Greedy me=course/study10_league/my_agent.py --deals 10 --out my_league
+#
+# The strongest given player is `FittedLookAhead`: it looks ahead a few actions only, with an
+# evaluation function whose weights were fitted to thousands of games. It is not in the ladder. Add
+# it to your league when your agent beats `Greedy`: an agent that wins against it wears the crown.
 #
 # Below, everybody plays in this process, which is faster; but then nobody stops an agent that never
 # returns.

@@ -109,7 +109,7 @@ class ISMCTS:
             before, longest = now, max(longest, now - before)
         return self._best(root, actions)
 
-    # What a variant may do in another way.
+    # The steps of the search, which a subclass may change.
 
     def _sample(self, observation: Observation) -> State:
         """A full state that the player could be in."""

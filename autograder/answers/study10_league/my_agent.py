@@ -4,9 +4,9 @@ You fill in this module. Notebook 19 explains the league; hand in this file with
 agent may be anything that plays by the rules and the clock: what you learned in studies 6 to 9, a
 search, or an idea of your own. It must not need files of other studies: copy what you want to use.
 
-Everything in `sequence` may be used except for the given players. `Greedy` and `ISMCTS` are
-opponents: in the ladder they cannot be imported, and an agent that plays as a given player does, or
-that holds its code, earns only the point for legal play.
+Everything in `sequence` may be used except for the given players. `Greedy`, `ISMCTS` and
+`FittedLookAhead` are opponents: in the ladder they cannot be imported, and an agent that plays as a
+given player does, or that holds its code, earns only the point for legal play.
 """
 
 ### BEGIN SOLUTION

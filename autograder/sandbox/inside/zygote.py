@@ -2,11 +2,11 @@
 
 Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
 message on it is a job `{"kind": ..., "light": ..., "limits": ..., "absent": [...]}` with the socket
-on which the child talks; `absent` names public modules that the child must not find. What the job
-is about goes to the child alone: the parent never knows of it, as every later child would inherit
-what it knows. The answers are `{"started": true}` with a pidfd, and the bytes of an `End`, of which
-the parent keeps nothing either. At DOOR, a listening socket, others ask for warm parents of their
-own, which are forked from this one; it then does no jobs itself.
+on which the child talks; `absent` names public modules that the child must not find, nor data files
+of the same name. What the job is about goes to the child alone: the parent never knows of it, as
+every later child would inherit what it knows. The answers are `{"started": true}` with a pidfd, and
+the bytes of an `End`, of which the parent keeps nothing either. At DOOR, a listening socket, others
+ask for warm parents of their own, which are forked from this one; it then does no jobs itself.
 
 A fork takes longer the more its parent has imported. So a warm parent is two processes: light
 jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
@@ -208,7 +208,11 @@ def _child(
             request = walls.enter(
                 talk,
                 job["limits"],
-                [PUBLIC / f"{name.replace('.', '/')}.py" for name in job["absent"]],
+                [
+                    path
+                    for name in job["absent"]
+                    for path in PUBLIC.glob(f"{name.replace('.', '/')}.*")
+                ],
             )
         except BaseException as error:
             send(talk, {"fault": f"{type(error).__name__}: {error}"})

@@ -289,6 +289,8 @@ class A:
         ('"""A module."""', '"""Ä\n\nmodule."""', False),
         ('"""A class."""', "r'''Ä'''", False),
         ('"""A function."""', '"""A\n        function."""', False),
+        ("def f(self):", "def f(self) -> str:", False),
+        ('return "1"', "return (  # a comment\n            '1'\n        )", False),
         ('"1"', '"2"', True),
         ("STRENGTH = 1", "STRENGTH = 2", True),
         ('class."""', 'class."""; SIZE = 1', True),
@@ -296,8 +298,8 @@ class A:
         ("class A", "class B", True),
     ],
 )
-def test_docstrings_decide_nothing(tmp_path, old, new, is_other):
-    """A sentence is put right without measuring anew; whatever else changes counts."""
+def test_only_what_code_does_decides(tmp_path, old, new, is_other):
+    """After a change of docstrings, annotations or format nothing is measured again."""
     code = tmp_path / "agent.py"
     code.write_text(DOCUMENTED, "utf-8")
     _journal.Journal("long", [code], folder=tmp_path).measured((1,), lambda: 2)

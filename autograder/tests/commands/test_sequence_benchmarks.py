@@ -1,7 +1,7 @@
 """The benchmarks of Sequence: what they play and count, on a few games and without a clock."""
 
-from autograder.benchmarks import agents, ismcts, sequence, strength
-from sequence import DRAFT, ISMCTS, Greedy, Random, compare, play
+from autograder.benchmarks import agents, ismcts, sequence
+from sequence import DRAFT, ISMCTS, Greedy, Random, play
 from tictactoe.games.play import Match
 
 
@@ -91,54 +91,3 @@ def test_the_page_of_agents_has_the_studies_of_today():
     )
     assert [column.strip() for column in columns[1:-2]] == list(agents.agents(dict))
     assert agents.numbered("LookAhead", "lookahead") == "LookAhead (7)"
-
-
-def test_who_sees_every_card_sees_the_game_that_is_played(monkeypatch):
-    """Whatever the deal and the seat, its only sample is the state that the game is in."""
-    seen = []
-    monkeypatch.setattr(
-        strength.Seer,
-        "choose",
-        lambda seer, observation: (
-            seen.append(seer._sample(observation)) or observation.legal_actions()[-1]
-        ),
-    )
-    compare(strength.contestant(1, sees=True), Greedy, deals=3)
-    played = [
-        state
-        for deal in range(3)
-        for seat in (0, 1)
-        for state in _states(deal, seat)
-        if state.to_move == seat
-    ]
-    assert seen == played
-
-
-def _states(deal, seat):
-    """The states in which somebody moved in the game of that deal, against Greedy."""
-
-    class Last:
-        def choose(self, observation):
-            return observation.legal_actions()[-1]
-
-    return play([Last(), Greedy()][:: -1 if seat else 1], deal).states[:-1]
-
-
-def test_strength_is_kept_match_by_match(monkeypatch, tmp_path):
-    """A run that was stopped goes on with the next match, and the target is that of more time."""
-    monkeypatch.setattr("autograder.benchmarks._journal.FOLDER", tmp_path)
-    played = []
-    monkeypatch.setattr(strength, "_played", lambda title, *_: played.append(title) or (6, 0, 4))
-    monkeypatch.setattr(strength, "MATCHES", strength.MATCHES[:2])
-    first = strength.run(5)
-    monkeypatch.undo()
-    monkeypatch.setattr("autograder.benchmarks._journal.FOLDER", tmp_path)
-    monkeypatch.setattr(strength, "_played", lambda title, *_: played.append(title) or (9, 0, 1))
-    second = strength.run(5)
-    assert played == [
-        "1,000 iterations",
-        "100 iterations and every card in sight",
-        "1,000 iterations and every card in sight",
-    ]
-    assert [result.value for result in second[:6:3]] == [result.value for result in first[::3]]
-    assert [result.target for result in second] == [">= 0.6", *[None] * 8]

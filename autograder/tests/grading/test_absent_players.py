@@ -8,6 +8,7 @@ import py_compile
 
 import pytest
 
+import sequence
 import sequence.agents.ismcts
 from autograder.sandbox import client
 from autograder.sandbox.client import Sandbox, SandboxPlayer
@@ -68,7 +69,7 @@ while waiting:
         found.append(one)""",
 }
 NOT_BY_FILE = ("memory",)  # nothing has loaded the module, whether its file is there or not
-PLAYERS = {"ismcts": "ISMCTS", "greedy": "Greedy"}
+PLAYERS = {module.rpartition(".")[2]: name for name, module in sequence.GIVEN.items()}
 HEAVY = "import numpy\n"  # its process is forked from a parent that has imported more
 
 
@@ -128,13 +129,31 @@ def test_an_absent_module_says_so(sandbox):
     """The message names the player, or states that the module is not available."""
     for source in (
         "from sequence import Greedy",
+        "from sequence import FittedLookAhead",
         "from sequence.agents.ismcts import Node",
         "import sequence\nsequence.ISMCTS",
         "from sequence import example\nexample('7/3')",
     ):
         assert "is not available to a graded agent" in said_by_agent(sandbox, source)
-    for source in ("from sequence import ISMCTS", "import sequence.agents.greedy"):
+    for source in (
+        "from sequence import ISMCTS",
+        "import sequence.agents.greedy",
+        "import sequence.agents.fitted",
+    ):
         assert "is not available to graded code" in said_by_module(sandbox, source)
+
+
+@pytest.mark.parametrize("absent", [True, False])
+def test_the_weights_of_a_player_are_absent_too(sandbox, monkeypatch, absent):
+    """Neither an agent nor a module that is asked can read them; where they are left, both can."""
+    text = (
+        f"{START}raise ValueError('found: '"
+        " + str('[\"waits\"]' in (PLACE / 'fitted.toml').read_text('utf-8')))"
+    )
+    if not absent:
+        monkeypatch.setattr(client, "_absent", lambda *_: ())
+    for said in (said_by_agent, said_by_module):
+        assert f"found: {not absent}" in said(sandbox, text)
 
 
 def test_a_check_with_sampled_games_has_what_plays_them(sandbox):

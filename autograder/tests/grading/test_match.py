@@ -4,12 +4,13 @@ import random
 import statistics
 import textwrap
 import time
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+import sequence.agents.fitted
 import sequence.agents.greedy
 import sequence.agents.ismcts
 from autograder.course_folder import CourseFolder
@@ -27,7 +28,7 @@ from course.probes.process import ask_module
 from course.probes.rates import ERROR, FEWEST, PRECISION, Rate
 from course.probes.replies import Replies
 from course.probes.syntax import text_of
-from sequence import DRAFT, State
+from sequence import DRAFT, FittedLookAhead, Greedy, State, play
 from sequence.league.game import play_game
 from sequence.league.players.specs import Spec, parse
 from sequence.league.players.trusted import TrustedPlayer
@@ -276,6 +277,7 @@ def test_the_sandbox_plays_the_same_games(tmp_path):
         "from sequence.agents.ismcts import *\n\n\nclass MyAgent(ISMCTS):\n    pass\n",
         "import sequence\n\n\nclass MyAgent(sequence.Greedy):\n    pass\n",
         "from sequence.agents.greedy import Greedy\n\n\nclass MyAgent(Greedy):\n    pass\n",
+        "from sequence import FittedLookAhead\n\n\nclass MyAgent(FittedLookAhead):\n    pass\n",
     ],
 )
 def test_given_players_cannot_be_imported(tmp_path, source):
@@ -369,6 +371,7 @@ HONEST = [
     f"{ANSWERS}/study9_mcts/mcts.py:SequenceUCT",
     "Random",
     "sequence.agents.ismcts:ISMCTS(iterations=30)",
+    "FittedLookAhead",
 ]
 
 
@@ -386,8 +389,27 @@ def test_no_other_agent_is_taken_for_a_given_player(text):
 
 
 @pytest.mark.slow
+def test_a_player_that_draws_samples_cannot_be_recognised_by_its_play():
+    """FittedLookAhead with another seed plays the same action in about two thirds of its turns."""
+    found = []
+    for seed in range(4):
+        states = play([FittedLookAhead(), Greedy()], seed).states
+        for before, after in list(pairwise(states))[::2]:
+            if len(before.legal_actions()) > 1:
+                other = FittedLookAhead(seed=100 + seed).choose(before.observation())
+                found.append(other == after.history[-1])
+    assert len(found) > 50
+    assert 0.5 < statistics.mean(found) < 0.8 < looking.SAME
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("given", "name"), [(sequence.agents.ismcts, "ISMCTS"), (sequence.agents.greedy, "Greedy")]
+    ("given", "name"),
+    [
+        (sequence.agents.ismcts, "ISMCTS"),
+        (sequence.agents.greedy, "Greedy"),
+        (sequence.agents.fitted, "FittedLookAhead"),
+    ],
 )
 def test_copied_code_is_recognised(tmp_path, given, name):
     """Other names, numbers and comments do not hide a copy, whatever stands beside it."""
@@ -395,13 +417,13 @@ def test_copied_code_is_recognised(tmp_path, given, name):
     for old, new in (("actions", "moves"), ("worth", "value"), ("0.15", "0.2"), (name, "MyAgent")):
         text = text.replace(old, new)
     assert copied_player(["x = 1", text]) == name
-    replies = ask_module(
-        module(
-            tmp_path,
-            Path(given.__file__).read_text("utf-8").replace(f"class {name}", "class MyAgent"),
-        ),
-        ladder(deals=1),
+    path = module(
+        tmp_path, Path(given.__file__).read_text("utf-8").replace(f"class {name}", "class MyAgent")
     )
+    weights = Path(given.__file__).with_suffix(".toml")
+    if weights.exists():
+        path.with_suffix(".toml").write_bytes(weights.read_bytes())
+    replies = ask_module(path, ladder(deals=1))
     assert [(o["strength"], o["legal"]) for o in replies.observations] == [(0, True)] * 2
     assert f"the code of {name} is in this agent" in replies.said[1]
 

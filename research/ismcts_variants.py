@@ -1,4 +1,4 @@
-"""Variants of ISMCTS, each with one idea more: what `bench variants` plays.
+"""Variants of ISMCTS for `research/variants.py`, each with one change.
 
 Each class changes of `ISMCTS` what its idea needs, and its docstring is the idea as the page has
 it. Those that look at what lines promise use the reference answer of the league's study.

@@ -1,0 +1,178 @@
+"""Which weights of FittedLookAhead's evaluation function predict results best?
+
+In the first generation of simulated games the quick player plays; in each later one a player that
+takes the action with the best evaluation by the weights of the generation before. Both see all
+cards, and one action in ten is random among the promising ones. The weights maximise the likelihood
+of the results of a generation's games (logistic regression by Newton's method, with a small
+penalty). The script prints their log-loss in games that were held out, next to that of the
+evaluation function of ISMCTS in the same positions (a coin has 0.693), and writes the last weights
+to `sequence/agents/fitted.toml`. It takes about seven minutes on two cores.
+"""
+
+import json
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from research.games import number, on_all_cores
+from sequence import Action, State
+from sequence.agents.fitted import KINDS, TABLES, WEIGHTS, Evaluation, features
+from sequence.agents.worth import best_action, chances, ranked
+
+GAMES = 20_000  # of the last generation
+SHARES = (10, 10, 1)  # of these games, as divisors, for each generation
+FIRST_GAME = 1_000_000  # far from the seeds of all matches
+HELD_OUT = 10  # one game in so many is held out
+CHUNK = 50  # games that are played together
+RANDOM = 0.1  # the share of random actions,
+RANDOM_PLAYS = 8  # among those of so many plays; and the plays of which a player takes the best:
+PLAYS = 4
+PENALTY = 3.0
+STEPS = 12  # of Newton's method: it needs fewer
+ROWS = 50_000  # that are processed together
+MIN_CHANCE = 1e-3  # the smallest one that counts in a log-loss
+
+
+class Positions(NamedTuple):
+    """Positions of games: their features, the result for the side to move (0, 0.5 or 1), its chance
+    according to `sequence.agents.worth.chances`, and the numbers of their games."""
+
+    features: np.ndarray
+    won: np.ndarray
+    given: np.ndarray
+    game: np.ndarray
+
+
+def main(size: int) -> None:
+    """Play and fit all generations, and write the weights."""
+    first = FIRST_GAME
+    weights: np.ndarray | None = None
+    for generation, share in enumerate(SHARES, 1):
+        games = max(2 * HELD_OUT, size // share)
+        positions = _played(generation, weights, first, games)
+        held_out = positions.game % HELD_OUT == 0
+        weights = fit(positions.features[~held_out], positions.won[~held_out])
+        unseen = Positions(*(part[held_out] for part in positions))
+        losses = (
+            log_loss(chance, unseen.won)
+            for chance in (_predicted(unseen.features, weights), unseen.given)
+        )
+        print(
+            "generation {}, {:,} games: log-loss {:.4f}, of ISMCTS {:.4f}".format(
+                generation, games, *losses
+            )
+        )
+        first += games
+    assert weights is not None
+    WEIGHTS.write_text(as_text(weights), "utf-8")
+
+
+def play(seed: int, weights: np.ndarray | None) -> Positions:
+    """One game, by the quick player or with these weights: every other of its positions."""
+    chance, state, states = random.Random(seed), State.deal(seed=seed), []
+    evaluation = None if weights is None else Evaluation(weights)
+    while not state.is_over:
+        states.append(state)
+        state = state.after(_action(state, evaluation, chance))
+    states = states[chance.randrange(2) :: 2]
+    return Positions(
+        rows_of(states),
+        np.array([0.5 + 0.5 * state.utility(seen.to_move) for seen in states]),
+        np.array([chances(seen)[seen.to_move] for seen in states]),
+        np.full(len(states), seed),
+    )
+
+
+def rows_of(states: Sequence[State]) -> np.ndarray:
+    """A row for each state, for the regression: how many there are of each kind in each table.
+
+    The features of the side that is not to move count as negative. The shape is (n, 4 * 93).
+    """
+    found = np.zeros((len(states), len(TABLES), len(KINDS)), np.int16)
+    rows = np.arange(len(states))
+    for moves, sign in ((False, -1), (True, 1)):
+        table, lines, others = features(states, moves)
+        counts = np.bincount(
+            (lines + len(KINDS) * rows[:, None]).ravel(), minlength=len(KINDS) * len(states)
+        ).reshape(len(states), len(KINDS))
+        counts[:, 0] = 0
+        counts[:, -others.shape[1] :] = others
+        found[rows, table] = sign * counts
+    return found.reshape(len(states), -1)
+
+
+def fit(rows: np.ndarray, won: np.ndarray, penalty: float = PENALTY) -> np.ndarray:
+    """The weights that maximise the log-likelihood of these results, less half of `penalty` times
+    the square of each weight: logistic regression by Newton's method."""
+    weights = np.zeros(rows.shape[1])
+    for _ in range(STEPS):
+        slope, curvature = penalty * weights, penalty * np.eye(len(weights))
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS].astype(float)
+            predicted = _predicted(some, weights)
+            slope += some.T @ (predicted - won[start : start + ROWS])
+            curvature += (some.T * (predicted * (1 - predicted))) @ some
+        step = np.linalg.solve(curvature, slope)
+        weights -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights
+
+
+def log_loss(predicted: np.ndarray, won: np.ndarray) -> float:
+    """The mean negative logarithm of the chance that was given to what happened."""
+    predicted = np.clip(predicted, MIN_CHANCE, 1 - MIN_CHANCE)
+    return float(-np.mean(won * np.log(predicted) + (1 - won) * np.log(1 - predicted)))
+
+
+def as_text(weights: np.ndarray) -> str:
+    """The weights as TOML, by table and by kind."""
+    lines = [WEIGHTS.read_text("utf-8").partition("\n")[0]]
+    tables = np.round(np.reshape(weights, (len(TABLES), len(KINDS))), 3).tolist()
+    for table, row in zip(TABLES, tables, strict=True):
+        lines += ["", f"[{json.dumps(table)}]"]
+        lines += [f"{json.dumps(kind)} = {one}" for kind, one in zip(KINDS, row, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _action(state: State, evaluation: Evaluation | None, chance: random.Random) -> Action:
+    if chance.random() < RANDOM:
+        return chance.choice(ranked(state, RANDOM_PLAYS))
+    if evaluation is None:
+        return best_action(state)
+    actions = ranked(state, PLAYS)
+    found = evaluation.chances([state.after(action) for action in actions], state.to_move)
+    return actions[int(np.argmax(found))]
+
+
+def _played(generation: int, weights: np.ndarray | None, first: int, games: int) -> Positions:
+    """The positions of that many games, from this seed on, in the order of their seeds."""
+    keys = [
+        (start, min(start + CHUNK, first + games), weights)
+        for start in range(first, first + games, CHUNK)
+    ]
+    found = {
+        key[0]: part
+        for key, part in on_all_cores(
+            _chunk, keys, f"times {CHUNK} games of generation {generation}"
+        )
+    }
+    return _joined([found[start] for start in sorted(found)])
+
+
+def _chunk(first: int, end: int, weights: np.ndarray | None) -> Positions:
+    return _joined([play(seed, weights) for seed in range(first, end)])
+
+
+def _joined(parts: Sequence[Positions]) -> Positions:
+    return Positions(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _predicted(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-(rows @ weights)))
+
+
+if __name__ == "__main__":
+    main(number(__doc__, GAMES, "games of the last generation"))
