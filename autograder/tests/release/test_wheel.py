@@ -1,6 +1,7 @@
 """The wheel: installed in an empty environment, it works in any folder, without the checkout."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -55,10 +56,20 @@ def programs(wheel, tmp_path_factory) -> Path:
     folder = environment / ("Scripts" if os.name == "nt" else "bin")
     options = ["--no-deps", "--no-index", "--disable-pip-version-check", "-q"]
     run([folder / "python", "-m", "pip", "install", *options, wheel], environment.parent)
-    own = sysconfig.get_path("purelib", vars={"base": os.fspath(environment)})
-    # Named in a file, a folder's own such files are not read, and one of them names the checkout.
-    Path(own, "needed.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    site = sysconfig.get_path("purelib", vars={"base": os.fspath(environment)})
+    ours = shutil.ignore_patterns("*adversarial_search_kit*")  # one of them leads to the checkout
+    needed = sysconfig.get_path("purelib")
+    shutil.copytree(needed, site, ignore=ours, copy_function=link, dirs_exist_ok=True)
     return folder
+
+
+def link(source: str, target: str) -> None:
+    """A second name for a file, or a copy of it where that cannot be; nothing if it is there."""
+    if not Path(target).exists():
+        try:
+            Path(target).hardlink_to(source)
+        except OSError:
+            shutil.copy2(source, target)
 
 
 def run(command: list, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
