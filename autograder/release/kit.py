@@ -126,14 +126,20 @@ def make_archive(
 # ---- What is in it
 
 
-def contents(wanted: Sequence[Study]) -> Contents:
-    """Every file of the kit for these studies; raises `ReleaseError` if one is not as it must be."""
+def checkout() -> Path:
+    """The folder of this checkout; raises `ReleaseError` if the packages are installed without
+    one, because the guides, the licence and the locks are not in the packages."""
     root = COURSE.parent
     if not (root / "pyproject.toml").is_file():
         raise ReleaseError(
-            "the kit can be made from a checkout only, but here the packages are "
-            "installed without one"
+            "this can be made from a checkout only, but here the packages are installed without one"
         )
+    return root
+
+
+def contents(wanted: Sequence[Study]) -> Contents:
+    """Every file of the kit for these studies; raises `ReleaseError` if one is not as it must be."""
+    root = checkout()
     if stale := [path.name for study in wanted for path in _stale(study)]:
         raise ReleaseError(
             f"the kit was not made: {', '.join(stale)} not as `autograder build` "

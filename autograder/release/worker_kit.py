@@ -11,13 +11,13 @@ from pathlib import Path
 from string import Template
 
 from autograder.release.assignments import ReleaseError
-from autograder.release.derive import COURSE
 from autograder.release.kit import (
     JUNK,
     TEMPLATES,
     Contents,
     Kit,
     all_requirements,
+    checkout,
     distributions,
     imports,
     locked,
@@ -40,12 +40,12 @@ def make_worker_kit(path: Path) -> Kit:
 
 def contents() -> Contents:
     """Every file of the worker kit, by path; raises `ReleaseError` where Dask is not installed."""
+    root = checkout()
     if not find_spec(DASK[-1]):
         raise ReleaseError(
             "the worker kit names what is installed here for workers, and Dask is "
             "not: `python3 run.py setup cluster` installs it"
         )
-    root = COURSE.parent
     paths = [
         root / "LICENSE",
         root / "LICENSE-texts",

@@ -27,6 +27,7 @@ from autograder.release.book.reference import (
     write_linked,
     write_packages,
 )
+from autograder.release.kit import checkout
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
@@ -108,8 +109,9 @@ def write_book(
     An earlier book there is replaced only when the new one has passed the search for leaks.
     `complain` is called with a sentence on anything left out. `live` makes the live course in the
     folder that it is given, from the notebooks that were run, and searches it for leaks; then every
-    page has a button that leads there. Raises `BookError`.
+    page has a button that leads there. Raises `BookError`, and `ReleaseError` without a checkout.
     """
+    checkout()
     refuse_what_is_no_book(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".book-", dir=folder.parent) as temporary:

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_gradebook_in_sqlite_equals_nbgraders(tmp_path, no_subprocess):
     """The same tables, indexes, rows and version, statement by statement."""
 
     def dump(path: Path) -> list[str]:
-        with sqlite3.connect(path) as book:
+        with closing(sqlite3.connect(path)) as book:
             return sorted(book.iterdump())
 
     theirs, ours = tmp_path / "theirs.db", tmp_path / "ours.db"
@@ -83,7 +84,7 @@ def test_nbgraders_own_commands_use_it(tmp_path, no_subprocess, monkeypatch):
     monkeypatch.delitem(sys.modules, "autograder.gradebook")
     folder = CourseFolder.create(tmp_path / "course")
     api.Gradebook(db_url(folder)).close()
-    with sqlite3.connect(folder.root / "gradebook.db") as book:
+    with closing(sqlite3.connect(folder.root / "gradebook.db")) as book:
         assert book.execute("SELECT * FROM alembic_version").fetchall() == [
             (gradebook.schema_version(),)
         ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from autograder import verdicts
 from autograder.release.derive import derived_files, files_of_all
@@ -64,19 +65,37 @@ def test_expected_replies_take_a_line_each(name):
         assert [json.loads(line) for line in lines if re.fullmatch(r"null|\{.+\}", line)] == replies
 
 
-def test_conda_names_what_pyproject_names():
-    """environment.yml names the course's six packages as pyproject.toml does, and this folder."""
-    lines = (ROOT / "environment.yml").read_text("utf-8").splitlines()
-    listed = {
-        match[1]: match[2]
-        for line in lines
-        if (match := re.fullmatch(r"  - ([a-z]+)(>=[0-9.]+)", line))
+def supported_pythons() -> list[str]:
+    """The versions that pyproject.toml lists, which the workflows test."""
+    return re.findall(r"Python :: (3\.\d+)", "\n".join(project()["classifiers"]))
+
+
+def pinned_for(python: str) -> dict[str, str]:
+    """By name, the version of each package that requirements.lock installs for this Python."""
+    lines = re.findall(
+        r"^(\S+==\S+(?: ; .+)?) \\$", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE
+    )
+    environment = {"python_version": python, "python_full_version": f"{python}.0"}
+    return {
+        r.name: str(r.specifier)
+        for r in map(Requirement, lines)
+        if r.marker is None or r.marker.evaluate(environment)
     }
-    assert listed.pop("python") == project()["requires-python"]
-    wanted = {r.name: str(r.specifier) for r in map(Requirement, project()["dependencies"])}
-    assert set(listed) == SIX
-    assert listed == {name: wanted[name] for name in SIX}
-    assert "      - -e .[test]" in lines
+
+
+def test_conda_pins_what_is_tested():
+    """environment.yml has the six packages as requirements.lock has them for each of its Pythons,
+    of which every one is tested, and this folder."""
+    text = (ROOT / "environment.yml").read_text("utf-8")
+    listed = dict(re.findall(r"^  - ([a-z]+)([=<>]\S+)$", text, re.MULTILINE))
+    range_ = SpecifierSet(listed.pop("python"))
+    pythons = [f"3.{minor}" for minor in range(100) if f"3.{minor}" in range_]
+    assert pythons
+    assert set(pythons) <= set(supported_pythons())
+    for python in pythons:
+        pinned = pinned_for(python)
+        assert listed == {name: pinned[name] for name in SIX}
+    assert "      - -e .[test]\n" in text
 
 
 def test_every_package_says_what_belongs_there_and_what_it_may_import():
@@ -161,10 +180,10 @@ def test_workflows_call_run_py_and_know_every_supported_python():
         ["sudo", "env", '"PATH=$PATH"'],
     ]
     tested = re.search(r"python: \[(.+)\]", texts["test.yml"])[1]
-    classifiers = project()["classifiers"]
-    assert re.findall(r"3\.\d+", tested) == re.findall(
-        r"Python :: (3\.\d+)", "\n".join(classifiers)
-    )
+    assert re.findall(r"3\.\d+", tested) == supported_pythons()
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    stated = re.search(r"runs the quick tests with Python (.+)\.\n", page)[1]
+    assert re.findall(r"3\.\d+", stated) == supported_pythons()
 
 
 def test_engines_need_no_numpy():

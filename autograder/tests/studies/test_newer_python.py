@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.tests.support.needs import need_python
 from course.check import check
 from course.probes.newer_python import (
     RUNNING,
@@ -317,33 +318,38 @@ def test_check_warns_of_an_older_grader(tmp_path, capsys, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("minor", [12, 13, 14])
-def test_other_pythons_agree(minor):
-    """The same texts in another interpreter, if this machine has one."""
-    if (3, minor) == RUNNING:
-        pytest.skip("this is the Python that runs these tests")
-    program = (
-        "import sys, json; from course.probes.newer_syntax import newer_forms\n"
-        "print(json.dumps([max((n.version for n in newer_forms(t)), default=None)"
-        " for t in json.load(sys.stdin)]))"
-    )
-    texts = [*(f"{text}\n" for text in NEWER), *OLDER, *INVALID]
-    root = Path(__file__).parents[3]
+AGREE = """
+import json, sys
+from course.probes.newer_syntax import newer_forms
+
+def compiles(text):
     try:
-        done = subprocess.run(
-            [f"python3.{minor}", "-c", program],
-            cwd=root,
-            capture_output=True,
-            input=json.dumps(texts),
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        pytest.skip(f"there is no python3.{minor}")
-    if done.returncode == 127:  # a shim without an interpreter
-        pytest.skip(f"python3.{minor} is not set up")
+        compile(text, "module", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+texts = json.load(sys.stdin)
+needs = [max((need.version for need in newer_forms(text)), default=None) for text in texts]
+print(json.dumps([needs, list(map(compiles, texts))]))
+"""
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13, 14])
+def test_other_pythons_agree(minor):
+    """Another interpreter finds the same in the same texts, and compiles those that it should."""
+    python = need_python(minor)
+    texts = [*(f"{text}\n" for text in NEWER), *OLDER, *INVALID]
+    done = subprocess.run(
+        [python, "-W", "ignore", "-c", AGREE],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        input=json.dumps(texts),
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [
-        *map(list, NEWER.values()),
-        *[None] * (len(OLDER) + len(INVALID)),
-    ]
+    needs, compiled = json.loads(done.stdout)
+    assert needs == [*map(list, NEWER.values()), *[None] * (len(OLDER) + len(INVALID))]
+    for text, version, worked in zip(NEWER, NEWER.values(), compiled, strict=False):
+        assert worked == (version <= (3, minor)), text

@@ -6,6 +6,8 @@ grader's; PORT, where a program listens on the grader's machine; ABSTRACT, the s
 without a file; SECRET, a variable in the grader's environment.
 """
 
+import sys
+
 CALLS = """
 import ctypes, platform
 libc = ctypes.CDLL(None, use_errno=True)
@@ -237,6 +239,8 @@ NUISANCES = {
 }  # fmt: skip
 
 # ---- Words on the socket, in the protocol's own language: `say` sends what looks like a message.
+# Nested so deeply, JSON can be read but not written; from 3.12 on, reading does not count as calls.
+DEPTH = 1200 if sys.version_info >= (3, 12) else 600
 SPEAK = """
 import gc, json, os, socket, struct
 talk = [o for o in gc.get_objects() if type(o) is socket.socket and o.fileno() >= 0][0]
@@ -260,7 +264,7 @@ WORDS = {
     "not UTF-8": "send(b'\\xff\\xfe')",
     "deep JSON": "send(b'[' * 100_000)",
     "deep replies": "for n in range(99): send(b'{\"case\": %d, \"observation\": {\"move\": ' % n"
-                    " + b'[' * 600 + b']' * 600 + b'}}')\nos._exit(0)",
+                    f" + b'[' * {DEPTH} + b']' * {DEPTH} + b'}}}}')\nos._exit(0)",
     "deep reasons": "send(b'{\"broken\": ' + b'[' * 900 + b']' * 900 + b'}')\nos._exit(0)",
     "a huge number": "send(b'{\"end\": ' + b'9' * 5000 + b'}')",
     "huge counts": "send(b'{\"end\": 0, \"execution_count\": ' + b'9' * 4000 + b'}')",

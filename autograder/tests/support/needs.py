@@ -3,6 +3,9 @@
 import importlib
 import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
@@ -35,6 +38,23 @@ def need_program(name: str, why: str) -> str:
     if path is None:
         _unchecked(f"{name} is not installed: {why}")
     return path
+
+
+def need_python(minor: int) -> str:
+    """The path of another Python 3.`minor`, on PATH or pyenv's, or skip the test, everywhere: the
+    tests need one Python only. A shim whose Python is not installed is none."""
+    name = f"python3.{minor}"
+    if (3, minor) == sys.version_info[:2]:
+        pytest.skip("this is the Python that runs these tests")
+    on_path = (Path(folder, name) for folder in os.get_exec_path())
+    for path in (*on_path, *Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/{name}")):
+        works = [path, "--version"]
+        if (
+            path.is_file()
+            and not subprocess.run(works, check=False, capture_output=True).returncode
+        ):
+            return str(path)
+    pytest.skip(f"{name} is not installed")
 
 
 def need(there: bool, otherwise: str) -> None:
