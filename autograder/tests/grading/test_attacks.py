@@ -466,6 +466,7 @@ PROGRAMS = {name: program for name, (_, program) in attacks.READS.items()} | {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WEAKER)
 def test_without_a_wall(sandbox, names, monkeypatch, tmp_path_factory, name):
     """Each wall, taken away by itself, lets through what it is there to stop."""
@@ -477,6 +478,7 @@ def test_without_a_wall(sandbox, names, monkeypatch, tmp_path_factory, name):
         assert "taken" in shown(run(weak, names, PROGRAMS[program])).split()
 
 
+@pytest.mark.slow
 def test_without_own_network(sandbox, names, monkeypatch, tmp_path_factory):
     """In the grader's network, the grader's services would be there."""
     monkeypatch.setattr(
@@ -493,6 +495,7 @@ def test_without_own_network(sandbox, names, monkeypatch, tmp_path_factory):
             assert "taken" in shown(run(weak, names, PROGRAMS[name])).split()
 
 
+@pytest.mark.slow
 def test_without_own_processes(monkeypatch, tmp_path_factory, sandbox):
     """In the warm parent's pid namespace, a daemon would outlive its notebook."""
     with weakened(
@@ -505,6 +508,7 @@ def test_without_own_processes(monkeypatch, tmp_path_factory, sandbox):
         wait_until(lambda: processes(weak) > WARM, "no daemon is left")  # it may still be forking
 
 
+@pytest.mark.slow
 def test_without_a_private_folder(sandbox, monkeypatch, tmp_path_factory):
     """In a common /tmp, a student would find what another one has left."""
     with weakened(
@@ -521,6 +525,7 @@ def test_without_a_private_folder(sandbox, monkeypatch, tmp_path_factory):
         assert shown(run(weak, "print(open('/tmp/left').read())")) == "mine\n"
 
 
+@pytest.mark.slow
 def test_without_the_order_of_the_path(sandbox, monkeypatch, tmp_path_factory):
     """With the submission first on the path, its files would be imported."""
     files = {"wave.py": b"owned = True"}
@@ -577,6 +582,7 @@ def test_without_the_watch(sandbox, monkeypatch):
     assert list(ran.late) == [1]
 
 
+@pytest.mark.slow
 def test_without_the_cap_on_output(sandbox, monkeypatch):
     """Without the outer cap, forged messages bring in what nobody wants to keep."""
     cells = (attacks.SPEAK + attacks.WORDS["much output"], *["1"] * 8)
@@ -585,6 +591,7 @@ def test_without_the_cap_on_output(sandbox, monkeypatch):
     assert len(shown(run(sandbox, *cells))) > 8_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "where"),
     [
@@ -956,6 +963,7 @@ def test_assert_cells_cannot_be_forged(course, grade_classic, name):
     assert sum(scores(course, CLASSIC, "honest").values()) == FULL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORGED)
 def test_tests_that_are_decided_inside_can_be_forged(course, monkeypatch, name):
     """Without the process outside each of these earns something; and results say which are so."""
@@ -986,6 +994,7 @@ def test_checks_cannot_be_forged(course, grade_study, name):
     assert everything_but(course, "mallory") == before
 
 
+@pytest.mark.slow
 def test_without_the_verdict_outside(course, grade_study, monkeypatch):
     """If the check ran in the student's interpreter, a patch of it would earn all points."""
     patch = "import course.check\ncheck = course.check.check = lambda *a: 15.0"
@@ -1003,6 +1012,7 @@ def test_without_the_verdict_outside(course, grade_study, monkeypatch):
     assert scores(course, STUDY.assignment, "mallory")[CHECK.grade_id] == CHECK.max_points
 
 
+@pytest.mark.slow
 def test_without_the_intake(course, grade_classic, monkeypatch):
     """If metadata were believed, tags would reach the kernel and a duplicate would end it all."""
     for module in (intake, steps):
@@ -1247,6 +1257,7 @@ def test_our_explanations_are_still_shown(course, grade_study):
         assert "<strong>Likely cause:</strong>" in page
 
 
+@pytest.mark.slow
 def test_without_the_cleaning_of_pages(course, pages):
     """As nbgrader is set up by itself, the student's scripts would run."""
     config = course.config()
