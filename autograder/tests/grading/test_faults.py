@@ -197,12 +197,13 @@ def test_a_database_that_refuses_is_for_all_and_a_question_that_is_odd_is_not(
     with closing(sqlite3.connect(tmp_path / "book.db", isolation_level=None)) as database:
         database.execute("CREATE TABLE t (a)")
         database.execute("BEGIN IMMEDIATE")
-        url = f"sqlite:///{tmp_path / 'book.db'}?timeout=0"
+        engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'book.db'}?timeout=0")
         with (
-            sqlalchemy.create_engine(url).connect() as other,
+            engine.connect() as other,
             pytest.raises(sqlalchemy.exc.OperationalError) as error,
         ):
             other.execute(sqlalchemy.text(statement))
+        engine.dispose()
     assert is_for_all(error.value) == others
 
 

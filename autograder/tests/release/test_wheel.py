@@ -54,12 +54,16 @@ def programs(wheel, tmp_path_factory) -> Path:
     environment = tmp_path_factory.mktemp("installed") / "environment"
     run([PYTHON, "-m", "venv", environment], environment.parent)
     folder = environment / ("Scripts" if os.name == "nt" else "bin")
-    options = ["--no-deps", "--no-index", "--disable-pip-version-check", "-q"]
-    run([folder / "python", "-m", "pip", "install", *options, wheel], environment.parent)
+    pip = [folder / "python", "-m", "pip", "--disable-pip-version-check", "-q"]
+    run([*pip, "install", "--no-deps", "--no-index", wheel], environment.parent)
+    run([*pip, "uninstall", "-y", "setuptools"], environment.parent)  # of Python 3.11's venv, old
     site = sysconfig.get_path("purelib", vars={"base": os.fspath(environment)})
     ours = shutil.ignore_patterns("*adversarial_search_kit*")  # one of them leads to the checkout
-    needed = sysconfig.get_path("purelib")
-    shutil.copytree(needed, site, ignore=ours, copy_function=link, dirs_exist_ok=True)
+    for source, target in (
+        (sysconfig.get_path("purelib"), site),
+        (Path(sys.prefix, "share", "jupyter"), environment / "share" / "jupyter"),
+    ):
+        shutil.copytree(source, target, ignore=ours, copy_function=link, dirs_exist_ok=True)
     return folder
 
 
