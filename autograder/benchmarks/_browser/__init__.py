@@ -1,1 +1,4 @@
-"""JupyterLab and the live site in a headless Chromium, for benchmarks and for the browser tests."""
+"""JupyterLab and the live site in a headless Chromium, for benchmarks and for the browser tests.
+
+May import what the benchmarks may.
+"""

@@ -47,16 +47,21 @@ from autograder.release.notebooks import answer_id
 from autograder.telling.feedback import write_feedback
 from autograder.telling.report import write_report
 from autograder.tests.support.classes import (
+    ALWAYS,
     CHECK,
     ENDLESS,
     MODULES,
     NOTEBOOK,
     STUDY,
     config,
+    first_cell,
     gradebook,
     hand_in,
     ledger,
+    outcomes,
+    page_of,
     score,
+    stopped,
 )
 from autograder.tests.support.own_assignments import (
     OWN,
@@ -80,7 +85,6 @@ LIMITS = (
     "\nc.GradingStep.cell_seconds = {timeout}\n"
     "c.GradingStep.probe_seconds = c.GradingStep.least_seconds = {probe}\n"
 )
-ALWAYS = 'c.GradingStep.run_cells = "always"\n'
 BREAK_FOR_LOU = """
 def break_for_lou(notebook, resources):
     if resources["nbgrader"]["student"] == "lou":
@@ -110,15 +114,6 @@ def write_answer(notebook) -> None:
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == answer_id("fewest-nodes"):
             cell.source = ANSWER
-
-
-def first_cell(*sources: str) -> Callable:
-    """An edit that puts code cells at the beginning of the notebook."""
-
-    def edit(notebook):
-        notebook.cells[:0] = map(new_code_cell, sources)
-
-    return edit
 
 
 def replace_check(notebook) -> None:
@@ -153,27 +148,6 @@ def everything_booked(folder: CourseFolder) -> list[str]:
     """The whole gradebook, as SQL."""
     with closing(sqlite3.connect(folder.root / "gradebook.db")) as database:
         return list(database.iterdump())
-
-
-def outcomes(folder: CourseFolder, student: str, study=STUDY) -> dict[str, dict]:
-    """What each check saw of one submission."""
-    return {
-        outcome["check"]: outcome
-        for path in folder.results(study.assignment, student).glob("[0-9]*.json")
-        for outcome in json.loads(path.read_text("utf-8"))["outcomes"]
-    }
-
-
-def stopped(folder: CourseFolder, student: str) -> str | None:
-    """Why the notebook was not run to its end, if it was not."""
-    path = folder.results(STUDY.assignment, student) / f"{NOTEBOOK}.json"
-    return json.loads(path.read_text("utf-8"))["stopped"]
-
-
-def page_of(folder: CourseFolder, student: str) -> str:
-    """A student's feedback page."""
-    path = folder.root / "feedback" / student / STUDY.assignment / f"{NOTEBOOK}.html"
-    return path.read_text("utf-8")
 
 
 class Loads(HTMLParser):

@@ -12,7 +12,7 @@ from autograder.grading.batch import grade
 from autograder.grading.ledger import Graded
 from autograder.release.assignments import release
 from autograder.telling.feedback import write_feedback
-from autograder.tests.grading.test_grading import (
+from autograder.tests.support.classes import (
     ALWAYS,
     CHECK,
     MODULES,

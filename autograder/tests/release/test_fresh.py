@@ -104,6 +104,7 @@ def test_every_package_says_what_belongs_there_and_what_it_may_import():
         path
         for name in ("tictactoe", "sequence", "course", "autograder")
         for path in (ROOT / name).rglob("__init__.py")
+        if "tests" not in path.relative_to(ROOT).parts
     ]
     told = {path: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in faces}
     silent = [

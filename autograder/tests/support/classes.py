@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 
 from autograder import workspace
@@ -22,6 +23,7 @@ STUDY = load_study("study2")
 CHECK = STUDY.checks["alpha_beta"]
 NOTEBOOK = "02_alpha_beta"
 MODULES = workspace.module_texts(STUDY)
+ALWAYS = 'c.GradingStep.run_cells = "always"\n'
 ENDLESS = "class AlphaBeta:\n    def search(self, state):\n        while True:\n            pass\n"
 
 
@@ -107,3 +109,33 @@ def graded_by(folder: CourseFolder, study: Study) -> dict:
             for path in sorted(folder.root.glob("results/*/*/0*.json"))
         },
     }
+
+
+def first_cell(*sources: str) -> Callable:
+    """An edit that puts code cells at the beginning of the notebook."""
+
+    def edit(notebook):
+        notebook.cells[:0] = map(new_code_cell, sources)
+
+    return edit
+
+
+def outcomes(folder: CourseFolder, student: str, study: Study = STUDY) -> dict[str, dict]:
+    """What each check saw of one submission."""
+    return {
+        outcome["check"]: outcome
+        for path in folder.results(study.assignment, student).glob("[0-9]*.json")
+        for outcome in json.loads(path.read_text("utf-8"))["outcomes"]
+    }
+
+
+def stopped(folder: CourseFolder, student: str) -> str | None:
+    """Why the notebook was not run to its end, if it was not."""
+    path = folder.results(STUDY.assignment, student) / f"{NOTEBOOK}.json"
+    return json.loads(path.read_text("utf-8"))["stopped"]
+
+
+def page_of(folder: CourseFolder, student: str) -> str:
+    """A student's feedback page."""
+    path = folder.root / "feedback" / student / STUDY.assignment / f"{NOTEBOOK}.html"
+    return path.read_text("utf-8")
