@@ -2,7 +2,7 @@
 
 The data are next to this module. Node counts and searches are those of the reference agents: only
 what follows from the rules on single positions is published, and no code. The matches were played
-by our benchmarks. Imports nothing of the kit.
+by our benchmarks. May import the probes and the games.
 """
 
 import json
