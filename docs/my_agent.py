@@ -10,22 +10,22 @@ import random
 from sequence import LINES, Action, Observation
 from sequence.board.actions import PLACE
 
-SIDES = "xo"  # the letters of chips, capital ones in a completed sequence
+SIDES = "xo"  # letters of the chips; capital letters in a completed sequence
 
 
 class MyAgent:
-    """Places its chips where the most of its own are in a line already; the rest is chance."""
+    """Extends the line that already has the most of its chips; breaks ties at random."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
-        """The league calls this before a game: the same seed, the same game."""
+        """The league calls this before each game: the same seed gives the same game."""
         self._random = random.Random(seed)
 
     def choose(self, observation: Observation) -> Action:
-        """The placement with the longest line; a random one among equals, or any legal action."""
-        worth = {}  # by cell: each cell is in many legal actions
+        """Choose a placement with the longest line, or any legal action if there is none."""
+        worth = {}  # by cell, because many legal actions share a cell
         for action in observation.legal_actions():
             if action.kind == PLACE and action.coords not in worth:
                 worth[action.coords] = longest(observation, action.coords)
@@ -40,9 +40,9 @@ class MyAgent:
 
 
 def longest(observation: Observation, cell: tuple[int, int]) -> int:
-    """The most own chips in a line of five through `cell` that holds no chip of another side.
+    """Return the highest number of our chips in any line of five through `cell`.
 
-    A corner counts as everybody's chip.
+    Lines with an opponent's chip do not count. A corner counts as a chip of every side.
     """
     mine = SIDES[observation.side]
     found = 0

@@ -336,6 +336,8 @@ def test_how_long_the_tests_take_is_told_at_once(bare, capsys):
     assert said[2] == ("", "")
     page = (RUN.parent / "CONTRIBUTING.md").read_text("utf-8")
     assert f"runs the quick tests, in about {quick} minutes" in page.replace("\n", " ")
+    readme = (RUN.parent / "README.md").read_text("utf-8")
+    assert f"run the quick tests, in about {quick} minutes\n" in readme
 
 
 @pytest.mark.parametrize("status", [0, 1, 5])

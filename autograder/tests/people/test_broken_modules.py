@@ -102,7 +102,14 @@ def test_one_line_and_no_restart(notebook, kind):
         )
 
 
-@pytest.mark.parametrize("kind", [kind for kind in BROKEN if kind != "no file"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[] if kind in ("itself", "nothing") else pytest.mark.slow)
+        for kind in BROKEN
+        if kind != "no file"
+    ],
+)
 def test_broken_before_the_first_cell(notebook, kind):
     """The names that the first cell could not set are set as soon as the module is right."""
     text, line = BROKEN[kind]

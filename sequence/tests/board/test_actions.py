@@ -186,13 +186,28 @@ def test_random_choice_works_too():
     assert random.Random(1).choice(legal) in legal
 
 
-@pytest.mark.parametrize("wrong", [
-    None, 3, "place", (), ("place",), ("place", "2s", "jd", [0, 1]), ("place", [], "jd", (0, 1)),
-    Action("place", "xx", "6d", (2, 4)), Action("place", "4d", "6d", (2, 5)),
-    Action("place", "4d", "2s", (2, 4)), Action("place", "4d", "", (2, 4)),
-    Action("remove", "4d", "6d", (2, 4)), Action("trade", "4d", "6d"), PASS, FORGO,
-    Action("place", "4d", "6d"), Action("place", "", "6d", (2, 4)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        3,
+        "place",
+        (),
+        ("place",),
+        ("place", "2s", "jd", [0, 1]),
+        ("place", [], "jd", (0, 1)),
+        Action("place", "xx", "6d", (2, 4)),
+        Action("place", "4d", "6d", (2, 5)),
+        Action("place", "4d", "2s", (2, 4)),
+        Action("place", "4d", "", (2, 4)),
+        Action("remove", "4d", "6d", (2, 4)),
+        Action("trade", "4d", "6d"),
+        PASS,
+        FORGO,
+        Action("place", "4d", "6d"),
+        Action("place", "", "6d", (2, 4)),
+    ],
+)
 def test_what_is_not_legal_is_not_in(wrong):
     """Neither wrong actions nor things that are no actions are among the legal ones."""
     legal = State.deal(seed=1).legal_actions()

@@ -33,7 +33,7 @@ from sequence.board.layout import (
     REACHES,
     cells_of,
     mask_of,
-)  # fmt: skip
+)
 from sequence.tests.support.slow_rules import CARD, where
 
 

@@ -13,7 +13,7 @@ from sequence import (
     Random,
     State,
     play,
-)  # fmt: skip
+)
 
 
 class Watching(Random):

@@ -25,7 +25,7 @@ from sequence.league import (
     league,
     play_game,
     progress,
-)  # fmt: skip
+)
 from sequence.league.__main__ import main
 from sequence.league.players.specs import spec, specs
 from sequence.league.records.journal import Journal
